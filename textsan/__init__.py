@@ -1,0 +1,1 @@
+"""textsan: how much does differentially private text sanitization really hide?"""
