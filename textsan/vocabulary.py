@@ -40,7 +40,7 @@ def tokenize(text: str) -> list[str]:
         list of tokens; empty if `text` has no visible character.
 
     >>> tokenize("It's n't U.S.-made, don't you think?")[:4]
-    ["it", "'s", "n't", "u.s."]
+    ['it', "'s", "n't", 'u.s.']
     """
     return _TOKEN.findall(text.lower().replace("\u2019", "'"))
 

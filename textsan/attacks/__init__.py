@@ -1,0 +1,6 @@
+"""Reconstruction attacks, one module each; all answer `reconstruct(sanitized_docs, positions)` (see `base`)."""
+
+from textsan.attacks.base import Attack
+from textsan.attacks.context_free import ContextFreeBayes
+
+__all__ = ["Attack", "ContextFreeBayes"]

@@ -1,0 +1,106 @@
+"""What all mechanisms share: documents in, documents of the same lengths out, one independent draw a token."""
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from textsan import checks
+from textsan.channel import Channel
+from textsan.randomness import document_streams
+
+OOV = ("uniform", "keep", "error")
+
+
+class Mechanism:
+    """A token-wise sanitizer: it builds a channel from public parameters and draws from it.
+
+    A token is looked up as it stands, then lower-cased; what comes out has the vocabulary's casing. A word in
+    `keep` is released verbatim, and so is a word without a row where `oov` is "keep": both are outside any
+    guarantee. With `oov` "uniform" a word without a row becomes a uniform draw from `replacements`, which
+    tells nothing but that it had none.
+
+    Sub-classes give `channel`; those that can draw without it override `_variates` and `_draw`.
+
+    Args:
+        inputs: the words that are sanitized.
+        keep: words released verbatim.
+        oov: "uniform", "keep" or "error": what becomes of a word that is neither.
+    """
+
+    def __init__(self, inputs: Iterable[str], *, keep: Iterable[str] = (), oov: str = "uniform"):
+        if isinstance(keep, str):
+            raise ValueError(f"keep: {keep!r} is one string; pass a set of words")
+        self.inputs = list(inputs)
+        self.keep = frozenset(keep)
+        self.oov = checks.choice("oov", oov, OOV)
+
+    @property
+    def channel(self) -> Channel:
+        """The channel Pr(y | x) over `inputs`."""
+        raise NotImplementedError
+
+    @property
+    def replacements(self) -> list[str]:
+        """The words that a draw can return."""
+        return self.channel.outputs
+
+    @cached_property
+    def _index(self) -> dict[str, int]:
+        return {word: i for i, word in enumerate(self.inputs)}
+
+    def sanitize(self, docs: Iterable[Sequence[str]], seed=None, *, first: int = 0) -> list[list[str]]:
+        """Documents with every token replaced by an independent draw of the channel.
+
+        The draws of a document depend on `seed` and the document's number alone, never on batch size or
+        order of work: chunks sanitized apart, each with its own `first`, equal the whole sanitized at once.
+
+        Args:
+            docs: token lists; empty ones stay empty.
+            seed: None draws from operating-system entropy, the only choice that protects anybody (whoever
+                knows the seed can undo the noise); an int or a `numpy.random.Generator` repeats a run.
+            first: number of the first document, for text that is worked through in chunks.
+
+        Returns:
+            token lists of the same lengths.
+
+        Raises:
+            ValueError: a document is a string, or a word has no row and `oov` is "error".
+        """
+        docs = checks.documents("docs", docs)
+        tokens = [token for doc in docs for token in doc]
+        if not tokens:
+            return docs
+        rows = np.fromiter(map(self._row, tokens), dtype=np.intp, count=len(tokens))
+        streams = document_streams(seed, first, len(docs))
+        # Every token takes a variate, kept or not: what stands beside a word never shifts its draw.
+        variates = np.concatenate([self._variates(g, len(doc)) for g, doc in zip(streams, docs, strict=True)])
+        words = np.array(tokens, dtype=object)
+        replacements = np.array(self.replacements, dtype=object)
+        drawn, unknown = rows >= 0, rows == _UNKNOWN
+        words[drawn] = replacements[self._draw(rows[drawn], variates[drawn])]
+        if unknown.any():
+            uniforms = variates[unknown].reshape(unknown.sum(), -1)[:, 0]
+            words[unknown] = replacements[(uniforms * len(replacements)).astype(np.intp)]
+        ends = np.cumsum([len(doc) for doc in docs])
+        return [part.tolist() for part in np.split(words, ends[:-1])]
+
+    def _row(self, token: str) -> int:
+        lower = token.lower()
+        if token in self.keep or lower in self.keep:
+            return _VERBATIM
+        row = self._index.get(token, self._index.get(lower, _UNKNOWN))
+        if row == _UNKNOWN and self.oov == "error":
+            raise ValueError(f"docs: {token!r} is not in the vocabulary; pass oov='uniform' or oov='keep'")
+        return _VERBATIM if row == _UNKNOWN and self.oov == "keep" else row
+
+    def _variates(self, stream: np.random.Generator, n: int) -> np.ndarray:
+        """What `n` tokens of one document consume: (n,) or (n, width), the first of them uniform."""
+        return stream.random(n)
+
+    def _draw(self, rows: np.ndarray, variates: np.ndarray) -> np.ndarray:
+        """Numbers in `replacements`, one a token."""
+        return self.channel.sample(rows, variates)
+
+
+_UNKNOWN, _VERBATIM = -1, -2
