@@ -1,0 +1,26 @@
+# Two commands do everything: `make book` and `make test`. FRESH=1 executes every chapter anew.
+PYTHON ?= python3
+BIN := .venv/bin
+# Named by content, so that a changed dependency list installs again and a fresh checkout's file times do not.
+INSTALLED := .venv/installed-$(shell cat pyproject.toml constraints.txt | cksum | tr ' ' -)
+
+.PHONY: book test
+
+book: $(INSTALLED)
+	$(BIN)/textsan data pull
+	$(BIN)/textsan book $(if $(FRESH),--fresh)
+
+test: $(INSTALLED)
+	$(BIN)/textsan data pull
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/python -m pytest
+	$(BIN)/textsan book $(if $(FRESH),--fresh)
+	$(BIN)/textsan check
+
+$(INSTALLED):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "textsan needs Python 3.11 or newer; $(PYTHON) is " + sys.version.split()[0] + ": make PYTHON=python3.12")'
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt -e '.[book,models,test]'
+	rm -f .venv/installed-*
+	touch $@

@@ -1,0 +1,172 @@
+"""The book: check the stored chapters, re-execute the stale ones, build the pages."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from . import chapters as ch
+
+# What differs from machine to machine or run to run must not be stored. A path is two or more parts after a
+# slash that follows no word, tag or other slash: and/or, </b>, 1/2 and http://x/y are none.
+_UNSTABLE = {
+    "a local path": re.compile(r"(?<![\w/.:<~])/(?:[\w.+-]+/)+[\w.+-]+|\b[A-Z]:\\\\?\w+|(?<!\w)~/\w+"),
+    "a memory address": re.compile(r"\b0x[0-9a-fA-F]{6,}\b"),
+    "a timing": re.compile(
+        r"\b\d+\.\d+ ?(?:[mµun]?s|sec(?:ond)?s?|min(?:ute)?s?)\b|\bit/s\b|s/it\b|Wall time:|CPU times:|\d\d:\d\d<"
+    ),
+}
+_EXTERNAL = re.compile(
+    r"""<(?:script|img|iframe|source|embed)\b[^>]*\bsrc=["']?(?:https?:)?//[^"'\s>]+"""
+    r"""|<link\b(?=[^>]*\brel=["']?(?:stylesheet|preload|preconnect|icon|modulepreload))"""
+    r"""[^>]*\bhref=["']?(?:https?:)?//[^"'\s>]+"""
+    r"""|url\(\s*["']?(?:https?:)?//[^"')]+|@import\s+["'](?:https?:)?//[^"']+""",
+    re.IGNORECASE,
+)
+
+
+class BuildError(RuntimeError):
+    """The book does not check or build; the message says where."""
+
+
+def _texts(output) -> str:
+    """All that a reader sees of an output as text; pictures are left out."""
+    if output.output_type == "stream":
+        return output.text
+    data = output.get("data", {})
+    shown = [value for kind, value in data.items() if kind.startswith("text/")]
+    shown += [json.dumps(value) for kind, value in data.items() if kind == "application/json"]
+    return "\n".join(shown)
+
+
+def notebook_faults(notebook) -> list[str]:
+    """Faults of a stored notebook: gaps in the execution counts, stored errors, unstable text in outputs.
+
+    Args:
+        notebook: a notebook as nbformat reads it.
+
+    Returns:
+        One line a fault; empty if there is none.
+    """
+    faults = []
+    code = [cell for cell in notebook.cells if cell.cell_type == "code" and cell.source.strip()]
+    counts = [cell.execution_count for cell in code]
+    if counts != list(range(1, len(code) + 1)):
+        faults.append(f"execution counts are {counts}, not 1 to {len(code)}")
+    for number, cell in enumerate(code, 1):
+        for output in cell.outputs:
+            if output.output_type == "error":
+                faults.append(f"cell {number} stores an error: {output.ename}: {output.evalue}")
+                continue
+            for what, pattern in _UNSTABLE.items():
+                if match := pattern.search(_texts(output)):
+                    faults.append(f"cell {number} stores {what}: {match.group()}")
+    return faults
+
+
+def pair_faults(chapter: ch.Chapter) -> list[str]:
+    """Faults of a chapter's pair: one half missing, or cells that differ, read either way.
+
+    Returns:
+        One line a fault; empty if there is none.
+    """
+    import jupytext
+    import nbformat
+
+    for half in (chapter.text, chapter.notebook):
+        if not half.is_file():
+            return [f"{half.relative_to(chapter.root)} is missing"]
+    text, notebook = ch.read_text(chapter), nbformat.read(chapter.notebook, as_version=4)
+    faults = []
+    if ch.content(text) != ch.content(notebook):
+        pairs = zip(ch.content(text), ch.content(notebook), strict=False)
+        same = next((i for i, (a, b) in enumerate(pairs, 1) if a != b), "last")
+        faults.append(f"text and notebook differ from cell {same} on")
+    back = jupytext.reads(jupytext.writes(notebook, fmt="md:myst"), fmt="md:myst")
+    if ch.content(back) != ch.content(notebook):
+        faults.append("the notebook does not survive the way to Markdown and back")
+    return faults
+
+
+def stored_faults(root: Path) -> list[str]:
+    """Faults of everything stored under `root`, without executing anything; each line names its chapter."""
+    import nbformat
+
+    names = {path.stem for folder in ("book", "notebooks") for path in (root / folder).glob("*.[mi][dp]*")}
+    faults = []
+    for chapter in (ch.Chapter(root, name) for name in sorted(names)):
+        mine = pair_faults(chapter)
+        if chapter.notebook.is_file():
+            mine += notebook_faults(nbformat.read(chapter.notebook, as_version=4))
+        if not mine and not ch.is_fresh(chapter):
+            mine = ["its result is stale: something it depends on has changed (textsan book re-executes it)"]
+        faults += [f"{chapter.name}: {fault}" for fault in mine]
+    return faults
+
+
+def check(root: Path) -> None:
+    """Check what is stored, then execute every chapter anew with nbval.
+
+    Cells tagged `NBVAL_CHECK_OUTPUT` must print what is stored; the others must run.
+
+    Raises:
+        BuildError: something is wrong.
+    """
+    if faults := stored_faults(root):
+        raise BuildError("\n".join(faults))
+    command = [sys.executable, "-m", "pytest", "-c", os.devnull, "--rootdir", str(root), "-p", "no:cacheprovider"]
+    command += ["--nbval-lax", "--nbval-cell-timeout", "1200", "-q", "notebooks"]
+    if subprocess.run(command, cwd=root, env={**os.environ, **ch.KERNEL_ENVIRONMENT}).returncode:
+        raise BuildError("nbval found chapters that do not run, or print something else than they store")
+
+
+def external_resources(html: Path) -> list[str]:
+    """Scripts, styles, fonts and pictures that pages under `html` would fetch from the network."""
+    return [
+        f"{path.relative_to(html)}: {match.group()}"
+        for path in sorted(html.rglob("*"))
+        if path.suffix in (".html", ".css")
+        for match in _EXTERNAL.finditer(path.read_text(encoding="utf-8"))
+    ]
+
+
+def build(root: Path) -> Path:
+    """Build the pages from the stored notebooks; every warning is an error, every time.
+
+    Returns:
+        Path of the book's first page.
+
+    Raises:
+        BuildError: Sphinx warned or failed, or a page needs the network.
+    """
+    html = root / "_build" / "html"
+    shutil.rmtree(root / "_build", ignore_errors=True)  # a kept doctree would swallow its warnings
+    program = "from jupyter_book.cli.main import main; main()"
+    command = [sys.executable, "-c", program, "build", ".", "--all", "-W", "-n", "--keep-going", "-q"]
+    if subprocess.run(command, cwd=root).returncode or not (html / "index.html").is_file():
+        raise BuildError("jupyter-book failed or warned; its messages are above")
+    if found := external_resources(html):
+        raise BuildError("pages need the network:\n" + "\n".join(found))
+    return html / "index.html"
+
+
+def make(root: Path, fresh: bool = False, say: Callable[[str], None] = print) -> Path:
+    """Re-execute stale chapters (all of them if `fresh`), then build the pages.
+
+    Returns:
+        Path of the book's first page.
+
+    Raises:
+        ChapterError: a cell failed. BuildError: the build did.
+    """
+    for chapter in ch.chapters(root):
+        if not fresh and ch.is_fresh(chapter):
+            say(f"{chapter.name}: up to date")
+            continue
+        say(f"{chapter.name}: executing")
+        ch.refresh(chapter)
+    return build(root)
