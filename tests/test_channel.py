@@ -1,0 +1,104 @@
+import numpy as np
+import pytest
+from scipy import sparse, stats
+from scipy.spatial.distance import cdist
+
+from textsan import Channel, channel
+
+WORDS = [f"w{i}" for i in range(150)]
+
+
+def three_storages(seed=0):
+    """The same mechanism as dense, sparse and metric channel: staying put mixed with an exponential mechanism."""
+    generator = np.random.default_rng(seed)
+    vectors = generator.normal(size=(150, 6))
+    stay = np.where(np.arange(150) >= 120, 0.7, 0.0)
+    weights = np.exp(-1.3 * np.minimum(cdist(vectors, vectors[:120]), 2.5))
+    matrix = np.zeros((150, 150))
+    matrix[:, :120] = (1 - stay)[:, None] * weights / weights.sum(axis=1, keepdims=True)
+    matrix[np.arange(150), np.arange(150)] += stay
+    metric = Channel.metric(WORDS, WORDS, vectors, vectors[:120], 1.3, cutoff=2.5, stay=stay)
+    return matrix, {
+        "dense": Channel.from_matrix(matrix, WORDS, WORDS),
+        "sparse": Channel.from_sparse(sparse.csr_array(matrix), WORDS, WORDS),
+        "metric": metric,
+    }
+
+
+@pytest.mark.parametrize("storage", ["dense", "sparse", "metric"])
+class TestStorages:
+    def test_rows_columns_and_matrix_agree(self, storage):
+        matrix, channels = three_storages()
+        ch = channels[storage]
+        np.testing.assert_allclose(ch.matrix(), matrix, atol=1e-13)
+        np.testing.assert_allclose(ch.rows(["w3", "w130"]), matrix[[3, 130]], atol=1e-13)
+        columns = np.arange(149, -1, -1)
+        np.testing.assert_allclose(np.exp(ch.log_columns(columns)), matrix.T[columns], atol=1e-13)
+        np.testing.assert_allclose(ch.matrix().sum(axis=1), 1, atol=1e-12)
+
+    def test_best_inputs_are_those_of_a_sort(self, storage):
+        matrix, channels = three_storages()
+        prior = np.random.default_rng(1).dirichlet(np.ones(150))
+        joint = (prior[:, None] * matrix).T
+        for k in (1, 4, 150, 999):
+            best, scores = channels[storage].best_inputs(np.log(prior), k=k)
+            expected = np.argsort(-joint, axis=1, kind="stable")[:, :k]
+            np.testing.assert_allclose(np.exp(scores), np.take_along_axis(joint, expected, axis=1), atol=1e-13)
+            positive = np.take_along_axis(joint, expected, axis=1) > 1e-12
+            assert (best[positive] == expected[positive]).all()
+
+    def test_draws_follow_the_row(self, storage):
+        matrix, channels = three_storages()
+        for x in (5, 140):
+            uniforms = np.random.default_rng(x).random(40_000)
+            drawn = channels[storage].sample(np.full(40_000, x), uniforms)
+            counts = np.bincount(drawn, minlength=150)
+            assert (counts[matrix[x] == 0] == 0).all()
+            frequent = matrix[x] * 40_000 >= 5
+            observed = np.append(counts[frequent], counts[~frequent].sum())
+            expected = np.append(matrix[x][frequent], matrix[x][~frequent].sum()) * 40_000
+            assert stats.chisquare(observed[expected > 0], expected[expected > 0]).pvalue > 1e-3
+
+    def test_a_draw_depends_on_its_own_uniform_only(self, storage):
+        _, channels = three_storages()
+        generator = np.random.default_rng(2)
+        inputs, uniforms = generator.integers(0, 150, 500), generator.random(500)
+        together = channels[storage].sample(inputs, uniforms)
+        apart = [int(channels[storage].sample(inputs[[i]], uniforms[[i]])[0]) for i in range(500)]
+        assert together.tolist() == apart
+
+    def test_extreme_uniforms_stay_inside_the_support(self, storage):
+        matrix, channels = three_storages()
+        for u in (0.0, 1 - 2**-53):
+            drawn = channels[storage].sample(np.arange(150), np.full(150, u))
+            assert (matrix[np.arange(150), drawn] > 0).all()
+
+
+def test_a_dense_matrix_above_the_limit_is_refused(monkeypatch):
+    monkeypatch.setattr(channel, "DENSE_LIMIT", 8)
+    small = Channel.from_matrix(np.eye(2), "ab", "ab")
+    assert small.matrix().shape == (2, 2)
+    with pytest.raises(ValueError, match="above the limit of 8"):
+        Channel.from_matrix(np.eye(3), "abc", "abc").matrix()
+
+
+@pytest.mark.parametrize(
+    "matrix, message",
+    [
+        ([[0.5, 0.6], [0, 1]], "row 0 sums to 1.1"),
+        ([[1.5, -0.5], [0, 1]], "probabilities are at least 0"),
+        ([[np.nan, 1], [0, 1]], "an entry is nan"),
+        ([0.5, 0.5], "1 dimensions"),
+        ([[1.0], [1.0]], "outputs: 2 words for 1"),
+    ],
+)
+def test_bad_matrices_are_refused(matrix, message):
+    with pytest.raises(ValueError, match=message):
+        Channel.from_matrix(matrix, "ab", "ab")
+
+
+def test_repeated_and_unknown_words_are_refused():
+    with pytest.raises(ValueError, match="inputs: a word occurs more than once"):
+        Channel.from_matrix(np.eye(2), "aa", "ab")
+    with pytest.raises(KeyError, match="'z' is not a word of the channel"):
+        Channel.from_matrix(np.eye(2), "ab", "ab").rows(["z"])

@@ -1,0 +1,61 @@
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+
+from textsan import Embeddings
+from textsan.embeddings import euclidean
+
+
+@pytest.mark.parametrize("dimension", [1, 3, 50])
+def test_distances_agree_with_scipy(dimension):
+    generator = np.random.default_rng(dimension)
+    a, b = generator.normal(size=(70, dimension)), generator.normal(size=(90, dimension))
+    b[:10] = a[:10]
+    b[10:20] = a[10:20] + 1e-7
+    b[20] = 0
+    np.testing.assert_allclose(euclidean(a, b), cdist(a, b), rtol=0, atol=5e-12)
+    assert (euclidean(a, a).diagonal() == 0).all()
+
+
+def test_float32_vectors_are_measured_in_float64():
+    vectors = np.random.default_rng(0).normal(size=(20, 50)).astype(np.float32)
+    embeddings = Embeddings(map(str, range(20)), vectors)
+    np.testing.assert_allclose(
+        embeddings.distances(embeddings.words), cdist(vectors.astype(float), vectors.astype(float)), atol=1e-11
+    )
+
+
+def test_restrict_keeps_the_order_asked_for():
+    embeddings = Embeddings("abcd", np.arange(8.0).reshape(4, 2))
+    part = embeddings.restrict(["d", "x", "b", "d"])
+    assert part.words == ["d", "b"]
+    np.testing.assert_array_equal(part.vectors, [[6, 7], [2, 3]])
+
+
+def test_hash_tells_embeddings_apart():
+    one, other = Embeddings("ab", np.eye(2)), Embeddings("ba", np.eye(2))
+    assert one.sha256 == Embeddings("ab", np.eye(2)).sha256 != other.sha256
+
+
+@pytest.mark.parametrize(
+    "words, vectors, message",
+    [
+        ("aa", np.eye(2), "'a' occurs more than once"),
+        ("ab", np.eye(3), "does not fit 2 words"),
+        ("ab", [[0.0, np.nan], [1, 1]], "vector of 'a' is not finite"),
+        ("", np.empty((0, 3)), "no word"),
+        ("ab", np.empty((2, 0)), "no word or no dimension"),
+    ],
+)
+def test_bad_embeddings_are_refused_in_one_line(words, vectors, message):
+    with pytest.raises(ValueError, match=message) as error:
+        Embeddings(words, vectors)
+    assert "\n" not in str(error.value)
+
+
+def test_unknown_words():
+    embeddings = Embeddings("ab", np.eye(2))
+    with pytest.raises(KeyError, match="'z' has no vector"):
+        embeddings.distances(["a", "z"])
+    with pytest.raises(ValueError, match="none of them has a vector"):
+        embeddings.restrict(["z"])
