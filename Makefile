@@ -15,8 +15,8 @@ test: $(INSTALLED)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/python -m pytest
-	$(BIN)/textsan book $(if $(FRESH),--fresh)
 	$(BIN)/textsan check
+	$(BIN)/textsan book $(if $(FRESH),--fresh)
 
 $(INSTALLED):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "textsan needs Python 3.11 or newer; $(PYTHON) is " + sys.version.split()[0] + ": make PYTHON=python3.12")'

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from itertools import zip_longest
 from pathlib import Path
 
 from . import chapters as ch
@@ -44,7 +45,7 @@ def _texts(output) -> str:
 
 
 def notebook_faults(notebook) -> list[str]:
-    """Faults of a stored notebook: gaps in the execution counts, stored errors, unstable text in outputs.
+    """Faults of a stored notebook: gaps in the execution counts, stored errors, unstable text, idle tags.
 
     Args:
         notebook: a notebook as nbformat reads it.
@@ -58,6 +59,9 @@ def notebook_faults(notebook) -> list[str]:
     if counts != list(range(1, len(code) + 1)):
         faults.append(f"execution counts are {counts}, not 1 to {len(code)}")
     for number, cell in enumerate(code, 1):
+        for tag in cell.metadata.get("tags", []):
+            if tag.startswith("NBVAL_"):  # nbval's spelling in comments; as a tag it is silently ignored
+                faults.append(f"cell {number} has the tag {tag}; nbval knows {tag.lower().replace('_', '-')}")
         for output in cell.outputs:
             if output.output_type == "error":
                 faults.append(f"cell {number} stores an error: {output.ename}: {output.evalue}")
@@ -83,9 +87,9 @@ def pair_faults(chapter: ch.Chapter) -> list[str]:
     text, notebook = ch.read_text(chapter), nbformat.read(chapter.notebook, as_version=4)
     faults = []
     if ch.content(text) != ch.content(notebook):
-        pairs = zip(ch.content(text), ch.content(notebook), strict=False)
-        same = next((i for i, (a, b) in enumerate(pairs, 1) if a != b), "last")
-        faults.append(f"text and notebook differ from cell {same} on")
+        pairs = zip_longest(ch.content(text), ch.content(notebook))
+        first = next(number for number, (a, b) in enumerate(pairs, 1) if a != b)
+        faults.append(f"text and notebook differ from cell {first} on")
     back = jupytext.reads(jupytext.writes(notebook, fmt="md:myst"), fmt="md:myst")
     if ch.content(back) != ch.content(notebook):
         faults.append("the notebook does not survive the way to Markdown and back")
@@ -93,17 +97,17 @@ def pair_faults(chapter: ch.Chapter) -> list[str]:
 
 
 def stored_faults(root: Path) -> list[str]:
-    """Faults of everything stored under `root`, without executing anything; each line names its chapter."""
+    """Faults of all pairs and notebooks under `root`, without executing anything; each line names its chapter."""
     import nbformat
 
-    names = {path.stem for folder in ("book", "notebooks") for path in (root / folder).glob("*.[mi][dp]*")}
+    names = {chapter.name for chapter in ch.chapters(root)} | {
+        path.stem for path in (root / "notebooks").glob("*.ipynb")
+    }
     faults = []
     for chapter in (ch.Chapter(root, name) for name in sorted(names)):
         mine = pair_faults(chapter)
         if chapter.notebook.is_file():
             mine += notebook_faults(nbformat.read(chapter.notebook, as_version=4))
-        if not mine and not ch.is_fresh(chapter):
-            mine = ["its result is stale: something it depends on has changed (textsan book re-executes it)"]
         faults += [f"{chapter.name}: {fault}" for fault in mine]
     return faults
 
@@ -111,12 +115,17 @@ def stored_faults(root: Path) -> list[str]:
 def check(root: Path) -> None:
     """Check what is stored, then execute every chapter anew with nbval.
 
-    Cells tagged `NBVAL_CHECK_OUTPUT` must print what is stored; the others must run.
+    Cells tagged `nbval-check-output` must print what is stored; the others must run.
 
     Raises:
-        BuildError: something is wrong.
+        BuildError: a fault, a stale chapter, or one that nbval rejects.
     """
-    if faults := stored_faults(root):
+    faults = stored_faults(root) or [
+        f"{chapter.name}: stale: what it depends on has changed since it was executed; run textsan book"
+        for chapter in ch.chapters(root)
+        if not ch.is_fresh(chapter)
+    ]
+    if faults:
         raise BuildError("\n".join(faults))
     command = [sys.executable, "-m", "pytest", "-c", os.devnull, "--rootdir", str(root), "-p", "no:cacheprovider"]
     command += ["--nbval-lax", "--nbval-cell-timeout", "1200", "-q", "notebooks"]

@@ -18,6 +18,7 @@ from pathlib import Path
 KERNEL_ENVIRONMENT = {"PYTHONHASHSEED": "0", "TQDM_DISABLE": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
 # Modules that only run chapters; every other module may change what a chapter prints.
 _TOOLING = {"book.py", "chapters.py", "cli.py"}
+_PACKAGE = Path(__file__).parent
 
 
 class ChapterError(RuntimeError):
@@ -55,7 +56,7 @@ def project_root(start: Path | None = None) -> Path:
 
 def chapters(root: Path) -> list[Chapter]:
     """All chapters under `root`, in reading order."""
-    return [Chapter(root, path.stem) for path in sorted((root / "book").glob("*.md"))]
+    return [Chapter(root, name) for name in sorted(path.stem for path in (root / "book").glob("*.md"))]
 
 
 def find(root: Path, wanted: str) -> Chapter:
@@ -99,10 +100,23 @@ def content(notebook) -> list[tuple]:
 
 
 def parameters(chapter: Chapter) -> dict:
-    """Names and default values of the chapter's `parameters` cell."""
-    from papermill import inspect_notebook
+    """Names and default values of the chapter's `parameters` cell: each line there is `name = literal`.
 
-    return {name: ast.literal_eval(p["default"]) for name, p in inspect_notebook(read_text(chapter)).items()}
+    Raises:
+        ValueError: a default that is no literal.
+    """
+    result = {}
+    for cell in read_text(chapter).cells:
+        if "parameters" not in cell.metadata.get("tags", []):
+            continue
+        for line in ast.parse(cell.source).body:
+            try:
+                result[line.targets[0].id] = ast.literal_eval(line.value)
+            except (AttributeError, ValueError):
+                raise ValueError(
+                    f"{chapter.name}: parameters cell: {ast.unparse(line)!r} is not of the form name = literal"
+                ) from None
+    return result
 
 
 def _convert(value, default):
@@ -126,8 +140,8 @@ def _convert(value, default):
         if isinstance(value, bool) or math.isnan(number) or (not isinstance(value, str) and number != value):
             raise ValueError(wanted)
         return number
-    if isinstance(default, str) and not isinstance(value, str):
-        raise ValueError("a string")
+    if default is not None and type(value) is not type(default):
+        raise ValueError(f"a {type(default).__name__}")
     return value
 
 
@@ -170,23 +184,16 @@ def profile(chapter: Chapter, name: str) -> dict:
     return (yaml.safe_load((folder / f"{name}.yml").read_text(encoding="utf-8")) or {}).get(chapter.name, {})
 
 
-def key(chapter: Chapter, package: Path | None = None) -> str:
-    """sha256 over all that a chapter's result depends on: text, package, registry, result tables, models.
-
-    Args:
-        chapter: the chapter.
-        package: folder of the package's modules; the installed `textsan` unless given.
-    """
-    package = package or Path(__file__).parent
+def key(chapter: Chapter) -> str:
+    """sha256 over all that a chapter's result depends on: text, package, registry, result tables, models."""
     data = chapter.root / "data"
-    files = [chapter.text, data / "registry.toml"]
-    files += (path for path in package.rglob("*.py") if path.name not in _TOOLING)
-    files += (path for folder in ("results", "models") for path in (data / folder).rglob("*"))
+    files = {f"package/{path.relative_to(_PACKAGE).as_posix()}": path for path in _PACKAGE.rglob("*.py")}
+    files = {label: path for label, path in files.items() if path.name not in _TOOLING}
+    stored = [chapter.text, data / "registry.toml", *data.glob("results/**/*"), *data.glob("models/**/*")]
+    files |= {path.relative_to(chapter.root).as_posix(): path for path in stored if path.is_file()}
     digest = hashlib.sha256()
-    for path in sorted(path for path in files if path.is_file()):
-        base = package if path.is_relative_to(package) else chapter.root
-        digest.update(f"{path.relative_to(base).as_posix()} {path.stat().st_size}\n".encode())
-        digest.update(path.read_bytes())
+    for label, path in sorted(files.items()):
+        digest.update(f"{label} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
     return digest.hexdigest()
 
 

@@ -17,6 +17,8 @@ class _OneLineErrors(click.Group):
             message = error.args[0] if isinstance(error, KeyError) and error.args else error
             click.echo(f"textsan: {message}", err=True)
             sys.exit(2)
+        except ConnectionError as error:
+            _fail(error)
 
 
 def _fail(error):
@@ -78,6 +80,67 @@ def book(fresh):
         click.echo(book.make(chapters.project_root(), fresh, click.echo))
     except (book.BuildError, chapters.ChapterError) as error:
         _fail(error)
+
+
+@main.group()
+def data():
+    """Data sets, embeddings and models: what there is, fetching it, checking it."""
+
+
+@data.command("list")
+def list_():
+    """Print every asset of data/registry.toml, and whether it is in the cache.
+
+    The column sha256 says what a download is checked against: "registry", or "hub" where the registry does
+    not have the hashes of all files and those of the hub are demanded, and kept, at the first download.
+
+    Example: textsan data list
+    """
+    from . import assets
+
+    table = [("NAME", "KIND", "CACHED", "MB", "SHA256", "TERMS", "WHAT")]
+    for name, asset in assets.registry()["assets"].items():
+        sizes = [file.get("size", 0) for file in asset["files"]]
+        megabytes = f"{sum(sizes) / 1e6:.1f}" if all(sizes) else "?"
+        checked = "registry" if all("sha256" in file for file in asset["files"]) else "hub"
+        cached = "yes" if assets.is_cached(name) else "no"
+        table.append((name, asset["kind"], cached, megabytes, checked, asset["terms"], asset["what"]))
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    for row in table:
+        click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    click.echo(f"\nCache: {assets.cache_folder()}")
+
+
+@data.command()
+@click.argument("names", nargs=-1)
+def pull(names):
+    """Fetch the assets NAMES (default: all that the book needs) into the cache, checked.
+
+    Example: textsan data pull glove-6b-50d
+    """
+    from . import assets
+
+    for name in names or assets.defaults():
+        click.echo(f"{name}: {assets.fetch(name)}")
+
+
+@data.command()
+@click.argument("names", nargs=-1)
+def verify(names):
+    """Hash the cached assets NAMES (default: all that the book needs, and all else that is cached) anew.
+
+    Example: textsan data verify
+    """
+    from . import assets
+
+    known = assets.registry()["assets"]
+    names = names or [name for name in known if name in assets.defaults() or assets.is_cached(name)]
+    problems = [line for name in names for line in assets.verify(name)]
+    for line in problems:
+        click.echo(f"textsan: {line}", err=True)
+    if problems:
+        sys.exit(1)
+    click.echo(f"{len(names)} assets are as the registry says: {', '.join(names)}")
 
 
 if __name__ == "__main__":
