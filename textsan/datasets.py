@@ -61,7 +61,8 @@ def load_dataset(name: str, split: str = "train") -> list[Record]:
     The papers' sets keep their own splits, except that a record is dropped from train where its text (either
     text of a pair) is also in dev or test, and from dev where it is also in test. The text of a pair is
     the context sentence in qnli (the sentence that Tong et al. sanitize) and the first sentence in stsb; both
-    sentences are in the fields `sentence1` and `sentence2`. yelp's labels are stars, 1 to 5.
+    sentences are in the fields `sentence1` and `sentence2`. yelp's labels are stars, 1 to 5. Files in
+    `TEXTSAN_DATA` are the reader's own; nothing vouches for them.
 
     Args:
         name: rt, amazon, nyt, tweets, drugs; sst2, qnli, cola, stsb, ag_news, yelp, rotten_tomatoes; or any
@@ -182,8 +183,12 @@ def _local_folders() -> dict[str, Path]:
 def _local_splits(name: str, entry: dict, folder: Path) -> dict[str, list[Record]]:
     splits = {}
     for file in folder.glob("*.jsonl.xz"):
-        with lzma.open(file, "rt", encoding="utf8") as lines:
-            splits[file.name.removesuffix(".jsonl.xz")] = _records(name, entry, map(json.loads, lines))
+        try:
+            with lzma.open(file, "rt", encoding="utf8") as lines:
+                rows = [json.loads(line) for line in lines]
+        except (lzma.LZMAError, EOFError, UnicodeDecodeError, json.JSONDecodeError) as error:
+            raise ValueError(f"TEXTSAN_DATA: {file} is damaged ({error}); put a whole copy there") from error
+        splits[file.name.removesuffix(".jsonl.xz")] = _records(name, entry, rows)
     return splits
 
 
@@ -237,14 +242,12 @@ def _drawn_splits(name: str, records: list[Record], documents: list[str]) -> dic
 
 
 def _without_overlap(splits: dict[str, list[Record]]) -> dict[str, list[Record]]:
-    """The splits in the order train, dev, test, others; what is also in dev or test is dropped elsewhere first."""
+    """The splits, without records that are elsewhere too: test keeps its own, then dev, others, and train."""
     extra = sorted(set(splits) - {"train", "dev", "test"})
     later, kept = set(), {}
     for split in ("test", "dev", *extra, "train"):
         keys = [_sentences(record) for record in splits.get(split, [])]
-        kept[split] = [
-            record for record, key in zip(splits.get(split, []), keys, strict=True) if not later & key
-        ]
+        kept[split] = [record for record, key in zip(splits.get(split, []), keys, strict=True) if not later & key]
         later |= set().union(*keys)
     return {split: kept[split] for split in ("train", "dev", "test", *extra) if split in splits}
 
