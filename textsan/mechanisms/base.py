@@ -7,6 +7,7 @@ import numpy as np
 
 from textsan import checks
 from textsan.channel import Channel
+from textsan.privacy import Guarantee
 from textsan.randomness import document_streams
 
 OOV = ("uniform", "keep", "error")
@@ -20,7 +21,7 @@ class Mechanism:
     guarantee. With `oov` "uniform" a word without a row becomes a uniform draw from `replacements`, which
     tells nothing but that it had none.
 
-    Sub-classes give `channel`; those that can draw without it override `_variates` and `_draw`.
+    Sub-classes give `channel` and `guarantee`; those that draw without a channel override `_variates` and `_draw`.
 
     Args:
         inputs: the words that are sanitized.
@@ -38,6 +39,11 @@ class Mechanism:
     @property
     def channel(self) -> Channel:
         """The channel Pr(y | x) over `inputs`."""
+        raise NotImplementedError
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What is promised: the definition, its parameters, and what lies outside of it."""
         raise NotImplementedError
 
     @property
@@ -71,17 +77,18 @@ class Mechanism:
         tokens = [token for doc in docs for token in doc]
         if not tokens:
             return docs
-        rows = np.fromiter(map(self._row, tokens), dtype=np.intp, count=len(tokens))
+        row = {token: self._row(token) for token in dict.fromkeys(tokens)}
+        rows = np.fromiter(map(row.__getitem__, tokens), dtype=np.intp, count=len(tokens))
+        words = np.array(tokens, dtype=object)
+        replacements = np.array(self.replacements, dtype=object)
         streams = document_streams(seed, first, len(docs))
         # Every token takes a variate, kept or not: what stands beside a word never shifts its draw.
         variates = np.concatenate([self._variates(g, len(doc)) for g, doc in zip(streams, docs, strict=True)])
-        words = np.array(tokens, dtype=object)
-        replacements = np.array(self.replacements, dtype=object)
         drawn, unknown = rows >= 0, rows == _UNKNOWN
         words[drawn] = replacements[self._draw(rows[drawn], variates[drawn])]
         if unknown.any():
             uniforms = variates[unknown].reshape(unknown.sum(), -1)[:, 0]
-            words[unknown] = replacements[(uniforms * len(replacements)).astype(np.intp)]
+            words[unknown] = self._unknown(words[unknown], uniforms)
         ends = np.cumsum([len(doc) for doc in docs])
         return [part.tolist() for part in np.split(words, ends[:-1])]
 
@@ -89,10 +96,28 @@ class Mechanism:
         lower = token.lower()
         if token in self.keep or lower in self.keep:
             return _VERBATIM
-        row = self._index.get(token, self._index.get(lower, _UNKNOWN))
-        if row == _UNKNOWN and self.oov == "error":
-            raise ValueError(f"docs: {token!r} is not in the vocabulary; pass oov='uniform' or oov='keep'")
-        return _VERBATIM if row == _UNKNOWN and self.oov == "keep" else row
+        return self._index.get(token, self._index.get(lower, _UNKNOWN))
+
+    def _unknown(self, tokens: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
+        """What becomes of words without a row, one uniform variate each."""
+        if self.oov == "error":
+            raise ValueError(f"docs: {tokens[0]!r} is not in the vocabulary; pass oov='uniform' or oov='keep'")
+        if self.oov == "keep":
+            return tokens
+        words = np.array(self._uniform_words(), dtype=object)
+        return words[(uniforms * len(words)).astype(np.intp)]
+
+    def _outside(self) -> str:
+        """What no guarantee covers."""
+        verbatim = f"the {len(self.keep)} kept words, released verbatim; " if self.keep else ""
+        fate = {"uniform": "become uniform draws", "keep": "are released verbatim", "error": "are refused"}[
+            self.oov
+        ]
+        return f"{verbatim}words outside of the vocabulary {fate}; the number of tokens is released"
+
+    def _uniform_words(self) -> list[str]:
+        """The words that stand in for a word without a row."""
+        return self.replacements
 
     def _variates(self, stream: np.random.Generator, n: int) -> np.ndarray:
         """What `n` tokens of one document consume: (n,) or (n, width), the first of them uniform."""

@@ -1,11 +1,16 @@
-"""SanText (Yue et al. 2021, Eq. 1): the exponential mechanism over the whole vocabulary."""
+"""SanText and SanText+ (Yue et al. 2021): the exponential mechanism over all, or over all sensitive, words."""
 
+import math
+from collections.abc import Collection, Mapping
 from functools import cached_property
+
+import numpy as np
 
 from textsan import checks
 from textsan.channel import Channel
 from textsan.embeddings import Embeddings
 from textsan.mechanisms.base import Mechanism
+from textsan.privacy import Guarantee
 
 
 class SanText(Mechanism):
@@ -37,3 +42,101 @@ class SanText(Mechanism):
         """The channel, its rows computed on demand."""
         vectors, words = self.embeddings.vectors, self.embeddings.words
         return Channel.metric(words, words, vectors, vectors, scale=self.epsilon / 2)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Metric DP (Theorem 1)."""
+        adjacency = "any two words of the vocabulary, epsilon times their Euclidean distance"
+        return Guarantee("metric DP", self.epsilon, "distance", adjacency, self._outside())
+
+
+class SanTextPlus(Mechanism):
+    """SanText on the sensitive words; the others stay with probability 1 - p (Yue et al. 2021, Algorithm 2).
+
+    With V_P = V_S, the sensitive words that have a vector:
+
+        x in V_S:      Pr(y | x) = C_x exp(-epsilon d(x, y) / 2)            for y in V_P   (Eq. 1)
+        x not in V_S:  Pr(x | x) = 1 - p,
+                       Pr(y | x) = p C_x exp(-epsilon d(x, y) / 2)          for y in V_P   (Eq. 2)
+
+    Satisfies (V_S, V_P, epsilon, ln(1 / p))-utility-optimised metric DP (Theorem 2). A word without a vector is
+    rarer than the words with one, hence sensitive: with `oov="uniform"` it becomes a uniform draw from V_P (the
+    released code draws from all words, and the paper says nothing).
+
+    Args:
+        embeddings: the vocabulary V.
+        epsilon: privacy parameter per unit of distance, at least 0.
+        sensitive: the words of V_S, for example from `least_frequent`; those without a vector are left out.
+        p: probability from 0 to 1 that a non-sensitive word is sampled; at 0 nothing protects it.
+        oov: "uniform", "keep" or "error" for words without a vector.
+
+    Raises:
+        ValueError: no sensitive word has a vector, or a number out of range.
+
+    >>> SanTextPlus(Embeddings(["the", "b"], [[0.0], [2.0]]), 1, sensitive={"b"}, p=0.25).channel.matrix()
+    array([[0.25, 0.75],
+           [1.  , 0.  ]])
+    """
+
+    def __init__(
+        self,
+        embeddings: Embeddings,
+        epsilon: float,
+        *,
+        sensitive: Collection[str],
+        p: float = 0.3,
+        oov: str = "uniform",
+    ):
+        super().__init__(embeddings.words, oov=oov)
+        if isinstance(sensitive, str):
+            raise ValueError(f"sensitive: {sensitive!r} is one string; pass a set of words")
+        self.embeddings = embeddings
+        self.epsilon = checks.number("epsilon", epsilon, low=0)
+        self.p = checks.number("p", p, 0, 1)
+        self.sensitive = frozenset(sensitive) & set(embeddings.words)
+        if not self.sensitive:
+            raise ValueError("sensitive: none of the words has a vector; pass words of the embedding")
+
+    @cached_property
+    def channel(self) -> Channel:
+        """The channel; its outputs are V_P in the order of the embedding, then the words that only stay."""
+        words, vectors = self.embeddings.words, self.embeddings.vectors
+        protected = np.array([word in self.sensitive for word in words])
+        outputs = self._uniform_words() + [word for word in words if word not in self.sensitive]
+        stay = np.where(protected, 0.0, 1 - self.p)
+        return Channel.metric(words, outputs, vectors, vectors[protected], scale=self.epsilon / 2, stay=stay)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Utility-optimised metric DP (Theorem 2)."""
+        adjacency = (
+            "any two words of the vocabulary, at outputs that are sensitive: epsilon times their Euclidean "
+            "distance plus epsilon_0 = ln(1/p)"
+        )
+        outside = f"a released word that is not sensitive was certainly in the text; {self._outside()}"
+        epsilon_0 = math.log(1 / self.p) if self.p > 0 else math.inf
+        return Guarantee(
+            "utility-optimised metric DP", self.epsilon, "distance", adjacency, outside, epsilon_0=epsilon_0
+        )
+
+    def _uniform_words(self):
+        return [word for word in self.embeddings.words if word in self.sensitive]
+
+
+def least_frequent(counts: Mapping[str, int], words: Collection[str], share: float = 0.9) -> set[str]:
+    """The floor(share |words|) least frequent of `words`, SanText+'s rule for V_S (Yue et al. 2021, section 4.3).
+
+    Ties go to the later word, so that a vocabulary in order of frequency is cut where its order says.
+
+    Args:
+        counts: occurrences in some corpus; 0 for words not in it.
+        words: the vocabulary.
+        share: the paper's w, from 0 to 1.
+
+    >>> sorted(least_frequent({"the": 9, "cat": 2, "sat": 2}, ["the", "cat", "sat"], share=0.67))
+    ['cat', 'sat']
+    """
+    words = list(dict.fromkeys(words))
+    number = math.floor(checks.number("share", share, 0, 1) * len(words) + 1e-9)
+    ascending = sorted(reversed(words), key=lambda word: counts.get(word, 0))
+    return set(ascending[:number])

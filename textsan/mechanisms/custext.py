@@ -1,0 +1,214 @@
+"""CusText (Chen et al. 2023): the exponential mechanism within customised output sets of K words."""
+
+from collections.abc import Iterable
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse
+
+from textsan import checks
+from textsan.channel import Channel, map_blocks
+from textsan.embeddings import Embeddings, euclidean
+from textsan.mechanisms.base import Mechanism
+from textsan.privacy import Guarantee
+
+_SEEDS = 64  # words whose distances to all remaining ones are computed at a time
+
+
+class CusText(Mechanism):
+    """Pr(y | x) proportional to exp(epsilon u(x, y) / 2) for y in the output set of x.
+
+    Algorithm 1 partitions the vocabulary: the first word that is left, in the order of the embedding (GloVe: most
+    frequent first), and its k - 1 nearest of those left become one group, until fewer than k are left, which
+    are the last group. The score is the similarity normalised to [0, 1] over all pairs of the group, so that its
+    sensitivity is 1 and epsilon-DP holds between the words of one group. A last group of a single word is released
+    unchanged.
+
+    CusText+ is `keep=STOP_WORDS`: they are released verbatim (section 4.3).
+
+    Args:
+        embeddings: the vocabulary, inputs and outputs alike.
+        epsilon: privacy parameter, at least 0; 0 is uniform within the output set.
+        k: the paper's K, at least 1.
+        similarity: "euclidean" (u = minus the normalised distance) or "cosine" (u = the normalised cosine).
+        mapping: "disjoint" is Algorithm 1. "overlapping" is the released code's other mode, the one that Tong et
+            al. 2024 attack: each word has its own k nearest, itself included. Then output sets differ, and no
+            finite epsilon holds.
+        normalise: "group" is the paper's. "row", the released code's, scales the scores of each input word to
+            [0, 1]: epsilon-DP still holds, rows are sharper. Overlapping output sets are groups of one input, for
+            which the two agree.
+        keep: words released verbatim, in any case.
+        oov: "uniform", "keep" (the paper's) or "error" for words without a vector.
+        numbers: what becomes of numbers without a vector: None treats them as other such words, "keep" releases
+            them, "jitter" is the released code's: round(x) + a whole number from 0 to 999, which leaks magnitude.
+
+    Raises:
+        ValueError: an argument out of range.
+
+    >>> two = Embeddings(["good", "nice", "bad", "poor"], [[0.0], [1.0], [9.0], [8.0]])
+    >>> CusText(two, epsilon=2, k=2).channel.rows(["good"]).round(3)
+    array([[0.731, 0.269, 0.   , 0.   ]])
+    """
+
+    def __init__(
+        self,
+        embeddings: Embeddings,
+        epsilon: float,
+        *,
+        k: int = 20,
+        similarity: str = "euclidean",
+        mapping: str = "disjoint",
+        normalise: str = "group",
+        keep: Iterable[str] = (),
+        oov: str = "uniform",
+        numbers: str | None = None,
+    ):
+        super().__init__(embeddings.words, keep=keep, oov=oov)
+        self.embeddings = embeddings
+        self.epsilon = checks.number("epsilon", epsilon, low=0)
+        self.k = checks.whole("k", k, low=1)
+        self.similarity = checks.choice("similarity", similarity, ("euclidean", "cosine"))
+        self.mapping = checks.choice("mapping", mapping, ("disjoint", "overlapping"))
+        self.normalise = checks.choice("normalise", normalise, ("group", "row"))
+        self.numbers = checks.choice("numbers", numbers, (None, "keep", "jitter"))
+
+    @cached_property
+    def groups(self) -> list[np.ndarray]:
+        """Output sets as ascending row numbers: one a group (disjoint) or one a word (overlapping)."""
+        find = _partition if self.mapping == "disjoint" else _neighbours
+        return find(self._points, self._dissimilarity, min(self.k, len(self.inputs)))
+
+    @cached_property
+    def channel(self) -> Channel:
+        """The channel, k entries a row. The mapping does not depend on epsilon; `with_epsilon` reuses it."""
+        size = len(self.inputs)
+        sources = self.groups if self.mapping == "disjoint" else np.arange(size)[:, None]
+        inputs, outputs, entries = [], [], []
+        for source, group in zip(sources, self.groups, strict=True):
+            log_weights = self.epsilon / 2 * self._scores(source, group)
+            weights = np.exp(log_weights - log_weights.max(axis=1, keepdims=True))
+            entries.append((weights / weights.sum(axis=1, keepdims=True)).ravel())
+            inputs.append(np.repeat(source, len(group)))
+            outputs.append(np.tile(group, len(source)))
+        places = (np.concatenate(inputs), np.concatenate(outputs))
+        matrix = sparse.coo_array((np.concatenate(entries), places), shape=(size, size))
+        return Channel.from_sparse(matrix.tocsr(), self.inputs, self.inputs)
+
+    def with_epsilon(self, epsilon: float) -> "CusText":
+        """The same mechanism at another epsilon, its mapping shared."""
+        other = CusText(
+            self.embeddings,
+            epsilon,
+            k=self.k,
+            similarity=self.similarity,
+            mapping=self.mapping,
+            normalise=self.normalise,
+            keep=self.keep,
+            oov=self.oov,
+            numbers=self.numbers,
+        )
+        other.groups = self.groups
+        return other
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """DP within groups; none where output sets overlap."""
+        outside = self._outside()
+        if self.numbers:
+            outside += (
+                "; numbers outside of the vocabulary are "
+                + {
+                    "keep": "released verbatim",
+                    "jitter": "released with their magnitude",
+                }[self.numbers]
+            )
+        if self.mapping == "overlapping":
+            return Guarantee("none", np.inf, "pair", "no two words have the same output set in general", outside)
+        adjacency = (
+            "two words of one group of the mapping; words of different groups are told apart with certainty"
+        )
+        return Guarantee("DP within groups", self.epsilon, "pair", adjacency, outside)
+
+    @cached_property
+    def _points(self):
+        vectors = np.asarray(self.embeddings.vectors, dtype=np.float64)
+        if self.similarity == "euclidean":
+            return vectors
+        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+        return vectors / np.where(norms > 0, norms, 1)  # the cosine with a zero vector counts as 0
+
+    @property
+    def _dissimilarity(self):
+        return euclidean if self.similarity == "euclidean" else lambda a, b: -(a @ b.T)
+
+    def _scores(self, source, group) -> np.ndarray:
+        """u(x, y), (len(source), len(group)): 0 for the closest pair, -1 for the farthest.
+
+        For cosines the paper's u is one more; the exponential mechanism does not see a constant.
+        """
+        far = self._dissimilarity(self._points[source], self._points[group])
+        axis = None if self.normalise == "group" else 1
+        low, high = far.min(axis=axis, keepdims=True), far.max(axis=axis, keepdims=True)
+        return -(far - low) / np.where(high > low, high - low, 1)
+
+    def _unknown(self, tokens, uniforms):
+        words = tokens.copy()
+        others = np.ones(len(words), dtype=bool)
+        if self.numbers:
+            values = [_number(token) for token in tokens]
+            others = np.array([value is None for value in values])
+            if self.numbers == "jitter":
+                for i in np.flatnonzero(~others):
+                    words[i] = str(round(values[i]) + int(uniforms[i] * 1000))
+        if others.any():
+            words[others] = super()._unknown(tokens[others], uniforms[others])
+        return words
+
+
+def _number(token: str) -> float | None:
+    try:
+        value = float(token.replace(",", ""))
+    except ValueError:
+        return None
+    return value if np.isfinite(value) else None
+
+
+def _partition(points, dissimilarity, k) -> list[np.ndarray]:
+    """Algorithm 1: groups of the first remaining word and its k - 1 nearest among those that remain."""
+    left = np.arange(len(points))
+    remaining = points.copy()
+    groups = []
+    while len(left) >= k:
+        height = min(_SEEDS, len(left))
+        far = dissimilarity(remaining[:height], remaining)
+        free = np.ones(len(left), dtype=bool)
+        for seed in range(height):
+            if not free[seed] or free.sum() < k:
+                continue
+            far[seed, ~free] = np.inf
+            far[seed, seed] = -np.inf  # a word is its own nearest, whatever duplicates it has
+            members = _smallest(far[seed], k)
+            free[members] = False
+            groups.append(left[members])
+        left, remaining = left[free], remaining[free]
+    if len(left):
+        groups.append(left)
+    return groups
+
+
+def _neighbours(points, dissimilarity, k) -> list[np.ndarray]:
+    """Each word's own k nearest, itself included."""
+
+    def block(numbers):
+        far = dissimilarity(points[numbers], points)
+        far[np.arange(len(numbers)), numbers] = -np.inf
+        return [_smallest(row, k) for row in far]
+
+    return [group for part in map_blocks(block, np.arange(len(points))) for group in part]
+
+
+def _smallest(values: np.ndarray, k: int) -> np.ndarray:
+    """Where the `k` smallest values are, ascending; the earlier of equal ones."""
+    last = np.partition(values, k - 1)[k - 1]
+    below, equal = np.flatnonzero(values < last), np.flatnonzero(values == last)
+    return np.sort(np.concatenate([below, equal[: k - len(below)]]))

@@ -1,0 +1,37 @@
+"""Random: every word becomes a uniform draw from the vocabulary, the baseline that hides everything."""
+
+from functools import cached_property
+
+import numpy as np
+
+from textsan.channel import Channel
+from textsan.embeddings import Embeddings
+from textsan.mechanisms.base import Mechanism
+from textsan.privacy import Guarantee
+
+
+class Random(Mechanism):
+    """Pr(y | x) = 1 / |V| (baseline of Yue et al. 2021 and Chen et al. 2023).
+
+    Args:
+        embeddings: the vocabulary, inputs and outputs alike; the vectors are not used.
+        oov: "uniform", "keep" or "error" for words outside of the vocabulary; "uniform" treats all words alike.
+
+    >>> Random(Embeddings(["a", "b"], [[0.0], [2.0]])).channel.matrix()
+    array([[0.5, 0.5],
+           [0.5, 0.5]])
+    """
+
+    def __init__(self, embeddings: Embeddings, *, oov: str = "uniform"):
+        super().__init__(embeddings.words, oov=oov)
+
+    @cached_property
+    def channel(self) -> Channel:
+        """The channel, its rows computed on demand."""
+        point = np.zeros((len(self.inputs), 1))
+        return Channel.metric(self.inputs, self.inputs, point, point, scale=0.0)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """0-DP."""
+        return Guarantee("DP", 0.0, "pair", "any two words of the vocabulary", self._outside())

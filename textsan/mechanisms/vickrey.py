@@ -1,0 +1,48 @@
+"""Vickrey (Xu, Aggarwal, Feyisetan and Teissier 2021): the first or the second nearest word."""
+
+import numpy as np
+
+from textsan import checks
+from textsan.embeddings import Embeddings
+from textsan.mechanisms.neighbours import nearest_rows
+from textsan.mechanisms.noise import NoiseMechanism
+from textsan.privacy import Guarantee
+
+
+class Vickrey(NoiseMechanism):
+    """FBDD's noise; then of the two words nearest to the noisy vector v, at distances d1 and d2, the first with
+
+        Pr(first) = (1 - t) d2 / (t d1 + (1 - t) d2),
+
+    else the second. At t = 0 this is FBDD, at t = 1 the second is always taken. Whatever t, the choice looks at v
+    alone: it is post-processing, and epsilon-metric DP holds as for FBDD. The peer package `mldp-text` takes a
+    softmax of (-d1, 0) instead, of squared distances with its default search, and skips x itself where it is
+    nearest; a rule that looks at x is no post-processing: there a word is never released where it stood.
+
+    Args:
+        embeddings: the vocabulary, inputs and outputs alike.
+        epsilon: privacy parameter per unit of distance, above 0.
+        t: weight of the second word, from 0 to 1.
+        oov: "uniform", "keep" or "error" for words without a vector.
+
+    >>> Vickrey(Embeddings(["a", "b"], [[0.0], [9.0]]), epsilon=50, t=1).sanitize([["a", "b"]], seed=0)
+    [['b', 'a']]
+    """
+
+    def __init__(self, embeddings: Embeddings, epsilon: float, *, t: float = 0.5, oov: str = "uniform"):
+        super().__init__(embeddings, epsilon, oov=oov)
+        self.t = checks.number("t", t, 0, 1)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Metric DP."""
+        adjacency = "any two words of the vocabulary, epsilon times their Euclidean distance"
+        return Guarantee("metric DP", self.epsilon, "distance", adjacency, self._outside())
+
+    def _choose(self, points, uniforms):
+        if len(self.embeddings) == 1:
+            return np.zeros(len(points), dtype=np.intp)
+        nearest, distances = nearest_rows(points, self._vectors, k=2)
+        first, second = self.t * distances[:, 0], (1 - self.t) * distances[:, 1]
+        # Multiplied out: with two words exactly at v both sides are 0, and the first is taken.
+        return np.where(uniforms * (first + second) <= second, nearest[:, 0], nearest[:, 1])
