@@ -95,9 +95,39 @@ def channel_map(ax, rows, inputs: Sequence[str], outputs: Sequence[str]):
     return image
 
 
+def reading(truth: Sequence[str], lines: Mapping[str, Sequence[str]]):
+    """Sentences under one another, the words that equal `truth` at their position marked.
+
+    Args:
+        truth: the original words.
+        lines: label and words of each sentence, all as long as `truth`.
+    """
+    import html
+
+    from IPython.display import HTML
+
+    def marked(words):
+        pairs = zip(truth, words, strict=True)
+        return " ".join(f"<b><u>{html.escape(w)}</u></b>" if t == w else html.escape(w) for t, w in pairs)
+
+    rows = "".join(
+        f"<tr><th style='text-align:left;white-space:nowrap;vertical-align:top'>{html.escape(label)}</th>"
+        f"<td style='text-align:left'>{marked(words)}</td></tr>"
+        for label, words in lines.items()
+    )
+    return HTML(f"<table>{rows}</table>")
+
+
 def table(rows: Sequence[Mapping]):
-    """Rows as a data frame without an index, three decimals, estimates as value [low, high]."""
+    """Rows as a data frame of text, the first column as its index: four digits, estimates as value [low, high].
+
+    Args:
+        rows: one mapping from column to value a row, all with the same columns.
+    """
     import pandas as pd
 
-    frame = pd.DataFrame([{k: str(v) if isinstance(v, tuple) else v for k, v in row.items()} for row in rows])
-    return frame.style.hide(axis="index").format(precision=3)
+    def text(value):
+        return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+    frame = pd.DataFrame([{column: text(value) for column, value in row.items()} for row in rows])
+    return frame.set_index(frame.columns[0])

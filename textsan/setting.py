@@ -1,0 +1,43 @@
+"""The setting that chapters and sweeps share: private text, an attacker's shadow text, and a vocabulary."""
+
+from dataclasses import dataclass
+
+from textsan.datasets import load_dataset, private_and_shadow
+from textsan.embeddings import Embeddings, load_embeddings
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Private and shadow documents from one corpus, no sentence in both, and the vectors of their words.
+
+    Attributes:
+        private: token lists that are sanitized and attacked.
+        shadow: token lists that the attacker owns.
+        embeddings: every word of either that has a vector, alphabetically; as in the papers the vocabulary is
+            that of the data, and it is public.
+    """
+
+    private: list[list[str]]
+    shadow: list[list[str]]
+    embeddings: Embeddings
+
+
+def load_setting(
+    dataset: str, n_private: int, n_shadow: int, *, seed: int, embeddings: str = "glove-6b-50d"
+) -> Setting:
+    """Draws private and shadow sentences from the training split of a corpus.
+
+    Args:
+        dataset: name of a data set; see `textsan data list`.
+        n_private, n_shadow: numbers of sentences, at least 1.
+        seed: of the draw, int.
+        embeddings: name of word vectors.
+
+    Raises:
+        KeyError: unknown data set or word vectors.
+        ValueError: the corpus has too few sentences.
+    """
+    records = private_and_shadow(load_dataset(dataset, split="train"), n_private, n_shadow, seed)
+    private, shadow = ([list(record.tokens) for record in part] for part in records)
+    words = sorted({word for document in private + shadow for word in document})
+    return Setting(private, shadow, load_embeddings(embeddings).restrict(words))
