@@ -54,9 +54,7 @@ def test_constraints_pin_exactly_what_the_requirements_lead_to():
     # CUDA's packages come with torch's CUDA build only, which pins them itself.
     needed = {name for name in closure() if not name.startswith(("nvidia-", "cuda-", "triton"))}
     pinned = {name for name, pin in PINS.items() if pin.marker is None or pin.marker.evaluate()}
-    unused = pinned - needed
-    assert not needed - pinned
-    assert unused <= {"setuptools", "wheel", "hf-xet"}, "pinned, but nothing leads to it"
+    assert pinned == needed
 
 
 def test_installed_versions_can_run_together():
