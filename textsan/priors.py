@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from textsan import checks
+from textsan.markov import MarkovModel as MarkovModel
 
 
 class Prior:

@@ -2,5 +2,6 @@
 
 from textsan.attacks.base import Attack
 from textsan.attacks.context_free import ContextFreeBayes
+from textsan.attacks.markov import MarkovBayes, NeighbourBayes
 
-__all__ = ["Attack", "ContextFreeBayes"]
+__all__ = ["Attack", "ContextFreeBayes", "MarkovBayes", "NeighbourBayes"]
