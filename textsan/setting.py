@@ -13,8 +13,8 @@ class Setting:
     Attributes:
         private: token lists that are sanitized and attacked.
         shadow: token lists that the attacker owns.
-        embeddings: every word of either that has a vector, alphabetically; as in the papers the vocabulary is
-            that of the data, and it is public.
+        embeddings: every word of either that has a vector, in the order of the word vectors (GloVe: frequent
+            words first); as in the papers the vocabulary is that of the data, and it is public.
     """
 
     private: list[list[str]]
@@ -39,5 +39,6 @@ def load_setting(
     """
     records = private_and_shadow(load_dataset(dataset, split="train"), n_private, n_shadow, seed)
     private, shadow = ([list(record.tokens) for record in part] for part in records)
-    words = sorted({word for document in private + shadow for word in document})
-    return Setting(private, shadow, load_embeddings(embeddings).restrict(words))
+    words = {word for document in private + shadow for word in document}
+    vectors = load_embeddings(embeddings)
+    return Setting(private, shadow, vectors.restrict(word for word in vectors.words if word in words))
