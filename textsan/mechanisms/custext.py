@@ -78,6 +78,11 @@ class CusText(Mechanism):
         find = _partition if self.mapping == "disjoint" else _neighbours
         return find(self._points, self._dissimilarity, min(self.k, len(self.inputs)))
 
+    @property
+    def group_words(self) -> list[list[str]]:
+        """`groups` as words; disjoint ones are the adjacency under which epsilon-DP holds."""
+        return [[self.inputs[i] for i in group] for group in self.groups]
+
     @cached_property
     def channel(self) -> Channel:
         """The channel, k entries a row. The mapping does not depend on epsilon; `with_epsilon` reuses it."""
