@@ -288,8 +288,9 @@ def _bring_from_hub(name: str, asset: dict, files: list[dict], stage: Path) -> d
         where = {key: asset[key] for key in ("repo_type", "revision")} | {"filename": file["inside"][0]}
         title = f"{name}: {file['inside'][0]} of {asset['repo']} at revision {asset['revision'][:12]}"
         try:
-            target = Path(hf_hub_download(asset["repo"], **where, local_dir=stage / "hub"))
-            want = file.get("sha256") or get_hf_file_metadata(hf_hub_url(asset["repo"], **where)).etag
+            target = Path(_patiently(hf_hub_download, asset["repo"], **where, local_dir=stage / "hub"))
+            url = hf_hub_url(asset["repo"], **where)
+            want = file.get("sha256") or _patiently(get_hf_file_metadata, url).etag
         except Exception as error:  # errors of its HTTP client come through, and versions differ in the client
             why = (str(error).strip() or type(error).__name__).splitlines()[0]
             raise FetchError(f"{title} cannot be downloaded: {why}") from error
@@ -299,6 +300,18 @@ def _bring_from_hub(name: str, asset: dict, files: list[dict], stage: Path) -> d
             raise FetchError(f"{title} has not the hash that the {whose} names")
         brought[file["path"]] = target
     return brought
+
+
+def _patiently(ask, *arguments, **options):
+    """`ask(...)`, again for half a minute while the server is at fault; the hub's client retries the rest."""
+    for wait in (1, 2, 4, 8, 16):
+        try:
+            return ask(*arguments, **options)
+        except Exception as error:
+            if getattr(getattr(error, "response", None), "status_code", 0) < 500:
+                raise
+            time.sleep(wait)
+    return ask(*arguments, **options)
 
 
 def _git_sha1(path: Path) -> str:

@@ -153,9 +153,9 @@ def _scored_sentences(entry: dict) -> tuple[list[Record], list[str]]:
 
     The id is "document_sentence" where sentences come from longer documents. The files are UTF-8.
     """
-    lines = (assets.fetch(entry["asset"]) / entry["file"]).read_text(encoding="utf8").splitlines()
-    rows = [line.split("\t", 2) for line in lines]
-    records = [Record(html.unescape(text), float(score), {"id": key}) for key, score, text in rows]
+    content = (assets.fetch(entry["asset"]) / entry["file"]).read_text(encoding="utf8")
+    rows = [line.split("\t", 2) for line in content.rstrip("\n").split("\n")]
+    records = [Record(_unescape(text), float(score), {"id": key}) for key, score, text in rows]
     return records, [key.split("_")[0] for key, _, _ in rows]
 
 
@@ -165,9 +165,14 @@ def _drugs() -> tuple[list[Record], list[str]]:
         with (assets.fetch("drugs") / file).open(encoding="utf8", newline="") as lines:
             for row in csv.DictReader(lines, delimiter="\t"):
                 fields = {"id": row[""], "drug": row["drugName"], "rating": row["rating"]}
-                text = " ".join(html.unescape(row["review"].strip('"')).split())
-                records.append(Record(text, html.unescape(row["condition"]) or None, fields))
+                text = " ".join(_unescape(row["review"].strip('"')).split())
+                records.append(Record(text, _unescape(row["condition"]) or None, fields))
     return records, [record.fields["id"] for record in records]
+
+
+def _unescape(text: str) -> str:
+    """`text` with characters for HTML entities; some in nyt are escaped twice."""
+    return html.unescape(html.unescape(text))
 
 
 def _local_folders() -> dict[str, Path]:

@@ -1,0 +1,14 @@
+"""Fixtures that several tests share."""
+
+import pytest
+
+from textsan import assets
+
+
+@pytest.fixture(scope="session")
+def default_data():
+    """The cache with all default assets; tests that read them ask for it, so that none goes to the network."""
+    missing = [name for name in assets.defaults() if not assets.is_cached(name)]
+    if missing:
+        pytest.fail(f"not in the cache: {', '.join(missing)}; run `textsan data pull` (make test does)")
+    return assets.cache_folder()

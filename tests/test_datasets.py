@@ -1,0 +1,262 @@
+"""Data sets: what the corpora hold, splits without a common sentence, the three sources, bad input."""
+
+import hashlib
+import json
+import lzma
+import os
+from collections import Counter
+from pathlib import Path
+
+import pyarrow
+import pyarrow.parquet
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from textsan import assets, datasets
+from textsan.datasets import Record, load_dataset, normalised, private_and_shadow
+from textsan.vocabulary import tokenize
+
+CORPORA = {"rt": 10605, "amazon": 3708, "nyt": 5190, "tweets": 4200, "drugs": 979}
+SHARED = os.environ.get("TEXTSAN_DATA")  # what the caller has; the tests themselves run without it
+needs_shared = pytest.mark.skipif(
+    not SHARED or not Path(SHARED, "sst2").is_dir(),
+    reason="TEXTSAN_DATA names no folder with the papers' data sets",
+)
+
+
+@pytest.fixture(autouse=True)
+def no_own_folder(monkeypatch):
+    monkeypatch.delenv("TEXTSAN_DATA", raising=False)
+
+
+def _keys(records):
+    return {normalised(record.text) for record in records}
+
+
+# --- the corpora ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", CORPORA)
+def test_corpus_is_whole(default_data, name):
+    records = load_dataset(name, split="all")
+    assert len(records) == CORPORA[name]
+    assert all(record.tokens == tokenize(record.text) and record.tokens for record in records)
+    if name == "drugs":
+        assert Counter(record.label for record in records)["Birth Control"] == 193
+        assert {record.fields["rating"] for record in records} == {"positive", "neutral", "negative"}
+    else:
+        assert all(-4 <= record.label <= 4 for record in records)
+
+
+def test_text_is_decoded(default_data):
+    """The files are UTF-8 (read as latin-1 they show "\u00e2\u20ac\u2122" for apostrophes) with HTML entities."""
+    last = load_dataset("rt", "all")[-2].text
+    assert last.startswith("We\u2019ve seen the hippie turned yuppie plot before")
+    assert tokenize(last)[:3] == ["we", "'ve", "seen"]
+    for name in CORPORA:
+        texts = " ".join(record.text for record in load_dataset(name, "all"))
+        assert not any(wrong in texts for wrong in ("&amp;", "&#039;", "\u00e2\u20ac", "\ufffd"))
+
+
+@pytest.mark.parametrize("name", CORPORA)
+def test_splits_share_no_sentence_and_miss_none(default_data, name):
+    splits = {split: load_dataset(name, split) for split in ("train", "dev", "test")}
+    everything = load_dataset(name, "all")
+    assert Counter(r.text for records in splits.values() for r in records) == Counter(r.text for r in everything)
+    keys = [_keys(records) for records in splits.values()]
+    assert len(set().union(*keys)) == sum(map(len, keys))
+    # A binomial share: 5 standard deviations, with amazon's reviews and nyt's articles as the units.
+    units = len({record.fields["id"].split("_")[0] for record in everything})
+    for split, share in {"train": 0.8, "dev": 0.1, "test": 0.1}.items():
+        spread = 5 * (share * (1 - share) / units) ** 0.5
+        assert abs(len(splits[split]) / len(everything) - share) < spread
+
+
+@pytest.mark.parametrize(("name", "documents"), [("amazon", 300), ("nyt", 498)])
+def test_documents_are_not_cut(default_data, name, documents):
+    of = {s: {r.fields["id"].split("_")[0] for r in load_dataset(name, s)} for s in ("train", "dev", "test")}
+    assert len(of["train"] | of["dev"] | of["test"]) == sum(map(len, of.values())) == documents
+
+
+def test_splits_never_change(default_data):
+    """Results are tied to the splits; a change here is a change of every number in the book."""
+    for name, expected in {
+        "rt": "8e7faaca31c4",
+        "amazon": "73cdbce57003",
+        "nyt": "9ee0a8dd1fa3",
+        "tweets": "6d1729015ca0",
+        "drugs": "d9dafbc6454f",
+    }.items():
+        ids = " ".join(record.fields["id"] for record in load_dataset(name, "test"))
+        assert hashlib.sha256(ids.encode()).hexdigest().startswith(expected)
+
+
+def test_equal_sentences_go_the_same_way():
+    texts = [f"sentence {number}" for number in range(300)] * 2 + [f"Sentence {number}!" for number in range(300)]
+    records = [Record(text) for text in texts]
+    splits = datasets._drawn_splits("toy", records, [str(number) for number in range(900)])
+    keys = [_keys(splits[split]) for split in ("train", "dev", "test")]
+    assert all(keys) and sum(map(len, keys)) == 300
+    cut = datasets._drawn_splits("toy", records, ["one"] * 900)  # all from one document
+    assert sorted(len(cut[split]) for split in ("train", "dev", "test")) == [0, 0, 900]
+
+
+@given(st.text())
+def test_normalised_forgets_case_and_blanks(text):
+    assert normalised(f" {text.upper()} ") == normalised(text.upper())
+    assert normalised(normalised(text)) == normalised(text)
+    assert bool(normalised(text)) == bool(text.strip())
+
+
+# --- private and shadow --------------------------------------------------------------------------------------
+
+
+def test_private_and_shadow_share_no_sentence(default_data):
+    records = load_dataset("tweets", "all")  # 154 of its 4,200 are repeated
+    private, shadow = private_and_shadow(records, 2000, 1900, seed=0)
+    assert (len(private), len(shadow)) == (2000, 1900)
+    assert not _keys(private) & _keys(shadow)
+    assert private_and_shadow(records, 2000, 1900, seed=0) == (private, shadow)
+    assert private_and_shadow(records, 2000, 1900, seed=1)[0] != private
+
+
+@pytest.mark.parametrize(
+    ("n_private", "n_shadow", "what"),
+    [
+        (3, 1, "3 records"),
+        (2, 2, "too many"),
+        (0, 1, "n_private: 0"),
+        (1, -1, "n_shadow: -1"),
+        (1.5, 1, "n_private: 1.5"),
+    ],
+)
+def test_private_and_shadow_bad_numbers(n_private, n_shadow, what):
+    with pytest.raises(ValueError, match=what):
+        private_and_shadow([Record("a"), Record("b"), Record("c")], n_private, n_shadow, seed=0)
+
+
+def test_private_and_shadow_too_few_after_repeats():
+    with pytest.raises(ValueError, match="of which 0 are left for the shadow set"):
+        private_and_shadow([Record("a"), Record("A."), Record("a!")], 1, 1, seed=0)
+
+
+# --- the folder TEXTSAN_DATA ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    def write(name, split, rows):
+        (tmp_path / name).mkdir(exist_ok=True)
+        with lzma.open(tmp_path / name / f"{split}.jsonl.xz", "wt", encoding="utf8") as file:
+            file.writelines(json.dumps(row) + "\n" for row in rows)
+        return tmp_path / name / f"{split}.jsonl.xz"
+
+    monkeypatch.setenv("TEXTSAN_DATA", str(tmp_path))
+    return write
+
+
+def test_folder_is_read_first(folder):
+    folder(
+        "sst2",
+        "train",
+        [{"text": "good", "label": 1}, {"text": "Fine .", "label": 1}, {"text": "bad", "label": 0}],
+    )
+    folder("sst2", "dev", [{"text": "fine", "label": 1}])
+    assert [(r.text, r.label) for r in load_dataset("sst2")] == [("good", 1), ("bad", 0)]  # "Fine ." is in dev
+    assert [r.text for r in load_dataset("sst2", "dev")] == ["fine"]
+    assert [r.text for r in load_dataset("sst2", "all")] == ["good", "bad", "fine"]
+
+
+def test_pairs(folder):
+    row = {"sentence1": "Who?", "sentence2": "It was he .", "label": 0}
+    folder("qnli", "train", [row, row | {"sentence2": "Nobody."}])
+    folder("qnli", "dev", [{"sentence1": "Why?", "sentence2": "nobody", "label": 1}])
+    (record,) = load_dataset("qnli")
+    assert (record.text, record.fields) == ("It was he .", {"sentence1": "Who?", "sentence2": "It was he ."})
+    folder("stsb", "train", [row])
+    assert load_dataset("stsb")[0].text == "Who?"
+
+
+def test_other_folders_load_by_their_name(folder):
+    folder("notes", "test", [{"text": "pain", "label": "leg", "note_id": 7}])
+    assert load_dataset("notes", "test")[0].fields == {"note_id": 7}
+    folder("rt_polarity", "train", [{"text": "fun", "label": 1}])
+    assert load_dataset("rotten_tomatoes")[0].text == "fun"
+    with pytest.raises(KeyError, match="dataset: 'nothing' is unknown; known: rt, .*rotten_tomatoes, notes"):
+        load_dataset("nothing")
+
+
+def test_folder_bad_input(folder, monkeypatch):
+    file = folder("sst2", "train", [{"text": "good"}] * 1000)
+    with pytest.raises(KeyError, match="split: 'test' is unknown for 'sst2'; known: train, all"):
+        load_dataset("sst2", "test")
+    file.write_bytes(file.read_bytes()[:-30])
+    with pytest.raises(ValueError, match=r"TEXTSAN_DATA: .*train.jsonl.xz is damaged"):
+        load_dataset("sst2")
+    folder("sst2", "train", [])
+    with pytest.raises(ValueError, match="split: 'train' of 'sst2' has no record"):
+        load_dataset("sst2")
+    folder("words", "train", [{"w1": "a"}])
+    with pytest.raises(ValueError, match="dataset: row 1 of 'words' has no 'text'"):
+        load_dataset("words")
+    monkeypatch.setenv("TEXTSAN_DATA", "not there")
+    with pytest.raises(ValueError, match="TEXTSAN_DATA: 'not there' is not a folder"):
+        load_dataset("sst2")
+
+
+@needs_shared
+@pytest.mark.parametrize(
+    ("name", "rows"),
+    [
+        ("sst2", {"train": 61115, "dev": 872}),
+        ("qnli", {"train": 2000, "dev": 4463}),
+        ("cola", {"train": 8551, "dev": 1043}),
+        ("ag_news", {"train": 15284, "test": 7600}),
+        ("yelp", {"train": 8997}),
+        ("stsb", {"train": 5749, "dev": 1500, "test": 1379}),
+    ],
+)
+def test_papers_sets(monkeypatch, name, rows):
+    monkeypatch.setenv("TEXTSAN_DATA", SHARED)
+    splits = {split: load_dataset(name, split) for split in rows}
+    last = list(rows)[-1]
+    assert len(splits[last]) == rows[last]  # whole; others lose only what is also in a later split
+    assert all(0.85 * rows[split] < len(splits[split]) <= rows[split] for split in rows)
+    keys = [set().union(*map(datasets._sentences, records)) for records in splits.values()]
+    assert sum(map(len, keys)) == len(set().union(*keys))
+    assert all(record.label is not None and record.tokens for records in splits.values() for record in records)
+
+
+# --- the hub's files -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "columns", "expected"),
+    [
+        ("sst2", {"sentence": ["good film "], "label": [1], "idx": [0]}, ("good film ", 1)),
+        ("qnli", {"question": ["Who?"], "sentence": ["He."], "label": [0], "idx": [0]}, ("He.", 0)),
+        ("stsb", {"sentence1": ["One."], "sentence2": ["Two."], "label": [3.5], "idx": [0]}, ("One.", 3.5)),
+        ("yelp", {"label": [4], "text": ["Great place"]}, ("Great place", 5)),
+    ],
+)
+def test_parquet_of_the_hub(tmp_path, monkeypatch, name, columns, expected):
+    for file in assets.registry()["datasets"][name]["splits"].values():
+        pyarrow.parquet.write_table(pyarrow.table(columns), tmp_path / file)
+    monkeypatch.setattr(assets, "fetch", lambda asset: tmp_path)
+    record = load_dataset(name, list(assets.registry()["datasets"][name]["splits"])[-1])[0]
+    assert (record.text, record.label) == expected
+    if name == "qnli":
+        assert record.fields["sentence1"] == "Who?"
+    with pytest.raises(ValueError, match="split: 'train' of .* has no record"):
+        load_dataset(name)  # its only record is in the other split too
+
+
+# --- bad input -----------------------------------------------------------------------------------------------
+
+
+def test_unknown_names(default_data):
+    with pytest.raises(KeyError, match="dataset: 'imdb' is unknown; known: rt, amazon, nyt, tweets, drugs, sst2"):
+        load_dataset("imdb")
+    with pytest.raises(KeyError, match="split: 'validation' is unknown for 'rt'; known: train, dev, test, all"):
+        load_dataset("rt", "validation")
