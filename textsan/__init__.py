@@ -3,7 +3,7 @@
 A prior, a channel, an attack, a score; see the book for what each of them means.
 """
 
-from textsan import attacks, evaluation, leakage, priors, privacy
+from textsan import attacks, deniability, evaluation, leakage, precision, priors, privacy
 from textsan.channel import Channel
 from textsan.datasets import load_dataset
 from textsan.embeddings import Embeddings, load_embeddings
@@ -38,12 +38,14 @@ __all__ = [
     "Vickrey",
     "attacks",
     "count_words",
+    "deniability",
     "evaluation",
     "leakage",
     "least_frequent",
     "load_dataset",
     "load_embeddings",
     "load_setting",
+    "precision",
     "priors",
     "privacy",
     "tokenize",

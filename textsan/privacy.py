@@ -1,7 +1,7 @@
 """Definitions of differential privacy as executable checks: each returns the tight parameter of a channel.
 
-A channel satisfies a definition with parameter epsilon exactly if epsilon is at least the tight value: the claim of
-a theorem lies above it, and anything smaller fails at the pair of words, and the output, that the value names.
+A channel satisfies a definition with parameter epsilon exactly if epsilon is at least the tight value: the claim
+of a theorem lies above it, and anything smaller fails at the pair of words, and the output, that the value names.
 Log-ratios below 1e-9 count as rounding.
 """
 
@@ -160,8 +160,9 @@ def tight_umldp_epsilon(
 ) -> Tight:
     """Smallest epsilon of (V_S, V_P, epsilon, epsilon_0)-utility-optimised metric DP (UMLDP).
 
-    Yue et al. 2021, Definition 3: the largest (log Pr(y | x) - log Pr(y | x') - epsilon_0) / d(x, x') over y in V_P and all x, x', at least 0.
-    Infinite if an output outside of V_P can come from two inputs or from a sensitive one. Costs n_in^2 |V_P|.
+    Yue et al. 2021, Definition 3: the largest (log Pr(y | x) - log Pr(y | x') - epsilon_0) / d(x, x') over y in
+    V_P and all x, x', at least 0. Infinite if an output outside of V_P can come from two inputs or from a
+    sensitive one. Costs n_in^2 |V_P|.
 
     Args:
         distances: (n_in, n_in) array, or `Embeddings` whose Euclidean distances count.
