@@ -140,7 +140,7 @@ def test_wrong_hash(hub, fetch, tmp_path, pinned):
     done = fetch(_sha256(CONTENT) if pinned else None)
     assert done.returncode == 1
     assert done.stdout.count("\n") == 1
-    assert "data/train.parquet of some/repo" in done.stdout and "has not the hash" in done.stdout
+    assert "data/train.parquet of some/repo" in done.stdout and "has the wrong hash" in done.stdout
     assert _kept(tmp_path) == {}
     hub.trouble = None
     assert fetch(_sha256(CONTENT) if pinned else None).returncode == 0
@@ -150,7 +150,7 @@ def test_wrong_hash(hub, fetch, tmp_path, pinned):
 def test_pinned_hash_is_not_overruled_by_the_hubs_own(hub, fetch, tmp_path):
     hub.files["data/train.parquet"] = CONTENT  # the hub is sound in itself, but serves another file
     done = fetch(_sha256(b"what the registry wants"))
-    assert done.returncode == 1 and "the registry names" in done.stdout
+    assert done.returncode == 1 and f"not {_sha256(b'what the registry wants')}" in done.stdout
     assert _kept(tmp_path) == {}
 
 
@@ -197,3 +197,9 @@ def test_hash_of_the_hub_is_recorded_and_demanded(hub, fetch, tmp_path, kind):
     assert again.returncode == 0
     assert f"{file}: damaged" in again.stderr
     assert _kept(tmp_path)["train.parquet"] == CONTENT
+
+    file.unlink()
+    hub.files["data/train.parquet"] = CONTENT + b"another"  # a pinned revision cannot change: this is no good
+    changed = fetch()
+    assert changed.returncode == 1 and f"not {_sha256(CONTENT)}" in changed.stdout
+    assert not file.exists()

@@ -67,7 +67,7 @@ def fetch(name: str) -> Path:
         return folder
     from filelock import FileLock
 
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(folder.parent / f".{name}.lock"):
         damage = _damage(asset, folder)  # another process may have pulled it while this one waited
         for path, why in damage.items():
@@ -169,11 +169,16 @@ def _pull(name: str, asset: dict, folder: Path, wanted) -> None:
         shutil.rmtree(leftover, ignore_errors=True)
     stage = Path(tempfile.mkdtemp(prefix=f".{name}.part-", dir=folder.parent))
     try:
+        recorded = _recorded(asset, folder)
+        files = [
+            {"sha256": recorded.get(file["path"])} | file for file in asset["files"] if file["path"] in wanted
+        ]
         bring = _bring_from_index if asset["source"] == "index" else _bring_from_hub
-        brought = bring(name, asset, [file for file in asset["files"] if file["path"] in wanted], stage)
+        brought = bring(name, asset, files, stage)
+        folder.mkdir(exist_ok=True)
         if asset["source"] == "hub":
             # Before the files: one that has its record is still hashed, one that has none is never used.
-            record = _recorded(asset, folder) | {path: _sha256(source) for path, source in brought.items()}
+            record = recorded | {path: _sha256(source) for path, source in brought.items()}
             (stage / "record").write_text(json.dumps(record, indent=1))
             os.replace(stage / "record", _record(asset, folder))
         for path, source in brought.items():
@@ -290,14 +295,13 @@ def _bring_from_hub(name: str, asset: dict, files: list[dict], stage: Path) -> d
         try:
             target = Path(_patiently(hf_hub_download, asset["repo"], **where, local_dir=stage / "hub"))
             url = hf_hub_url(asset["repo"], **where)
-            want = file.get("sha256") or _patiently(get_hf_file_metadata, url).etag
+            want = file["sha256"] or _patiently(get_hf_file_metadata, url).etag
         except Exception as error:  # errors of its HTTP client come through, and versions differ in the client
             why = (str(error).strip() or type(error).__name__).splitlines()[0]
             raise FetchError(f"{title} cannot be downloaded: {why}") from error
         # The hub's own hash is the sha256 of a large file and git's sha1 of a small one.
         if want not in (_sha256(target), _git_sha1(target)):
-            whose = "registry" if "sha256" in file else "hub"
-            raise FetchError(f"{title} has not the hash that the {whose} names")
+            raise FetchError(f"{title} has the wrong hash, not {want}")
         brought[file["path"]] = target
     return brought
 
