@@ -9,6 +9,7 @@ the states it visits: all of them (`Dense`), or a list of candidates for each po
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from scipy import sparse
@@ -46,22 +47,19 @@ class Dense:
     """All states at every position.
 
     Args:
-        transitions: A.
         emissions: for each position an array (sentences, n + 1).
     """
 
-    def __init__(self, transitions: Transitions, emissions: Sequence[np.ndarray]):
-        self.a, self.emissions = transitions, emissions
-        self.states = [np.broadcast_to(np.arange(transitions.n + 1), e.shape) for e in emissions]
+    def __init__(self, emissions: Sequence[np.ndarray]):
+        self.emissions = emissions
+        self.states = [np.broadcast_to(np.arange(e.shape[1]), e.shape) for e in emissions]
 
-    def ahead(self, t: int, forward: np.ndarray) -> np.ndarray:
+    def ahead(self, a: Transitions, t: int, forward: np.ndarray) -> np.ndarray:
         """A^T f, from position t - 1 to t."""
-        a = self.a
         return (a.transposed @ np.ascontiguousarray(forward.T)).T + np.outer(forward @ a.leave, a.arrive)
 
-    def back(self, t: int, message: np.ndarray) -> np.ndarray:
+    def back(self, a: Transitions, t: int, message: np.ndarray) -> np.ndarray:
         """A m, from position t to t - 1."""
-        a = self.a
         return (a.seen @ np.ascontiguousarray(message.T)).T + np.outer(message @ a.arrive, a.leave)
 
 
@@ -69,42 +67,44 @@ class Sparse:
     """Candidate states at every position.
 
     Args:
-        transitions: A.
+        seen: sparse part of the transitions at any weight; only where its entries are matters here.
         states: for each position an array (sentences, candidates), filled up with state n.
         emissions: likewise, 0 where filled up.
     """
 
-    def __init__(self, transitions: Transitions, states: Sequence[np.ndarray], emissions: Sequence[np.ndarray]):
-        self.a, self.states, self.emissions = transitions, states, emissions
-        self._bigrams = [None] + [self._between(t) for t in range(1, len(states))]
+    def __init__(self, seen: sparse.csr_array, states: Sequence[np.ndarray], emissions: Sequence[np.ndarray]):
+        self.states, self.emissions = states, emissions
+        self._bigrams = [None, *(_between(seen, *pair) for pair in pairwise(states))]
 
-    def _between(self, t: int):
-        """The seen bigrams between candidates at t - 1 and at t: places in both and values."""
-        seen, before, after = self.a.seen, self.states[t - 1], self.states[t]
-        place = np.full((len(after), self.a.n + 1), -1, dtype=np.int32)
-        np.put_along_axis(place, after, np.arange(after.size, dtype=np.int32).reshape(after.shape), axis=1)
-        rows = before.ravel()
-        counts = np.diff(seen.indptr)[rows]
-        entries = np.repeat(seen.indptr[rows] - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
-        source = np.repeat(np.arange(rows.size), counts)
-        target = place[source // before.shape[1], seen.indices[entries]]
-        hit = target >= 0
-        return source[hit], target[hit], seen.data[entries[hit]]
-
-    def ahead(self, t: int, forward: np.ndarray) -> np.ndarray:
+    def ahead(self, a: Transitions, t: int, forward: np.ndarray) -> np.ndarray:
         """A^T f, from position t - 1 to t."""
-        (source, target, values), before, after = self._bigrams[t], self.states[t - 1], self.states[t]
-        seen = np.bincount(target, values * forward.ravel()[source], after.size).reshape(after.shape)
-        return seen + (forward * self.a.leave[before]).sum(axis=1)[:, None] * self.a.arrive[after]
+        (entries, source, target), before, after = self._bigrams[t], self.states[t - 1], self.states[t]
+        seen = np.bincount(target, a.seen.data[entries] * forward.ravel()[source], after.size).reshape(after.shape)
+        return seen + (forward * a.leave[before]).sum(axis=1)[:, None] * a.arrive[after]
 
-    def back(self, t: int, message: np.ndarray) -> np.ndarray:
+    def back(self, a: Transitions, t: int, message: np.ndarray) -> np.ndarray:
         """A m, from position t to t - 1."""
-        (source, target, values), before, after = self._bigrams[t], self.states[t - 1], self.states[t]
-        seen = np.bincount(source, values * message.ravel()[target], before.size).reshape(before.shape)
-        return seen + (message * self.a.arrive[after]).sum(axis=1)[:, None] * self.a.leave[before]
+        (entries, source, target), before, after = self._bigrams[t], self.states[t - 1], self.states[t]
+        seen = np.bincount(source, a.seen.data[entries] * message.ravel()[target], before.size).reshape(
+            before.shape
+        )
+        return seen + (message * a.arrive[after]).sum(axis=1)[:, None] * a.leave[before]
 
 
-def smooth(chain: Dense | Sparse) -> list[np.ndarray]:
+def _between(seen: sparse.csr_array, before: np.ndarray, after: np.ndarray):
+    """Entries of `seen` that lead from a candidate to one at the next position, and their flat places in both."""
+    place = np.full((len(after), seen.shape[1]), -1, dtype=np.intp)
+    np.put_along_axis(place, after, np.arange(after.size).reshape(after.shape), axis=1)
+    rows = before.ravel()
+    counts = np.diff(seen.indptr)[rows]
+    entries = np.repeat(seen.indptr[rows] - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
+    source = np.repeat(np.arange(rows.size), counts)
+    target = place[source // before.shape[1], seen.indices[entries]]
+    hit = target >= 0
+    return entries[hit], source[hit], target[hit]
+
+
+def smooth(chain: Dense | Sparse, transitions: Transitions) -> list[np.ndarray]:
     """Pr(x_t | y_1 .. y_n) over the chain's states, for each position an array (sentences, states).
 
     Raises:
@@ -112,12 +112,12 @@ def smooth(chain: Dense | Sparse) -> list[np.ndarray]:
     """
     emissions, forward = chain.emissions, []
     for t, emission in enumerate(emissions):
-        arriving = chain.ahead(t, forward[-1]) if t else chain.a.start[chain.states[0]]
+        arriving = chain.ahead(transitions, t, forward[-1]) if t else transitions.start[chain.states[0]]
         forward.append(_normalised(emission * arriving))
     backward = np.ones_like(emissions[-1])
     for t in reversed(range(len(emissions))):
         if t < len(emissions) - 1:
-            backward = _normalised(chain.back(t + 1, emissions[t + 1] * backward))
+            backward = _normalised(chain.back(transitions, t + 1, emissions[t + 1] * backward))
         forward[t] = _normalised(forward[t] * backward)
     return forward
 

@@ -1,0 +1,137 @@
+"""What a released word says of the original word at its place: states of a language model, with Pr(y | x).
+
+The bridge from a channel to forward-backward: candidate states are listed where they are few, else rows are filled.
+"""
+
+from collections.abc import Sequence
+from itertools import compress
+
+import numpy as np
+from scipy import sparse
+
+from textsan.attacks.forward_backward import Dense, Sparse
+from textsan.channel import Channel, map_blocks
+from textsan.priors import MarkovModel
+
+SPARSE_LIMIT = 1024  # candidates a position; above it, products with the whole transition matrix are cheaper
+_COLUMNS = 256  # outputs whose candidates are computed before their number is looked at
+_DENSE_ENTRIES = 1 << 24  # float64 of one batch of messages: 128 MiB
+
+
+class Emissions:
+    """Pr(y | x) over the states of a model, for tokens that were released, kept or (as tuples (word,)) told.
+
+    Args:
+        channel, model, k, keep, sensitive: as for `MarkovBayes`.
+    """
+
+    def __init__(self, channel: Channel, model: MarkovModel, k, keep: frozenset, sensitive: frozenset):
+        missing = [word for word in channel.inputs if word not in model.index]
+        if missing:
+            raise ValueError(
+                f"model: {missing[0]!r} is no state ({len(missing)} such inputs); fit it with words=channel.inputs"
+            )
+        self.channel, self.model, self.k, self.keep = channel, model, k, keep
+        self.n = len(model.words)
+        self.states = np.array([model.index[word] for word in channel.inputs], dtype=np.intp)
+        self.kept = np.array([word in keep for word in channel.inputs])
+        self.sensitive = np.array([word in sensitive for word in channel.inputs])
+        # States that can stand at an attacked position: sensitive words, and any word that is no input.
+        self.attackable = np.ones(self.n + 1)
+        self.attackable[self.states[~self.sensitive]] = 0.0
+        self._table: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+
+    def observed(self, token) -> bool:
+        """Whether a token is sure to be its own original."""
+        return isinstance(token, tuple) or token not in self.channel.output_index
+
+    def state(self, token) -> int:
+        """The state of a word; n, the unknown word, if it has none."""
+        return self.model.index.get(token[0] if isinstance(token, tuple) else token, self.n)
+
+    def tabulate(self, tokens: set) -> bool:
+        """Lists the candidates of every token; False if one has too many to list."""
+        new = sorted(token for token in tokens if not self.observed(token) and token not in self._table)
+        for at in range(0, len(new), _COLUMNS):
+            part = new[at : at + _COLUMNS]
+            found = [
+                table for block in map_blocks(self._candidates, np.array(part, dtype=object)) for table in block
+            ]
+            if self.k is None and max(len(states) for states, _ in found) > SPARSE_LIMIT:
+                return False
+            self._table.update(zip(part, found, strict=True))
+        return True
+
+    def dense_sentences(self, length: int) -> int:
+        """Sentences of some length whose messages over all states fit into memory together."""
+        return max(1, _DENSE_ENTRIES // (length * (self.n + 1)))
+
+    def chain(self, docs: list[list], seen: sparse.csr_array | None) -> Sparse | Dense:
+        """States and emissions of documents of one length; over candidates if the model's bigrams are given."""
+        columns = list(zip(*docs, strict=True))
+        if seen is not None:
+            states, emissions = zip(*(self._padded(column) for column in columns), strict=True)
+            return Sparse(seen, states, emissions)
+        tokens = list(dict.fromkeys(token for doc in docs for token in doc))
+        rows, place = self._rows(tokens), {token: row for row, token in enumerate(tokens)}
+        return Dense([rows[[place[token] for token in column]] for column in columns])
+
+    def _candidates(self, outputs: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+        """For some outputs the states that can have been released as them, with Pr(y | x) up to a factor."""
+        outputs = outputs.tolist()
+        found = []
+        for token, (inputs, logs) in zip(outputs, self._listed(outputs), strict=True):
+            states = self.states[inputs]
+            if token in self.keep or not len(states):  # what no input explains can only be its own original
+                states, logs = np.append(states, self.state(token)), np.append(logs, 0.0)
+            found.append((states, np.exp(logs - logs.max())))
+        return found
+
+    def _listed(self, outputs: list[str]) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Inputs with log Pr(y | x): all possible ones, or the `k` best of the sensitive and of the others."""
+        if self.k is None:
+            columns = self._log_columns(outputs)
+            possible = [np.flatnonzero(column > -np.inf) for column in columns]
+            return [(at, column[at]) for column, at in zip(columns, possible, strict=True)]
+        with np.errstate(divide="ignore"):
+            frequency = np.log(self.model.unigram[self.states])
+        listed = [(np.empty(0, dtype=np.intp), np.empty(0))] * len(outputs)
+        for group in (self.sensitive, ~self.sensitive & ~self.kept):
+            if group.any():
+                best, joint = self.channel.best_inputs(np.where(group, frequency, -np.inf), outputs, self.k)
+                for row, (at, score) in enumerate(zip(best, joint, strict=True)):
+                    at, score = at[score > -np.inf], score[score > -np.inf]
+                    inputs, logs = listed[row]
+                    listed[row] = np.append(inputs, at), np.append(logs, score - frequency[at])
+        return listed
+
+    def _log_columns(self, outputs: list[str]) -> np.ndarray:
+        columns = self.channel.log_columns(outputs)
+        columns[:, self.kept] = -np.inf
+        return columns
+
+    def _padded(self, column: Sequence) -> tuple[np.ndarray, np.ndarray]:
+        """Candidates and emissions at one position of all sentences, filled up to one width."""
+        table = [
+            (np.array([self.state(token)]), np.ones(1)) if self.observed(token) else self._table[token]
+            for token in column
+        ]
+        shape = len(table), max(len(states) for states, _ in table)
+        states, emissions = np.full(shape, self.n), np.zeros(shape)
+        for row, (some, weights) in enumerate(table):
+            states[row, : len(some)], emissions[row, : len(some)] = some, weights
+        return states, emissions
+
+    def _rows(self, tokens: list) -> np.ndarray:
+        """Pr(y | .) up to a factor over all states, a row a token."""
+        rows = np.zeros((len(tokens), self.n + 1))
+        hidden = np.array([not self.observed(token) for token in tokens])
+        released = list(compress(tokens, hidden))
+        kept = np.array([token in self.keep for token in tokens])
+        logs = self._log_columns(released)
+        best = logs.max(axis=1, keepdims=True)
+        best[kept[hidden] | np.isneginf(best[:, 0])] = 0.0
+        rows[np.ix_(hidden, self.states)] = np.exp(logs - best)
+        own = kept | ~rows.any(axis=1)
+        rows[own, [self.state(token) for token in compress(tokens, own)]] = 1.0
+        return rows
