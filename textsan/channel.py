@@ -5,19 +5,16 @@ rows and columns are computed on demand: Pr(y | x) proportional to exp(-scale * 
 natural logarithms and float64, for a block of rows, for a block of columns, or with a draw.
 """
 
-import os
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 import numpy as np
 from scipy import sparse
-from threadpoolctl import threadpool_limits
 
-from textsan.embeddings import euclidean
+from textsan.blocks import map_blocks
+from textsan.storages import Dense, Metric, Sparse
 
 DENSE_LIMIT = 1 << 28  # entries: 2 GiB of float64; above it `matrix()` refuses
-BLOCK = 64  # rows or columns computed at a time in the metric storage
 
 
 class Channel:
@@ -52,14 +49,14 @@ class Channel:
             raise ValueError(f"matrix: {matrix.ndim} dimensions; pass a table of rows Pr(. | x)")
         _check_rows(matrix.min(initial=0.0), matrix.sum(axis=1))
         with np.errstate(divide="ignore"):
-            return cls(inputs, outputs, _Dense(np.log(matrix)))
+            return cls(inputs, outputs, Dense(np.log(matrix)))
 
     @classmethod
     def from_sparse(cls, matrix, inputs: Iterable[str], outputs: Iterable[str]) -> "Channel":
         """A channel from a scipy sparse matrix of probabilities, shape (n_in, n_out)."""
         matrix = sparse.csr_array(matrix, dtype=np.float64)
         _check_rows(matrix.data.min(initial=0.0), matrix.sum(axis=1))
-        return cls(inputs, outputs, _Sparse(matrix))
+        return cls(inputs, outputs, Sparse(matrix))
 
     @classmethod
     def metric(
@@ -81,11 +78,11 @@ class Channel:
         stay = np.zeros(len(inputs)) if stay is None else np.asarray(stay, dtype=np.float64)
         if (own[stay > 0] < 0).any():
             raise ValueError("stay: a word that may stay is not among the outputs; add it")
-        storage = _Metric(input_vectors, output_vectors, len(outputs), scale, cutoff, stay, own)
+        storage = Metric(input_vectors, output_vectors, len(outputs), scale, cutoff, stay, own)
         return cls(inputs, outputs, storage)
 
     def __repr__(self) -> str:
-        kind = type(self._storage).__name__.strip("_").lower()
+        kind = type(self._storage).__name__.lower()
         return f"Channel({len(self.inputs)} inputs, {len(self.outputs)} outputs, {kind})"
 
     @property
@@ -167,160 +164,6 @@ class Channel:
         if not parts:
             return np.empty((0, k), dtype=np.intp), np.empty((0, k))
         return tuple(np.concatenate(part) for part in zip(*parts, strict=True))
-
-
-class _Dense:
-    def __init__(self, log_matrix: np.ndarray):
-        self.log_matrix, self.shape = log_matrix, log_matrix.shape
-
-    def log_rows(self, rows):
-        return self.log_matrix[rows]
-
-    def log_columns(self, columns):
-        return self.log_matrix[:, columns].T.copy()
-
-    def sample(self, rows, uniforms):
-        return _sample_by_row(rows, uniforms, lambda row: np.exp(self.log_matrix[row]))
-
-
-class _Sparse:
-    def __init__(self, matrix: sparse.csr_array):
-        matrix.eliminate_zeros()
-        matrix.sort_indices()
-        self.matrix, self.shape = matrix, matrix.shape
-
-    @cached_property
-    def _by_column(self):
-        return sparse.csc_array(self.matrix)
-
-    def log_rows(self, rows):
-        with np.errstate(divide="ignore"):
-            return np.log(self.matrix[rows].toarray())
-
-    def log_columns(self, columns):
-        with np.errstate(divide="ignore"):
-            return np.log(self._by_column[:, columns].toarray().T.copy())
-
-    def sample(self, rows, uniforms):
-        indptr, indices, data = self.matrix.indptr, self.matrix.indices, self.matrix.data
-        within = _sample_by_row(rows, uniforms, lambda row: data[indptr[row] : indptr[row + 1]])
-        return indices[indptr[rows] + within]
-
-
-class _Metric:
-    """exp(-scale min(d, cutoff)) over the first `m` outputs, mixed with staying put."""
-
-    def __init__(self, input_vectors, output_vectors, n_out, scale, cutoff, stay, own):
-        self.input_vectors = np.ascontiguousarray(input_vectors, dtype=np.float64)
-        self.output_vectors = np.ascontiguousarray(output_vectors, dtype=np.float64)
-        self.shape = (len(self.input_vectors), n_out)
-        self.scale, self.cutoff, self.stay, self.own = scale, cutoff, stay, own
-
-    def _log_weights(self, a, b):
-        """-scale min(d, cutoff), for rows of `a`; the block has a fixed height.
-
-        Matrix products of one fixed shape give each row the same bits whatever stands in the other rows,
-        so that a draw never depends on what else was sanitized in the same batch.
-        """
-        block = np.zeros((BLOCK, a.shape[1]))
-        block[: len(a)] = a
-        distances = euclidean(block, b)[: len(a)]
-        if self.cutoff < np.inf:
-            np.minimum(distances, self.cutoff, out=distances)
-        distances *= -self.scale
-        return distances
-
-    @cached_property
-    def log_normaliser(self) -> np.ndarray:
-        """log Z_x of every input, (n_in,), computed once."""
-
-        def block(rows):
-            weights = self._log_weights(self.input_vectors[rows], self.output_vectors)
-            top = weights.max(axis=1, keepdims=True)
-            weights -= top
-            return np.log(np.exp(weights, out=weights).sum(axis=1)) + top[:, 0]
-
-        return np.concatenate(list(map_blocks(block, np.arange(self.shape[0]))))
-
-    def log_rows(self, rows):
-        log_rows = np.full((len(rows), self.shape[1]), -np.inf)
-        m = len(self.output_vectors)
-        with np.errstate(divide="ignore"):
-            log_stay, log_move = np.log(self.stay[rows]), np.log1p(-self.stay[rows])
-        for at in range(0, len(rows), BLOCK):
-            part = slice(at, at + BLOCK)
-            weights = self._log_weights(self.input_vectors[rows[part]], self.output_vectors)
-            weights -= weights.max(axis=1, keepdims=True)
-            weights -= np.log(np.exp(weights).sum(axis=1, keepdims=True))
-            log_rows[part, :m] = weights + log_move[part, None]
-        own = self.own[rows]
-        i = np.flatnonzero(self.stay[rows] > 0)
-        log_rows[i, own[i]] = np.logaddexp(log_rows[i, own[i]], log_stay[i])
-        return log_rows
-
-    def log_columns(self, columns):
-        log_columns = np.full((len(columns), self.shape[0]), -np.inf)
-        with np.errstate(divide="ignore"):
-            log_stay, log_move = np.log(self.stay), np.log1p(-self.stay)
-        drawn = np.flatnonzero(columns < len(self.output_vectors))
-        for at in range(0, len(drawn), BLOCK):
-            part = drawn[at : at + BLOCK]
-            weights = self._log_weights(self.output_vectors[columns[part]], self.input_vectors)
-            log_columns[part] = weights - self.log_normaliser + log_move
-        owner = {j: i for i, j in enumerate(self.own) if self.stay[i] > 0}
-        for at, column in enumerate(columns):
-            if (x := owner.get(column)) is not None:
-                log_columns[at, x] = np.logaddexp(log_columns[at, x], log_stay[x])
-        return log_columns
-
-    def sample(self, rows, uniforms):
-        drawn = np.empty(len(rows), dtype=np.intp)
-        stay = uniforms < self.stay[rows]
-        drawn[stay] = self.own[rows[stay]]
-        moving = np.flatnonzero(~stay)
-        moving = moving[np.argsort(rows[moving], kind="stable")]
-        chance = self.stay[rows[moving]]
-        left = (uniforms[moving] - chance) / (1.0 - chance)
-        words, starts = np.unique(rows[moving], return_index=True)
-        ends = np.append(starts[1:], len(moving))
-
-        def block(part):
-            weights = self._log_weights(self.input_vectors[words[part]], self.output_vectors)
-            weights -= weights.max(axis=1, keepdims=True)
-            np.exp(weights, out=weights)
-            np.cumsum(weights, axis=1, out=weights)
-            for cumulative, i in zip(weights, part, strict=True):
-                tokens = slice(starts[i], ends[i])
-                drawn[moving[tokens]] = _invert(cumulative, left[tokens])
-
-        list(map_blocks(block, np.arange(len(words))))
-        return drawn
-
-
-def map_blocks(function, numbers: np.ndarray) -> Iterator:
-    """`function` of consecutive blocks of `numbers`, in order, on all cores (NumPy frees the interpreter)."""
-    blocks = [numbers[at : at + BLOCK] for at in range(0, len(numbers), BLOCK)]
-    if len(blocks) < 2:
-        yield from map(function, blocks)
-        return
-    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(os.cpu_count()) as pool:
-        yield from pool.map(function, blocks)
-
-
-def _invert(cumulative: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
-    """Smallest index whose cumulative weight exceeds u * total: an entry of positive weight, always."""
-    total = cumulative[-1]
-    found = np.searchsorted(cumulative, uniforms * total, side="right")
-    return np.minimum(found, np.searchsorted(cumulative, total, side="left"))
-
-
-def _sample_by_row(rows, uniforms, row_of) -> np.ndarray:
-    drawn = np.empty(len(rows), dtype=np.intp)
-    order = np.argsort(rows, kind="stable")
-    words, starts = np.unique(np.asarray(rows)[order], return_index=True)
-    for word, tokens in zip(words, np.split(order, starts[1:]), strict=True):
-        drawn[tokens] = _invert(np.cumsum(row_of(word)), uniforms[tokens])
-    return drawn
 
 
 def _numbers(words: Sequence, index: dict[str, int], name: str) -> np.ndarray:

@@ -9,8 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from textsan import checks
-from textsan.channel import Channel, map_blocks
-from textsan.randomness import document_streams
+from textsan.blocks import map_blocks
+from textsan.channel import Channel
+from textsan.randomness import streams
 
 
 class Deniability(NamedTuple):
@@ -76,13 +77,10 @@ def simulated_deniability(channel: Channel, draws: int = 1000, *, seed) -> Denia
     draws = checks.whole("draws", draws, low=1)
     unchanged, outputs = np.empty(channel.shape[0]), np.empty(channel.shape[0], dtype=int)
     inputs = np.zeros(channel.shape[1], dtype=int)
-    if isinstance(seed, np.random.Generator) or seed is None:
-        seed = int(np.random.default_rng(seed).integers(1 << 62))
-    for row, word in enumerate(channel.inputs):
-        (stream,) = document_streams(seed, row, 1)
+    for row, stream in enumerate(streams(seed, range(channel.shape[0]))):
         drawn = channel.sample(np.full(draws, row), stream.random(draws))
         seen = np.unique(drawn)
-        unchanged[row] = np.mean(drawn == channel.output_index.get(word, -1))
+        unchanged[row] = np.mean(drawn == channel.output_index.get(channel.inputs[row], -1))
         outputs[row] = len(seen)
         inputs[seen] += 1
     return Deniability(unchanged, outputs, inputs)

@@ -13,7 +13,8 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from textsan import checks
-from textsan.channel import Channel, map_blocks
+from textsan.blocks import map_blocks
+from textsan.channel import Channel
 from textsan.embeddings import Embeddings
 
 _ROWS = 256  # rows of log probabilities compared with as many others at a time

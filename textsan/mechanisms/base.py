@@ -8,7 +8,7 @@ import numpy as np
 from textsan import checks
 from textsan.channel import Channel
 from textsan.privacy import Guarantee
-from textsan.randomness import document_streams
+from textsan.randomness import streams
 
 OOV = ("uniform", "keep", "error")
 
@@ -81,9 +81,9 @@ class Mechanism:
         rows = np.fromiter(map(row.__getitem__, tokens), dtype=np.intp, count=len(tokens))
         words = np.array(tokens, dtype=object)
         replacements = np.array(self.replacements, dtype=object)
-        streams = document_streams(seed, first, len(docs))
         # Every token takes a variate, kept or not: what stands beside a word never shifts its draw.
-        variates = np.concatenate([self._variates(g, len(doc)) for g, doc in zip(streams, docs, strict=True)])
+        generators = streams(seed, range(first, first + len(docs)))
+        variates = np.concatenate([self._variates(g, len(doc)) for g, doc in zip(generators, docs, strict=True)])
         drawn, unknown = rows >= 0, rows == _UNKNOWN
         words[drawn] = replacements[self._draw(rows[drawn], variates[drawn])]
         if unknown.any():

@@ -7,7 +7,8 @@ import numpy as np
 from scipy import sparse
 
 from textsan import checks
-from textsan.channel import Channel, map_blocks
+from textsan.blocks import map_blocks
+from textsan.channel import Channel
 from textsan.embeddings import Embeddings, euclidean
 from textsan.mechanisms.base import Mechanism
 from textsan.privacy import Guarantee

@@ -1,10 +1,10 @@
 """Exact nearest words, in blocks of one matrix product."""
 
+from threading import local
+
 import numpy as np
 
-from textsan.channel import map_blocks
-
-_HEIGHT = 64  # points at a time; products of one fixed shape make an answer independent of its neighbours
+from textsan.blocks import BLOCK, map_blocks
 
 
 def nearest_rows(points: np.ndarray, vectors: np.ndarray, k: int = 1) -> tuple[np.ndarray, np.ndarray]:
@@ -23,13 +23,16 @@ def nearest_rows(points: np.ndarray, vectors: np.ndarray, k: int = 1) -> tuple[n
     """
     points = np.ascontiguousarray(points, dtype=np.float64)
     columns = np.ascontiguousarray(vectors.T, dtype=np.float64)
-    half_norms = np.einsum("ij,ij->j", columns, columns) / 2
+    # [p, 1] times [-v, |v|^2 / 2] is a score that orders the rows as |p - v| does.
+    columns = np.vstack([-columns, np.einsum("ij,ij->j", columns, columns) / 2])
+    space = local()
 
     def block(numbers):
-        part = np.zeros((_HEIGHT, points.shape[1]))
-        part[: len(numbers)] = points[numbers]
-        # |v|^2 / 2 - pv orders the rows as |p - v| does.
-        scores = half_norms - part @ columns
+        if not hasattr(space, "scores"):
+            space.scores = np.empty((BLOCK, columns.shape[1]))
+        part = np.ones((BLOCK, len(columns)))
+        part[: len(numbers), :-1] = points[numbers]
+        scores = np.matmul(part, columns, out=space.scores)
         found = np.empty((len(numbers), k), dtype=np.intp)
         for rank in range(k):
             found[:, rank] = scores[: len(numbers)].argmin(axis=1)

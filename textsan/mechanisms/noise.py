@@ -11,7 +11,7 @@ from textsan.channel import Channel
 from textsan.embeddings import Embeddings
 from textsan.mechanisms.base import Mechanism
 from textsan.mechanisms.neighbours import nearest_rows
-from textsan.randomness import document_streams
+from textsan.randomness import streams
 
 _DRAWS = 1 << 16  # tokens whose noise is held at a time
 
@@ -94,12 +94,10 @@ class NoiseMechanism(Mechanism):
 
     def _simulate(self, inputs, draws, seed):
         rows = self.embeddings.rows(inputs)
-        if isinstance(seed, np.random.Generator) or seed is None:
-            seed = int(np.random.default_rng(seed).integers(1 << 62))
-        drawn = []
-        for row in rows:
-            (stream,) = document_streams(seed, int(row), 1)
-            drawn.append(self._draw(np.full(draws, row), self._variates(stream, draws)))
+        drawn = [
+            self._draw(np.full(draws, row), self._variates(stream, draws))
+            for row, stream in zip(rows, streams(seed, rows), strict=True)
+        ]
         lines = np.repeat(np.arange(len(rows)), draws)
         shares = np.full(len(lines), 1 / draws)
         shape = (len(inputs), len(self.embeddings))

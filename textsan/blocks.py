@@ -1,0 +1,31 @@
+"""Work in blocks on all cores: NumPy frees the interpreter, so that threads are enough."""
+
+import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+
+import numpy as np
+from threadpoolctl import ThreadpoolController
+
+BLOCK = 64  # rows or columns at a time
+
+
+def map_blocks(function, numbers: np.ndarray) -> Iterator:
+    """`function` of consecutive blocks of at most 64 `numbers`, in order, on all cores.
+
+    >>> list(map_blocks(len, np.arange(100)))
+    [64, 36]
+    """
+    blocks = [numbers[at : at + BLOCK] for at in range(0, len(numbers), BLOCK)]
+    if len(blocks) < 2:
+        yield from map(function, blocks)
+        return
+    # One core a block: threads inside of the matrix products of small blocks only wait for each other.
+    with _threads().limit(limits=1, user_api="blas"), ThreadPoolExecutor(os.cpu_count()) as pool:
+        yield from pool.map(function, blocks)
+
+
+@cache
+def _threads() -> ThreadpoolController:
+    return ThreadpoolController()
