@@ -37,7 +37,7 @@ $1 + 1 = 2$.
 :tags: [parameters]
 
 epsilon = 2.0  # privacy
-dataset = "rt # all"  # corpus
+title = "rt # all"  # corpus
 sizes = [
     10,
     20,
@@ -49,7 +49,7 @@ strict = True
 ```{code-cell} ipython3
 :tags: [nbval-check-output]
 
-epsilon, dataset, sizes, count, strict
+epsilon, title, sizes, count, strict
 ```
 
 ```{code-cell} ipython3
@@ -173,7 +173,7 @@ def test_outside_a_project_one_line(tmp_path, monkeypatch):
 def test_parameters_are_the_literals_of_the_cell(project):
     assert chapters.parameters(chapters.find(project, "1")) == {
         "epsilon": 2.0,
-        "dataset": "rt # all",
+        "title": "rt # all",
         "sizes": [10, 20],
         "count": 3,
         "strict": True,
@@ -188,9 +188,9 @@ def test_computed_default_is_refused(project):
 
 
 def test_values_take_the_type_of_the_default(project):
-    given = {"epsilon": "4", "dataset": "7", "sizes": "[1, 2,3]", "count": "-5", "strict": "false"}
+    given = {"epsilon": "4", "title": "7", "sizes": "[1, 2,3]", "count": "-5", "strict": "false"}
     values = chapters.checked_parameters(chapters.find(project, "1"), given)
-    assert values == {"epsilon": 4.0, "dataset": "7", "sizes": [1, 2, 3], "count": -5, "strict": False}
+    assert values == {"epsilon": 4.0, "title": "7", "sizes": [1, 2, 3], "count": -5, "strict": False}
     assert isinstance(values["epsilon"], float)
 
 
@@ -225,6 +225,25 @@ def test_unknown_parameter_names_the_known_ones(project):
     assert "its parameters are none" in textsan("run", "2", "-p", "epsilon", "4").output
 
 
+@pytest.mark.parametrize(
+    "name, value, line",
+    [
+        ("epsilon", "-1", "epsilon: -1.0 is out of range; pass a number of at least 0"),
+        ("epsilon", "inf", "epsilon: inf is not a number"),
+    ],
+)
+def test_values_without_a_meaning_are_refused_before_anything_runs(project, name, value, line):
+    result = textsan("run", "1", "-p", name, value)
+    assert result.exit_code == 2 and result.output.count("\n") == 1
+    assert line in result.output
+    assert not (project / "runs").exists() or not list((project / "runs").iterdir())
+
+
+def test_an_unknown_data_set_is_refused_before_anything_runs():
+    with pytest.raises(KeyError, match="dataset: 'novels' is unknown; known: rt, amazon"):
+        chapters.checked_parameters(chapters.find(ROOT, "1"), {"dataset": "novels"})
+
+
 def test_unknown_profile(project):
     result = textsan("run", "1", "--profile", "big")
     assert result.exit_code == 2 and "choose from quick, full" in result.output
@@ -235,7 +254,7 @@ def test_unknown_profile(project):
 
 def test_run_writes_to_runs_only(project):
     before = {path: path.read_bytes() for folder in ("book", "notebooks") for path in (project / folder).iterdir()}
-    result = textsan("run", "1", "-p", "dataset", "a/b c", "--profile", "full")
+    result = textsan("run", "1", "-p", "title", "a/b c", "--profile", "full")
     assert result.exit_code == 0, result.output
     output = project / result.stdout.splitlines()[-1]
     assert output.parent == project / "runs" and output.suffix == ".ipynb"

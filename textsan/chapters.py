@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from textsan import checks, datasets
+
 # What a chapter sees of its surroundings: stable hashes, and no progress bars, whose speeds would be stored.
 KERNEL_ENVIRONMENT = {"PYTHONHASHSEED": "0", "TQDM_DISABLE": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
 # Modules that only run chapters; every other module may change what a chapter prints.
@@ -164,7 +166,17 @@ def checked_parameters(chapter: Chapter, given: dict) -> dict:
             raise ValueError(
                 f"parameter {name}: {value!r} does not fit its default {known[name]!r}; pass {error}"
             ) from None
+        _check_meaning(name, result[name])
     return result
+
+
+def _check_meaning(name: str, value) -> None:
+    """Refuse, before a kernel starts, values of the parameters that mean the same in every chapter."""
+    if name == "dataset" and value not in datasets.known():
+        raise KeyError(datasets.unknown(value))
+    if name in ("epsilon", "epsilons"):
+        for epsilon in value if isinstance(value, list) else [value]:
+            checks.number(name, epsilon, low=0)
 
 
 def profile(chapter: Chapter, name: str) -> dict:

@@ -85,8 +85,7 @@ def load_dataset(name: str, split: str = "train") -> list[Record]:
     if folder := local.get(entry.get("local", name)):
         splits = _without_overlap(_local_splits(name, entry, folder))
     elif not entry:
-        known = [*entries, *sorted({*local} - {*entries})]
-        raise KeyError(f"dataset: {name!r} is unknown; known: {', '.join(known)}")
+        raise KeyError(unknown(name))
     elif "splits" in entry:
         splits = _without_overlap(_hub_splits(name, entry))
     else:
@@ -98,6 +97,21 @@ def load_dataset(name: str, split: str = "train") -> list[Record]:
     if not splits[split]:
         raise ValueError(f"split: {split!r} of {name!r} has no record; choose another split")
     return splits[split]
+
+
+def known() -> list[str]:
+    """Names that `load_dataset` takes: those of the registry, then other folders in `TEXTSAN_DATA`.
+
+    >>> known()[:4]
+    ['rt', 'amazon', 'nyt', 'tweets']
+    """
+    entries = assets.registry()["datasets"]
+    return [*entries, *sorted({*_local_folders()} - {*entries})]
+
+
+def unknown(name: str) -> str:
+    """The line that tells a user that there is no such data set, and which there are."""
+    return f"dataset: {name!r} is unknown; known: {', '.join(known())}"
 
 
 def normalised(text: str) -> str:
