@@ -62,9 +62,26 @@ def attack_success_rate(guesses: Sequence[str], truths: Sequence[str]) -> Estima
     >>> attack_success_rate(["a", "b"], ["a", "c"]).value
     0.5
     """
-    hits = _hits(guesses, truths)
-    interval = stats.binomtest(int(hits.sum()), len(hits)).proportion_ci(method="wilson")
-    return Estimate(float(hits.mean()), float(interval.low), float(interval.high))
+    return _wilson(_hits(guesses, truths))
+
+
+def substring_success_rate(guesses: Sequence[str], truths: Sequence[str]) -> Estimate:
+    """Paper-compatible: share of guesses that contain the truth as a substring, with its 95 % Wilson interval.
+
+    The released code of Tong et al. 2024 scores its own attacks so ("artful" counts as "art"), and the baselines
+    by equality. Never below `attack_success_rate`, which is the number; this stands beside it, labelled.
+
+    Args:
+        guesses, truths: words, one a position.
+
+    Raises:
+        ValueError: no position, or lists of different lengths.
+
+    >>> substring_success_rate(["artful", "art"], ["art", "artful"]).value
+    0.5
+    """
+    _hits(guesses, truths)
+    return _wilson(np.array([truth in guess for guess, truth in zip(guesses, truths, strict=True)]))
 
 
 def bootstrap_rate(guesses, truths, groups: Sequence[int], *, seed, resamples: int = 1000) -> Estimate:
@@ -96,6 +113,11 @@ def paired_difference(guesses, others, truths, groups: Sequence[int], *, seed, r
     """
     difference = _hits(guesses, truths).astype(float) - _hits(others, truths)
     return _bootstrap_mean(difference, groups, seed, resamples)
+
+
+def _wilson(hits: np.ndarray) -> Estimate:
+    interval = stats.binomtest(int(hits.sum()), len(hits)).proportion_ci(method="wilson")
+    return Estimate(float(hits.mean()), float(interval.low), float(interval.high))
 
 
 def _bootstrap_mean(values: np.ndarray, groups, seed, resamples: int) -> Estimate:

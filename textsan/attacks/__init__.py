@@ -2,6 +2,18 @@
 
 from textsan.attacks.base import Attack
 from textsan.attacks.context_free import ContextFreeBayes
+from textsan.attacks.embedding_inversion import EmbeddingInversion
 from textsan.attacks.markov import MarkovBayes, NeighbourBayes
+from textsan.attacks.query import mode_probability, queries_bounds, queries_needed, simulate_queries
 
-__all__ = ["Attack", "ContextFreeBayes", "MarkovBayes", "NeighbourBayes"]
+__all__ = [
+    "Attack",
+    "ContextFreeBayes",
+    "EmbeddingInversion",
+    "MarkovBayes",
+    "NeighbourBayes",
+    "mode_probability",
+    "queries_bounds",
+    "queries_needed",
+    "simulate_queries",
+]
