@@ -85,6 +85,13 @@ def test_words_the_channel_cannot_release_are_guessed_as_they_stand():
     assert ContextFreeBayes(ch, {"a": 1, "b": 2}, alpha_inverse=0).reconstruct([["v"]], [(0, 0)]) == ["v"]
 
 
+def test_a_word_that_is_kept_is_no_explanation_of_another():
+    ch = Channel.from_matrix(np.full((3, 3), 1 / 3), ["the", "cat", "sat"], ["the", "cat", "sat"])
+    counts = {"the": 9, "cat": 2, "sat": 1}
+    assert ContextFreeBayes(ch, counts).reconstruct([["sat"]], [(0, 0)]) == ["the"]
+    assert ContextFreeBayes(ch, counts, keep={"the"}).reconstruct([["sat"]], [(0, 0)]) == ["cat"]
+
+
 def test_positions_outside_of_the_documents_are_refused():
     attack = ContextFreeBayes(Channel.from_matrix(np.eye(2), "ab", "ab"), {"a": 1})
     for position in ((0, 1), (1, 0), (0, -1)):

@@ -21,6 +21,7 @@ class ContextFreeBayes(Attack):
         channel: Pr(y | x), known to the attacker.
         counts: occurrences of words in the reference text.
         alpha_inverse: constant of at least 0 added to each frequency; None is 1 / alpha, add-one smoothing.
+        keep: words that the mechanism releases verbatim; what another word may have become is never one of them.
 
     Raises:
         ValueError: empty counts, or a constant that is no number of at least 0.
@@ -30,11 +31,15 @@ class ContextFreeBayes(Attack):
     ['a']
     """
 
-    def __init__(self, channel: Channel, counts: Mapping[str, int], alpha_inverse: float | None = None):
+    def __init__(
+        self, channel: Channel, counts: Mapping[str, int], alpha_inverse: float | None = None, *, keep=()
+    ):
         self.channel = channel
         self.prior = Prior.from_counts(counts, channel.inputs, alpha_inverse)
         with np.errstate(divide="ignore"):
             self.log_prior = np.log(self.prior.probabilities)
+        keep = frozenset(keep)
+        self.log_prior[[word in keep for word in channel.inputs]] = -np.inf
 
     def candidates(self, outputs: list[str], k: int = 10) -> tuple[np.ndarray, np.ndarray]:
         """The `k` most likely inputs for each output: row numbers and log joint probabilities, (n, k)."""

@@ -1,4 +1,4 @@
-"""Embedding inversion: the word whose vector is nearest to the released word's (a baseline of Tong et al. 2024)."""
+"""Embedding inversion: the word whose vector is nearest to the released one (a baseline of Tong et al. 2024)."""
 
 import numpy as np
 

@@ -42,9 +42,9 @@ def mode_probability(row, x: int, n: int, *, ties: str = "split") -> float:
 
         Pr(win) = 1 / (L Pr(Poisson(n) = n)) sum_z z^-n sum_c e_c z^c int_0^1 prod_y (F_y(z) + u f_y(z)) du,
 
-    F_y the part of rival y's generating function below c and f_y its term c: u^j integrates to the 1 / (j + 1) that
-    x keeps of a tie with j others. Sums that differ from n by a multiple of L are confused with it, which L =
-    10 sqrt(n) makes negligible; so is what rivals left out by Chernoff's bound could win.
+    F_y the part of rival y's generating function below c and f_y its term c: u^j integrates to the 1 / (j + 1)
+    that x keeps of a tie with j others. Sums that differ from n by a multiple of L are confused with it, which
+    L = 10 sqrt(n) makes negligible; so is what rivals left out by Chernoff's bound could win.
 
     Args:
         row: (n_out,) probabilities, Pr(. | x).
