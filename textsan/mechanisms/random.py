@@ -24,6 +24,7 @@ class Random(Mechanism):
 
     def __init__(self, embeddings: Embeddings, *, oov: str = "uniform"):
         super().__init__(embeddings.words, oov=oov)
+        self.embeddings = embeddings
 
     @cached_property
     def channel(self) -> Channel:

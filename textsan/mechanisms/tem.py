@@ -46,7 +46,8 @@ class TEM(Mechanism):
         super().__init__(embeddings.words, oov=oov)
         self.embeddings = embeddings
         self.epsilon = checks.number("epsilon", epsilon, low=0)
-        if not 0 < checks.number("beta", beta, 0, 1) < 1:
+        self.beta = checks.number("beta", beta, 0, 1)
+        if not 0 < self.beta < 1:
             raise ValueError(f"beta: {beta!r} is out of range; pass a probability above 0 and below 1")
         if gamma is not None:
             self.gamma = checks.number("gamma", gamma, low=0)
