@@ -82,6 +82,30 @@ def book(fresh):
         _fail(error)
 
 
+@main.command()
+@click.argument("spec", type=click.Path(exists=True, dir_okay=False))
+@click.option("-o", "--output", help="Folder of the results.  [default: runs/sweeps/ and the name of SPEC]")
+@click.option("-j", "--workers", type=click.IntRange(min=1), help="Processes.  [default: one a core]")
+@click.option("--scheduler", metavar="ADDRESS", help="Use the workers of this dask scheduler (extra cluster).")
+def sweep(spec, output, workers, scheduler):
+    """Run the grid of experiments in SPEC; a sweep that was stopped goes on where it was.
+
+    Results of single cells are in OUTPUT/cells, the table of all of them is OUTPUT/results.csv. With a scheduler,
+    its workers must reach OUTPUT under the same name.
+
+    Example: textsan sweep data/sweeps/quick.yml
+    """
+    from pathlib import Path
+
+    from . import sweep
+
+    folder = Path(output or Path("runs", "sweeps", Path(spec).stem))
+    failures = sweep.run(sweep.read_spec(spec), folder, workers=workers or -1, scheduler=scheduler)
+    click.echo(folder / "results.csv")
+    if failures:
+        _fail("\n".join([f"{len(failures)} failed; the others are kept", *failures]))
+
+
 @main.group()
 def data():
     """Data sets, embeddings and models: what there is, fetching it, checking it."""
@@ -209,8 +233,7 @@ def sanitize(source, target, mechanism, epsilon, embedding, size, vocabulary, ki
         click.echo("textsan: warning: whoever knows the seed can undo the noise; no guarantee holds", err=True)
 
     def describe(counts):
-        parameters = given | ({"epsilon": epsilon} if epsilon is not None else {})
-        return sanitizing.description(sanitizer, mechanism, parameters, embedding, seed, counts)
+        return sanitizing.description(sanitizer, embedding, seed, counts)
 
     total = os.path.getsize(source) if source != "-" else None
     with tqdm(total=total, unit="B", unit_scale=True, disable=None) as bar:

@@ -6,11 +6,13 @@ are not restored.
 """
 
 import csv
+import hashlib
 import inspect
 import io
 import json
 import math
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
@@ -93,7 +95,7 @@ def sanitize_file(
     record = None if str(target) == "-" else Path(f"{target}.json")
     if {path.resolve() for path in (Path(target), record) if path} & {Path(source).resolve()} and record:
         raise ValueError(f"target: {target} would overwrite the source; pass another path")
-    with _reading(source) as lines, _writing(target) as output, _writing(record) as beside:
+    with _reading(source, kind) as lines, _writing(target) as output, _writing(record) as beside:
         documents = tokens = longest = 0
         for chunk in _chunks(_records(kind, lines, output, field)):
             docs = [document for document, _ in chunk]
@@ -111,10 +113,9 @@ def sanitize_file(
     return counts
 
 
-def description(mechanism: Mechanism, name: str, options: dict, embedding: str, seed: int | None, counts: Counts):
+def description(mechanism: Mechanism, embedding: str, seed: int | None, counts: Counts) -> dict:
     """What was done and what is promised, for people and programs: a dict for json."""
     promise = mechanism.guarantee
-    words = mechanism.embeddings if hasattr(mechanism, "embeddings") else None
     finite = math.isfinite(promise.epsilon + promise.epsilon_0)
     if promise.per == "distance":
         document = "the sum of the per-token bounds: epsilon times the summed distances, plus epsilon_0 a token"
@@ -122,12 +123,12 @@ def description(mechanism: Mechanism, name: str, options: dict, embedding: str, 
         document = f"epsilon times the tokens that differ: {promise.document(counts.longest):g} for the longest"
     result = {
         "textsan": version("textsan"),
-        "mechanism": name,
-        "parameters": options,
+        "mechanism": type(mechanism).__name__,
+        "parameters": _parameters(mechanism),
         "embedding": {
             "name": embedding,
             "words": len(mechanism.inputs),
-            "sha256": words.sha256 if words else None,
+            "sha256": mechanism.embeddings.sha256,
         },
         "guarantee": {
             "definition": promise.definition,
@@ -146,6 +147,22 @@ def description(mechanism: Mechanism, name: str, options: dict, embedding: str, 
         result["seed"] = seed
         result["warning"] = "the seed is known: whoever has it can undo the noise, and no guarantee holds"
     return result
+
+
+def _parameters(mechanism: Mechanism) -> dict:
+    """The arguments of the mechanism; sets of words by their number and hash."""
+    values = {
+        name: getattr(mechanism, name)
+        for name in inspect.signature(type(mechanism)).parameters
+        if name != "embeddings"
+    }
+    for name, value in values.items():
+        if isinstance(value, frozenset):
+            digest = hashlib.sha256("\n".join(sorted(value)).encode()).hexdigest()
+            values[name] = {"words": len(value), "sha256": digest}
+        elif isinstance(value, float) and not math.isfinite(value):
+            values[name] = None
+    return values
 
 
 def _records(kind, lines, output, field) -> Iterator[tuple[list[str], Callable[[str], None]]]:
@@ -211,13 +228,11 @@ def _chunks(records: Iterable) -> Iterator[list]:
 
 
 @contextmanager
-def _reading(path):
-    import sys
-
+def _reading(path, kind):
     if str(path) == "-":
         yield sys.stdin
         return
-    with open(path, encoding="utf-8-sig", newline="" if str(path).endswith(".csv") else None) as file:
+    with open(path, encoding="utf-8-sig", newline="" if kind == "csv" else None) as file:
         try:
             yield file
         except UnicodeDecodeError as error:
@@ -227,8 +242,6 @@ def _reading(path):
 @contextmanager
 def _writing(path):
     """A file that gets its name when all went well; standard output for "-", nothing for None."""
-    import sys
-
     if path is None:
         yield None
     elif str(path) == "-":
