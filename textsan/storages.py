@@ -14,6 +14,7 @@ from textsan.embeddings import ScaledDistances
 
 _PART = 64  # weights under one partial sum: a draw looks for its part first, then within it
 _TOKENS = 1024  # draws resolved at a time
+_ONE_THREAD = Lock()  # not one a channel, so that mechanisms can be sent to other processes
 
 
 class Dense:
@@ -66,7 +67,6 @@ class Metric:
         self.columns = ScaledDistances(output_vectors, input_vectors, scale, cutoff)
         self.shape = (len(input_vectors), n_out)
         self.stay, self.own = stay, own
-        self._lock = Lock()
 
     @cached_property
     def _log_stay_move(self):
@@ -83,8 +83,8 @@ class Metric:
 
     @property
     def log_normaliser(self) -> np.ndarray:
-        """log Z_x of every input, (n_in,), computed once (the lock: by one thread)."""
-        with self._lock:
+        """log Z_x of every input, (n_in,), computed once."""
+        with _ONE_THREAD:
             return self._log_normaliser
 
     @cached_property
@@ -194,7 +194,7 @@ def _sample_by_row(rows, uniforms, row_of) -> np.ndarray:
     drawn = np.empty(len(rows), dtype=np.intp)
     order = np.argsort(rows, kind="stable")
     words, starts = np.unique(np.asarray(rows)[order], return_index=True)
-    for word, tokens in zip(words, np.split(order, starts[1:]), strict=True):
+    for word, tokens in zip(words, np.split(order, starts)[1:], strict=True):
         cumulative = np.cumsum(row_of(word))
         target = uniforms[tokens] * cumulative[-1]
         found = np.searchsorted(cumulative, target, side="right")

@@ -36,8 +36,8 @@ class CusText(Mechanism):
             al. 2024 attack: each word has its own k nearest, itself included. Then output sets differ, and no
             finite epsilon holds.
         normalise: "group" is the paper's. "row", the released code's, scales the scores of each input word to
-            [0, 1]: epsilon-DP still holds, rows are sharper. Overlapping output sets are groups of one input, for
-            which the two agree.
+            [0, 1]: epsilon-DP still holds, rows are sharper. The inputs of an overlapping output set are the words
+            that have exactly this set; where that is one word, the two agree.
         keep: words released verbatim, in any case.
         oov: "uniform", "keep" (the paper's) or "error" for words without a vector.
         numbers: what becomes of numbers without a vector: None treats them as other such words, "keep" releases
@@ -88,9 +88,8 @@ class CusText(Mechanism):
     def channel(self) -> Channel:
         """The channel, k entries a row. The mapping does not depend on epsilon; `with_epsilon` reuses it."""
         size = len(self.inputs)
-        sources = self.groups if self.mapping == "disjoint" else np.arange(size)[:, None]
         inputs, outputs, entries = [], [], []
-        for source, group in zip(sources, self.groups, strict=True):
+        for source, group in self._input_sets():
             log_weights = self.epsilon / 2 * self._scores(source, group)
             weights = np.exp(log_weights - log_weights.max(axis=1, keepdims=True))
             entries.append((weights / weights.sum(axis=1, keepdims=True)).ravel())
@@ -146,6 +145,15 @@ class CusText(Mechanism):
     @property
     def _dissimilarity(self):
         return euclidean if self.similarity == "euclidean" else lambda a, b: -(a @ b.T)
+
+    def _input_sets(self) -> Iterable[tuple[np.ndarray, np.ndarray]]:
+        """Each output set after the inputs that have it."""
+        if self.mapping == "disjoint":
+            return ((group, group) for group in self.groups)
+        inputs = {}
+        for word, group in enumerate(self.groups):
+            inputs.setdefault(group.tobytes(), ([], group))[0].append(word)
+        return ((np.array(words), group) for words, group in inputs.values())
 
     def _scores(self, source, group) -> np.ndarray:
         """u(x, y), (len(source), len(group)): 0 for the closest pair, -1 for the farthest.

@@ -1,0 +1,411 @@
+"""Every mechanism against an independent computation, and its draws against its channel."""
+
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.spatial.distance import cdist
+
+from textsan import (
+    FBDD,
+    TEM,
+    CusText,
+    Embeddings,
+    Mahalanobis,
+    Random,
+    SanText,
+    SanTextPlus,
+    Vickrey,
+    least_frequent,
+)
+from textsan.mechanisms import MECHANISMS
+from textsan.mechanisms.neighbours import nearest_rows
+
+WORDS = [f"w{i}" for i in range(50)]
+SENSITIVE = set(WORDS[5:])
+
+
+@pytest.fixture(scope="module")
+def embeddings():
+    return Embeddings(WORDS, np.random.default_rng(7).normal(size=(50, 8)))
+
+
+def softmax(scores):
+    weights = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+def naive_groups(far, k):
+    """Algorithm 1, word by word."""
+    left, groups = list(range(len(far))), []
+    while len(left) >= k:
+        seed = left[0]
+        group = [seed] + sorted(left[1:], key=lambda word: (far[seed, word], word))[: k - 1]
+        groups.append(sorted(group))
+        left = [word for word in left if word not in group]
+    return groups + ([left] if left else [])
+
+
+def naive_custext(vectors, epsilon, k, similarity, mapping, normalise):
+    if similarity == "euclidean":
+        far = cdist(vectors, vectors)
+    else:
+        far = -(1 - cdist(vectors, vectors, "cosine"))
+    if mapping == "disjoint":
+        groups = naive_groups(far, k)
+        sets = [next(group for group in groups if word in group) for word in range(len(far))]
+    else:
+        sets = [sorted(np.argsort(far[word], kind="stable")[:k].tolist()) for word in range(len(far))]
+    matrix = np.zeros(far.shape)
+    for word, group in enumerate(sets):
+        peers = [other for other in range(len(far)) if sets[other] == group] if normalise == "group" else [word]
+        table = far[np.ix_(peers, group)]
+        low, high = table.min(), table.max()
+        u = -(far[word, group] - low) / (high - low) if high > low else np.zeros(len(group))
+        weights = np.exp(epsilon * u / 2)
+        matrix[word, group] = weights / weights.sum()
+    return matrix
+
+
+@pytest.mark.parametrize("epsilon", [0, 0.5, 4.0, 1e3])
+class TestClosedForms:
+    def test_random(self, embeddings, epsilon):
+        np.testing.assert_allclose(Random(embeddings).channel.matrix(), 1 / 50, atol=1e-10)
+
+    @pytest.mark.parametrize("p", [0.0, 0.3, 1.0])
+    def test_santext_plus(self, embeddings, epsilon, p):
+        vectors = embeddings.vectors
+        expected = np.zeros((50, 50))
+        expected[:, 5:] = softmax(-epsilon * cdist(vectors, vectors[5:]) / 2)
+        expected[:5] *= p
+        expected[np.arange(5), np.arange(5)] += 1 - p
+        channel = SanTextPlus(embeddings, epsilon, sensitive=SENSITIVE, p=p).channel
+        assert channel.outputs == WORDS[5:] + WORDS[:5]
+        back = [channel.output_index[word] for word in WORDS]
+        np.testing.assert_allclose(channel.matrix()[:, back], expected, atol=1e-10)
+
+    @pytest.mark.parametrize("gamma", [0.0, 2.5, 99.0])
+    def test_tem_with_its_option_for_the_words_outside(self, embeddings, epsilon, gamma):
+        distances = cdist(embeddings.vectors, embeddings.vectors)
+        expected = np.zeros((50, 50))
+        for x, row in enumerate(distances):
+            inside, outside = np.flatnonzero(row <= gamma), np.flatnonzero(row > gamma)
+            scores = -epsilon * row[inside] / 2
+            if len(outside):
+                scores = np.append(scores, -epsilon * gamma / 2 + np.log(len(outside)))
+            chances = softmax(scores[None])[0]
+            expected[x, inside] = chances[: len(inside)]
+            expected[x, outside] = chances[-1] / max(len(outside), 1)
+        channel = TEM(embeddings, epsilon, gamma=gamma).channel
+        np.testing.assert_allclose(channel.matrix(), expected, atol=1e-10)
+
+    @pytest.mark.parametrize("k", [1, 7, 20, 50, 99])
+    @pytest.mark.parametrize("similarity", ["euclidean", "cosine"])
+    @pytest.mark.parametrize("mapping", ["disjoint", "overlapping"])
+    @pytest.mark.parametrize("normalise", ["group", "row"])
+    def test_custext(self, embeddings, epsilon, k, similarity, mapping, normalise):
+        options = {"k": k, "similarity": similarity, "mapping": mapping, "normalise": normalise}
+        matrix = CusText(embeddings, epsilon, **options).channel.matrix()
+        np.testing.assert_allclose(matrix, naive_custext(embeddings.vectors, epsilon, **options), atol=1e-10)
+
+
+def test_custext_groups_are_those_of_algorithm_1_beyond_one_block():
+    vectors = np.random.default_rng(3).normal(size=(301, 4)).round(1)  # with ties
+    groups = CusText(Embeddings([f"w{i}" for i in range(301)], vectors), 1.0, k=3).groups
+    assert [group.tolist() for group in groups] == naive_groups(cdist(vectors, vectors), 3)
+    assert [len(group) for group in groups] == [3] * 100 + [1]
+
+
+def test_custext_at_another_epsilon_shares_the_mapping(embeddings):
+    one = CusText(embeddings, 1.0, k=7, normalise="row")
+    np.testing.assert_array_equal(
+        one.with_epsilon(3.0).channel.matrix(), CusText(embeddings, 3.0, k=7, normalise="row").channel.matrix()
+    )
+
+
+def test_custext_numbers(embeddings):
+    docs = [["w1", "1999", "-3.6", "1,000", "12:30", "nan", "zebra"] * 40]
+    keep = CusText(embeddings, 1.0, numbers="keep").sanitize(docs, seed=0)[0]
+    assert keep[1:4] == ["1999", "-3.6", "1,000"] and {keep[4], keep[5], keep[6]} <= set(WORDS)
+    jitter = CusText(embeddings, 1.0, numbers="jitter").sanitize(docs, seed=0)[0]
+    years = [int(word) for word in jitter[1::7]]
+    assert min(years) >= 1999 and max(years) <= 2998 and len(set(years)) > 30
+    assert all(-4 <= int(word) <= 995 for word in jitter[2::7])
+    plain = CusText(embeddings, 1.0).sanitize(docs, seed=0)[0]
+    assert set(plain) <= set(WORDS)
+
+
+def test_kept_words_stay_in_any_case(embeddings):
+    released = CusText(embeddings, 0.0, keep={"the", "w3"}).sanitize([["The", "W3", "w4"] * 30], seed=0)[0]
+    assert released[0::3] == ["The"] * 30 and released[1::3] == ["W3"] * 30 and len(set(released[2::3])) > 5
+
+
+def test_least_frequent_is_the_share_of_rarest_words():
+    counts = {"a": 5, "b": 5, "c": 1}
+    assert least_frequent(counts, ["a", "b", "c", "d"], 0.5) == {"c", "d"}
+    assert least_frequent(counts, ["a", "b", "c", "d"], 0.75) == {"b", "c", "d"}
+    assert least_frequent(counts, ["a"], 0) == set() and least_frequent(counts, ["a"], 1) == {"a"}
+    assert len(least_frequent({}, WORDS, 0.9)) == 45
+
+
+def closed_forms(embeddings):
+    return {
+        "random": Random(embeddings),
+        "santext": SanText(embeddings, 2.0),
+        "santext+": SanTextPlus(embeddings, 2.0, sensitive=SENSITIVE, p=0.4),
+        "custext": CusText(embeddings, 3.0, k=12),
+        "overlapping": CusText(embeddings, 3.0, k=12, mapping="overlapping"),
+        "tem": TEM(embeddings, 2.0, gamma=3.0),
+    }
+
+
+@pytest.mark.parametrize("name", ["random", "santext", "santext+", "custext", "overlapping", "tem"])
+@pytest.mark.parametrize("word", ["w2", "w40"])
+def test_draws_follow_the_channel(embeddings, name, word):
+    mechanism = closed_forms(embeddings)[name]
+    drawn = mechanism.sanitize([[word] * 1000] * 40, seed=1)
+    assert chi_square(mechanism.channel, word, drawn) > 1e-3
+
+
+def chi_square(channel, word, drawn):
+    """p-value of the drawn documents against the row of `word`; words outside of its support give 0."""
+    counts = np.zeros(channel.shape[1])
+    for document in drawn:
+        for released in document:
+            counts[channel.output_index[released]] += 1
+    row = channel.rows([word])[0]
+    if counts[row == 0].any():
+        return 0.0
+    frequent = row * counts.sum() >= 5
+    observed = np.append(counts[frequent], counts[~frequent].sum())
+    expected = np.append(row[frequent], row[~frequent].sum()) * counts.sum()
+    return stats.chisquare(observed[expected > 0], expected[expected > 0]).pvalue
+
+
+def test_chi_square_catches_a_missing_factor_two(embeddings):
+    broken = SanText(embeddings, 4.0)  # exp(-epsilon d) where exp(-epsilon d / 2) is claimed
+    drawn = broken.sanitize([["w2"] * 1000] * 40, seed=1)
+    assert chi_square(SanText(embeddings, 2.0).channel, "w2", drawn) < 1e-9
+
+
+# --- independence of the noise ---------------------------------------------------------------------------------
+
+DOCUMENT = ["w1"] * 400
+
+
+def coincidences(one, other):
+    """p-value of as many equal tokens as in two independent documents of uniform draws from 50 words."""
+    equal = sum(a == b for a, b in zip(one, other, strict=True))
+    return stats.binomtest(equal, len(one), 1 / 50).pvalue
+
+
+@pytest.mark.parametrize("make", [lambda e: SanText(e, 0.0), lambda e: CusText(e, 0.0, k=50)])
+def test_documents_get_independent_noise_and_forked_workers_would_not(embeddings, make):
+    mechanism = make(embeddings)
+    docs = mechanism.sanitize([DOCUMENT] * 8, seed=5)
+    assert all(coincidences(one, other) > 1e-4 for one, other in pairwise(docs))
+    # What forked workers do that inherit one generator: each starts again at document 0.
+    forked = [mechanism.sanitize([DOCUMENT], seed=5)[0] for _ in range(2)]
+    assert coincidences(*forked) < 1e-9
+
+
+def test_noise_mechanisms_get_independent_noise(embeddings):
+    docs = FBDD(embeddings, 1.0).sanitize([DOCUMENT] * 2, seed=5)
+    equal = np.mean([a == b for a, b in zip(*docs, strict=True)])
+    assert equal < 0.5
+
+
+def chunk_of(arguments):
+    mechanism, docs, first = arguments
+    return mechanism.sanitize(docs, seed=11, first=first)
+
+
+def every_mechanism(embeddings):
+    vickrey, mahalanobis = Vickrey(embeddings, 9.0), Mahalanobis(embeddings, 9.0)
+    return closed_forms(embeddings) | {"fbdd": FBDD(embeddings, 9.0), "vickrey": vickrey, "maha": mahalanobis}
+
+
+@pytest.mark.parametrize(
+    "name", ["random", "santext", "santext+", "custext", "overlapping", "tem", "fbdd", "vickrey", "maha"]
+)
+def test_one_worker_and_eight_give_the_same_text(embeddings, name):
+    mechanism = every_mechanism(embeddings)[name]
+    docs = [[f"w{(i * j) % 50}" for j in range(i % 9)] for i in range(200)]
+    whole = mechanism.sanitize(docs, seed=11)
+    chunks = [(mechanism, docs[at : at + 25], at) for at in range(0, len(docs), 25)]
+    with ThreadPoolExecutor(8) as pool:
+        assert [doc for chunk in pool.map(chunk_of, chunks) for doc in chunk] == whole
+    apart = [mechanism.sanitize([doc], seed=11, first=i)[0] for i, doc in enumerate(docs)]
+    assert apart == whole
+
+
+def test_other_processes_give_the_same_text(embeddings):
+    mechanism = SanText(embeddings, 2.0)
+    docs = [[f"w{(i * j) % 50}" for j in range(i % 9)] for i in range(50)]
+    whole = mechanism.sanitize(docs, seed=11)
+    chunks = [(mechanism, docs[at : at + 25], at) for at in range(0, len(docs), 25)]
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
+        assert [doc for chunk in pool.map(chunk_of, chunks) for doc in chunk] == whole
+
+
+# --- noise in the embedding space ------------------------------------------------------------------------------
+
+
+def laplace_channel(points, epsilon):
+    """FBDD on a line in closed form: the cell of each word under a Laplace density."""
+    order = np.argsort(points)
+    middles = (points[order][1:] + points[order][:-1]) / 2
+    bounds = np.concatenate([[-np.inf], middles, [np.inf]])
+    matrix = np.empty((len(points), len(points)))
+    for x, point in enumerate(points):
+        matrix[x, order] = np.diff(stats.laplace.cdf(bounds, loc=point, scale=1 / epsilon))
+    return matrix
+
+
+def cell_masses(vectors, x, density, choose, epsilon):
+    """Pr(y | x) by summing a density over a grid of noise vectors in the plane."""
+    ticks = np.arange(-40, 40, 0.05) + 0.025
+    grid = np.stack(np.meshgrid(ticks, ticks), axis=-1).reshape(-1, 2)
+    weights = np.exp(-epsilon * density(grid))
+    chances = choose(vectors[x] + grid)
+    return weights @ chances / weights.sum()
+
+
+def observed(mechanism, word, draws=20_000, seed=2):
+    (released,) = mechanism.sanitize([[word] * draws], seed=seed)
+    return np.array([released.count(other) for other in mechanism.inputs]), draws
+
+
+def agrees(counts, draws, expected):
+    frequent = expected * draws >= 5
+    seen = np.append(counts[frequent], counts[~frequent].sum())
+    hoped = np.append(expected[frequent], expected[~frequent].sum()) * draws
+    keep = hoped > 0
+    return stats.chisquare(seen[keep], hoped[keep] * seen[keep].sum() / hoped[keep].sum()).pvalue > 1e-3
+
+
+PLANE = np.array([[0.0, 0.0], [2.0, 0.5], [-1.0, 3.0], [0.2, -0.1], [4.0, 4.0]])
+
+
+def test_fbdd_on_a_line_is_laplace_noise():
+    points = np.random.default_rng(0).normal(size=12)
+    line = Embeddings(WORDS[:12], points[:, None])
+    expected = laplace_channel(points, 1.5)
+    for word in (0, 7):
+        assert agrees(*observed(FBDD(line, 1.5), WORDS[word]), expected[word])
+
+
+def test_fbdd_in_the_plane():
+    plane = Embeddings(WORDS[:5], PLANE)
+    expected = cell_masses(PLANE, 1, lambda z: np.linalg.norm(z, axis=1), first_nearest, 0.8)
+    assert agrees(*observed(FBDD(plane, 0.8), "w1"), expected)
+    assert not agrees(*observed(FBDD(plane, 1.6), "w1"), expected)
+
+
+def first_nearest(points):
+    return np.eye(5)[cdist(points, PLANE).argmin(axis=1)]
+
+
+def test_mahalanobis_in_the_plane():
+    plane = Embeddings(WORDS[:5], PLANE)
+    sigma = np.cov(PLANE.T, bias=True)
+    matrix = 0.6 * sigma / np.mean(np.diag(sigma)) + 0.4 * np.eye(2)
+    inverse = np.linalg.inv(matrix)
+
+    def norm(z):
+        return np.sqrt(np.einsum("ni,ij,nj->n", z, inverse, z))
+
+    mechanism = Mahalanobis(plane, 0.8, strength=0.6)
+    assert agrees(*observed(mechanism, "w1"), cell_masses(PLANE, 1, norm, first_nearest, 0.8))
+    differences = PLANE[:, None] - PLANE[None]
+    np.testing.assert_allclose(
+        mechanism.metric.distances(WORDS[:5]),
+        np.sqrt(np.einsum("xyi,ij,xyj->xy", differences, inverse, differences)),
+        atol=1e-12,
+    )
+
+
+@pytest.mark.parametrize("t", [0.0, 0.3, 1.0])
+def test_vickrey_in_the_plane(t):
+    def choose(points):
+        far = cdist(points, PLANE)
+        order = np.argsort(far, axis=1)
+        d1, d2 = (np.take_along_axis(far, order[:, i : i + 1], axis=1)[:, 0] for i in (0, 1))
+        first = (1 - t) * d2 / (t * d1 + (1 - t) * d2)
+        return first[:, None] * np.eye(5)[order[:, 0]] + (1 - first)[:, None] * np.eye(5)[order[:, 1]]
+
+    mechanism = Vickrey(Embeddings(WORDS[:5], PLANE), 0.8, t=t)
+    expected = cell_masses(PLANE, 1, lambda z: np.linalg.norm(z, axis=1), choose, 0.8)
+    assert agrees(*observed(mechanism, "w1"), expected)
+
+
+def test_nearest_rows_are_those_of_a_sort():
+    generator = np.random.default_rng(4)
+    points, vectors = generator.normal(size=(300, 5)), generator.normal(size=(90, 5))
+    rows, distances = nearest_rows(points, vectors, k=3)
+    far = cdist(points, vectors)
+    np.testing.assert_array_equal(rows, np.argsort(far, axis=1)[:, :3])
+    np.testing.assert_allclose(distances, np.sort(far, axis=1)[:, :3])
+
+
+def test_estimated_rows_agree_with_the_closed_form_within_their_intervals():
+    points = np.random.default_rng(0).normal(size=12)
+    mechanism = FBDD(Embeddings(WORDS[:12], points[:, None]), 1.5)
+    estimate = mechanism.estimate_channel(WORDS[:3], draws=2000, seed=3)
+    assert estimate.channel.inputs == WORDS[:3] and estimate.draws == 2000
+    expected = laplace_channel(points, 1.5)
+    intervals = [[estimate.interval(x, y, 0.999) for y in WORDS[:12]] for x in WORDS[:3]]
+    inside = [low <= expected[x, y] <= high for x in range(3) for y, (low, high) in enumerate(intervals[x])]
+    assert all(inside)
+    assert mechanism.estimate_channel(WORDS[:3], draws=2000, seed=3) is estimate
+    alone = mechanism.estimate_channel(["w2"], draws=2000, seed=3).channel.rows(["w2"])
+    np.testing.assert_array_equal(alone, estimate.channel.rows(["w2"]))
+    with pytest.raises(ValueError, match="FBDD has no closed form; estimate_channel"):
+        _ = mechanism.channel
+
+
+@pytest.mark.parametrize("words", [1, 2])
+@pytest.mark.parametrize("make", [FBDD, Mahalanobis, Vickrey])
+def test_noise_with_one_or_two_words(words, make):
+    tiny = Embeddings(WORDS[:words], np.zeros((words, 3)))
+    assert set(make(tiny, 1.0).sanitize([WORDS[:words] * 5], seed=0)[0]) <= set(WORDS[:words])
+
+
+# --- bad arguments ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "make, message",
+    [
+        (lambda e: SanTextPlus(e, 1, sensitive=set()), "sensitive: none of the words has a vector"),
+        (lambda e: SanTextPlus(e, 1, sensitive="w1"), "sensitive: 'w1' is one string"),
+        (lambda e: SanTextPlus(e, 1, sensitive={"w1"}, p=1.5), "p: 1.5 is out of range"),
+        (lambda e: CusText(e, 1, k=0), "k: 0 is out of range"),
+        (lambda e: CusText(e, 1, k=2.5), "k: 2.5 is not whole"),
+        (lambda e: CusText(e, 1, mapping="aggressive"), "mapping: 'aggressive' is unknown"),
+        (lambda e: CusText(e, 1, keep="the"), "keep: 'the' is one string"),
+        (lambda e: CusText(e, -1), "epsilon: -1 is out of range"),
+        (lambda e: FBDD(e, 0), "epsilon: 0 is too small for noise"),
+        (lambda e: Vickrey(e, 1, t=2), "t: 2 is out of range"),
+        (lambda e: Mahalanobis(Embeddings(["a", "b"], [[0, 0], [1, 0.0]]), 1, strength=1), "strength: at 1"),
+        (lambda e: TEM(e, 1, beta=0), "beta: 0 is out of range"),
+        (lambda e: TEM(e, 1, gamma=-1), "gamma: -1 is out of range"),
+    ],
+)
+def test_bad_arguments_are_refused(embeddings, make, message):
+    with pytest.raises(ValueError, match=message):
+        make(embeddings)
+
+
+def test_every_mechanism_states_its_guarantee(embeddings):
+    for name, make in MECHANISMS.items():
+        options = {} if name == "random" else {"epsilon": 2.0}
+        if name == "santext+":
+            options["sensitive"] = SENSITIVE
+        promise = make(embeddings, **options).guarantee
+        assert promise.outside and promise.adjacency and promise.epsilon == (0 if name == "random" else 2.0)
+        assert promise.document(20, 3.0) == pytest.approx(20 * promise.token(3.0))
+    assert CusText(embeddings, 1.0, mapping="overlapping").guarantee.definition == "none"
