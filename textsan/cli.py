@@ -97,10 +97,10 @@ def sweep(spec, output, workers, scheduler):
     """
     from pathlib import Path
 
-    from . import sweep
+    from . import grid, sweep
 
     folder = Path(output or Path("runs", "sweeps", Path(spec).stem))
-    failures = sweep.run(sweep.read_spec(spec), folder, workers=workers or -1, scheduler=scheduler)
+    failures = sweep.run(grid.read_spec(spec), folder, workers=workers or -1, scheduler=scheduler)
     click.echo(folder / "results.csv")
     if failures:
         _fail("\n".join([f"{len(failures)} failed; the others are kept", *failures]))

@@ -1,0 +1,238 @@
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from textsan import Embeddings, Setting, cli, experiment, grid, sweep
+from textsan.evaluation import attack_success_rate, bootstrap_rate
+
+SPEC = {
+    "dataset": "rt",
+    "n_private": 40,
+    "n_shadow": 30,
+    "defence": [{"name": "custext+", "epsilon": [1, 4], "k": 5}, {"name": "santext+", "epsilon": 2}],
+    "attack": [
+        "unchanged",
+        "context-free",
+        "context-free bound",
+        {"name": "markov", "k": 5},
+        "embedding inversion",
+    ],
+    "seed": [0, 1],
+}
+SIZE = 3 * 5 * 2
+
+
+def write(folder, **changes):
+    path = folder / "spec.yml"
+    path.write_text(yaml.safe_dump({k: v for k, v in (SPEC | changes).items() if v is not ...}))
+    return path
+
+
+@pytest.fixture
+def world(monkeypatch):
+    """Settings of made-up sentences, drawn with the seed; nothing is read or downloaded."""
+
+    def setting(dataset, n_private, n_shadow, *, seed):
+        generator = np.random.default_rng(9)
+        words = ["the", "of", *(f"w{i}" for i in range(80))]
+        embeddings = Embeddings(words, generator.normal(size=(82, 4)))
+        weights = generator.dirichlet(np.full(82, 0.5))
+        draws = np.random.default_rng(seed).choice(words, size=(n_private + n_shadow, 8), p=weights).tolist()
+        return Setting(draws[:n_private], draws[n_private:], embeddings)
+
+    monkeypatch.setattr(experiment, "_setting", setting)
+    monkeypatch.setattr(grid, "load_dataset", lambda name: [])
+
+
+def contents(folder):
+    """Result files and what is in them that does not depend on the clock."""
+    rows = {path.name: json.loads(path.read_text()) for path in (folder / "cells").glob("*.json")}
+    for result in rows.values():
+        result["row"].pop("seconds")
+    return rows | {path.name: path.read_bytes() for path in (folder / "cells").glob("*.npz")}
+
+
+def test_the_grid_is_the_product_and_the_table_has_a_row_a_cell(world, tmp_path):
+    cells = grid.read_spec(write(tmp_path))
+    assert len(cells) == SIZE == len({grid.cell_name(cell) for cell in cells})
+    assert sweep.run(cells, tmp_path, workers=1) == []
+    table = pd.read_csv(tmp_path / "results.csv")
+    keys = ["dataset", "defence", "defence_parameters", "epsilon", "attack", "seed"]
+    assert len(table) == SIZE and not table.duplicated(keys).any()
+    assert ((table.low <= table.asr) & (table.asr <= table.high) & (table.asr <= table.asr_substring)).all()
+    inverted = table[table.attack == "embedding inversion"]
+    assert (inverted.asr == inverted.unchanged).all()
+    sharper = table[table.defence == "custext+"].groupby("epsilon").asr.mean()
+    assert sharper[4.0] > sharper[1.0]
+
+
+def test_attacks_of_a_family_see_the_same_positions_and_the_hits_are_kept(world, tmp_path):
+    cells = grid.read_spec(write(tmp_path, n_positions=100))
+    sweep.run(cells, tmp_path, workers=1)
+    table = sweep.table(cells, tmp_path)
+    assert set(table.n_positions) == {100}
+    positions = {}
+    for cell, row in zip(cells, table.itertuples(), strict=True):
+        hits = sweep.load_hits(cell, tmp_path)
+        family = cell["defence"]["name"], cell["seed"]  # over all attacks, and all epsilons too
+        places = list(zip(hits["document"], hits["index"], strict=True))
+        assert positions.setdefault(family, places) == places
+        guesses = np.where(hits["hit"], "a", "b").tolist()
+        again = bootstrap_rate(guesses, ["a"] * 100, hits["document"], seed=cell["seed"])
+        assert (row.asr, row.low, row.high) == again
+        assert row.asr == attack_success_rate(guesses, ["a"] * 100).value
+        assert row.unchanged == hits["unchanged"].mean() and not (hits["hit"] & ~hits["substring"]).any()
+    assert positions["custext+", 0] != positions["custext+", 1]
+
+
+def test_protected_words_alone_are_attacked(world):
+    case = experiment.prepare("rt", 40, 30, None, 0, "custext+", epsilon=1.0)
+    assert {"the", "of"} & {word for doc in case.setting.private for word in doc}
+    assert not {"the", "of"} & set(case.truths)
+    case = experiment.prepare("rt", 40, 30, None, 0, "santext+", epsilon=1.0)
+    assert set(case.truths) <= case.mechanism.sensitive
+    assert case.shadow_released[:2] != case.mechanism.sanitize(case.setting.shadow, seed=0)[:2]
+
+
+def test_the_bound_knows_the_attacked_words(world):
+    """Over ten seeds, no context-free attack on shadow counts is above it on average."""
+    rates = Counter()
+    for seed in range(10):
+        case = experiment.prepare("rt", 200, 30, None, seed, "custext+", epsilon=2.0)
+        for name in ("context-free", "context-free bound"):
+            rates[name] += attack_success_rate(experiment.ATTACKS[name][0](case), case.truths).value / 10
+    assert rates["context-free"] < rates["context-free bound"]
+
+
+def test_finished_cells_are_skipped_and_new_ones_are_added(world, tmp_path, monkeypatch):
+    sweep.run(grid.read_spec(write(tmp_path, seed=0)), tmp_path, workers=1)
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "cells").iterdir()}
+    assert len(before) == SIZE  # a json and an npz for half of the cells
+    sweep.run(grid.read_spec(write(tmp_path)), tmp_path, workers=1)
+    after = {path: path.stat().st_mtime_ns for path in (tmp_path / "cells").iterdir()}
+    assert len(after) == 2 * SIZE and before.items() <= after.items()
+    monkeypatch.setattr(experiment, "prepare", None)  # would fail, were it called
+    assert sweep.run(grid.read_spec(write(tmp_path)), tmp_path, workers=1) == []
+
+
+def test_a_failed_cell_is_reported_and_the_others_go_on(world, tmp_path, monkeypatch):
+    def breaks(case):
+        if case.seed == 1:
+            raise RuntimeError("out of luck")
+        return case.truths
+
+    monkeypatch.setitem(experiment.ATTACKS, "unchanged", (breaks, {}))
+    arguments = ["sweep", str(write(tmp_path)), "-o", str(tmp_path / "out"), "-j", "1"]
+    result = CliRunner().invoke(cli.main, arguments)
+    assert result.exit_code == 1
+    failed = [line for line in result.stderr.splitlines() if "RuntimeError: out of luck" in line]
+    assert len(failed) == 3 and all("unchanged-1" in line for line in failed)
+    assert len(pd.read_csv(tmp_path / "out" / "results.csv")) == SIZE - 3
+    monkeypatch.setitem(experiment.ATTACKS, "unchanged", (lambda case: case.truths, {}))
+    assert CliRunner().invoke(cli.main, arguments).exit_code == 0
+    assert len(pd.read_csv(tmp_path / "out" / "results.csv")) == SIZE
+
+
+@pytest.mark.parametrize(
+    "changes, words",
+    [
+        ({"color": 1}, ["color", "n_private"]),
+        ({"n_private": ...}, ["n_private", "missing"]),
+        ({"n_private": 0}, ["n_private", "0", "at least 1"]),
+        ({"n_shadow": []}, ["n_shadow", "empty"]),
+        ({"seed": -1}, ["seed", "-1"]),
+        ({"dataset": "rtt"}, ["dataset", "rtt", "amazon"]),
+        ({"dataset": 3}, ["dataset", "3"]),
+        ({"attack": ["psychic"]}, ["attack", "psychic", "markov", "context-free"]),
+        ({"attack": {"name": "markov", "kk": 3}}, ["markov", "kk", "known: k"]),
+        ({"attack": {"name": "markov", "k": 0.5}}, ["markov", "k", "0.5"]),
+        ({"defence": "santext"}, ["santext", "epsilon", "missing"]),
+        ({"defence": {"name": "rot13", "epsilon": 1}}, ["defence", "rot13", "santext+"]),
+        ({"defence": {"name": "custext+", "epsilon": [1, -2]}}, ["epsilon", "-2"]),
+        ({"defence": {"name": "custext+", "epsilon": 1, "mapping": "none"}}, ["mapping", "'none'", "disjoint"]),
+    ],
+)
+def test_a_bad_specification_gets_one_line_and_nothing_is_written(default_data, tmp_path, changes, words):
+    arguments = ["sweep", str(write(tmp_path, **changes)), "-o", str(tmp_path / "out")]
+    result = CliRunner().invoke(cli.main, arguments)
+    assert result.exit_code == 2
+    assert len(result.stderr.splitlines()) == 1 and all(word in result.stderr for word in words)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("text", ["- rt", "dataset: [rt", "3"])
+def test_a_specification_that_is_no_mapping_gets_one_line(tmp_path, text):
+    (tmp_path / "spec.yml").write_text(text)
+    result = CliRunner().invoke(cli.main, ["sweep", str(tmp_path / "spec.yml"), "-o", str(tmp_path / "out")])
+    assert result.exit_code == 2 and len(result.stderr.splitlines()) == 1 and "spec" in result.stderr
+
+
+def test_two_sweeps_do_not_share_a_folder(world, tmp_path):
+    cells = grid.read_spec(write(tmp_path))
+    with sweep._only_writer(tmp_path), pytest.raises(ValueError, match="another sweep"):
+        sweep.run(cells, tmp_path, workers=1)
+
+
+def test_a_scheduler_that_is_not_there_gets_one_line(world, tmp_path, monkeypatch):
+    import distributed
+
+    def absent(address, timeout):
+        raise OSError(f"Timed out trying to connect to {address}")
+
+    monkeypatch.setattr(distributed, "Client", absent)
+    arguments = ["sweep", str(write(tmp_path)), "-o", str(tmp_path), "--scheduler", "tcp://nowhere:1"]
+    result = CliRunner().invoke(cli.main, arguments)
+    assert result.exit_code == 1 and "tcp://nowhere:1" in result.stderr and "Traceback" not in result.stderr
+
+
+@pytest.fixture(scope="module")
+def reference(default_data, tmp_path_factory):
+    """One seed of the sweep, uninterrupted, in this process."""
+    folder = tmp_path_factory.mktemp("reference")
+    assert sweep.run(grid.read_spec(write(folder, seed=0)), folder, workers=1) == []
+    return folder
+
+
+def test_a_killed_sweep_goes_on_where_it_stopped(reference, tmp_path):
+    """kill -9 to all of its processes at a random moment after the first result; then again, to the end."""
+    spec = str(write(tmp_path, seed=0))
+    command = [sys.executable, "-m", "textsan.cli", "sweep", spec, "-o", str(tmp_path), "-j", "2"]
+    running = subprocess.Popen(command, start_new_session=True, stderr=subprocess.DEVNULL)
+    cells = tmp_path / "cells"
+    wanted = random.randrange(1, SIZE // 2 - 4)
+    while len(list(cells.glob("*.json"))) < wanted and running.poll() is None:
+        time.sleep(0.002)
+    assert running.poll() is None, "it ended before it could be killed"
+    os.killpg(running.pid, signal.SIGKILL)
+    running.wait()
+    before = {path: path.stat().st_mtime_ns for path in cells.glob("*.json")}
+    assert wanted <= len(before) < SIZE // 2 and not (tmp_path / "results.csv").exists()
+    (cells / "torn.json.x.part").write_text("{")  # what a kill in the middle of a write leaves behind
+    subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
+    assert before.items() <= {path: path.stat().st_mtime_ns for path in cells.glob("*.json")}.items()
+    assert contents(tmp_path) == contents(reference)
+    assert not list(cells.glob("*.part"))
+    ours, theirs = (
+        pd.read_csv(folder / "results.csv").drop(columns="seconds") for folder in (tmp_path, reference)
+    )
+    pd.testing.assert_frame_equal(ours, theirs)
+
+
+def test_a_dask_cluster_of_two_workers_gives_the_same_results(reference, tmp_path):
+    from distributed import LocalCluster
+
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        cells = grid.read_spec(write(tmp_path, seed=0))
+        assert sweep.run(cells, tmp_path, scheduler=cluster.scheduler_address) == []
+    assert contents(tmp_path) == contents(reference)

@@ -1,0 +1,159 @@
+"""One cell of a sweep: a data set, a defence, an attack and a seed; what was hit, position by position.
+
+`DEFENCES` and `ATTACKS` are the names that a sweep knows, each with a function and a check of every parameter. A
+new attack is a function of a `Case` that answers with a guess a position, and one line of `ATTACKS`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache, partial
+
+import numpy as np
+
+from textsan import attacks, checks
+from textsan.evaluation import sensitive_positions, words_at
+from textsan.mechanisms import CusText, Mechanism, SanText, SanTextPlus, least_frequent
+from textsan.setting import Setting, load_setting
+from textsan.vocabulary import STOP_WORDS, count_words
+
+
+@dataclass(frozen=True)
+class Case:
+    """A sanitized private text and what an attacker may know of it.
+
+    Attributes:
+        setting: private and shadow documents, and the vocabulary.
+        mechanism: the defence; its channel is public.
+        released: the private documents, sanitized.
+        positions: those under attack.
+        seed: of all that is drawn, attacks included.
+    """
+
+    setting: Setting
+    mechanism: Mechanism
+    released: list[list[str]]
+    positions: list[tuple[int, int]]
+    seed: int
+
+    @cached_property
+    def truths(self) -> list[str]:
+        """The original words at the attacked positions: for scores and bounds only."""
+        return words_at(self.setting.private, self.positions)
+
+    @cached_property
+    def shadow_released(self) -> list[list[str]]:
+        """The shadow documents, sanitized by the attacker, with draws of their own."""
+        return self.mechanism.sanitize(self.setting.shadow, seed=self.seed, first=len(self.setting.private))
+
+
+# --- defences: functions of a setting -----------------------------------------------------------------------
+
+
+def _santext(setting: Setting, *, epsilon):
+    return SanText(setting.embeddings, epsilon)
+
+
+def _santext_plus(setting: Setting, *, epsilon, w=0.9, p=0.3):
+    # Which words are sensitive is public: it follows from text that nobody protects.
+    sensitive = least_frequent(count_words(setting.shadow), setting.embeddings.words, share=w)
+    return SanTextPlus(setting.embeddings, epsilon, sensitive=sensitive, p=p)
+
+
+def _custext_plus(setting: Setting, *, epsilon, k=20, mapping="disjoint", normalise="group"):
+    options = {"k": k, "mapping": mapping, "normalise": normalise}
+    return CusText(setting.embeddings, epsilon, keep=STOP_WORDS, **options)
+
+
+# --- attacks: functions of a case ---------------------------------------------------------------------------
+
+
+def _unchanged(case: Case):
+    return words_at(case.released, case.positions)
+
+
+def _inversion(case: Case, *, exclude_itself=False):
+    attack = attacks.EmbeddingInversion(case.setting.embeddings, exclude_itself)
+    return attack.reconstruct(case.released, case.positions)
+
+
+def _context_free(case: Case, *, alpha_inverse=None):
+    counts, mechanism = count_words(case.setting.shadow), case.mechanism
+    attack = attacks.ContextFreeBayes(mechanism.channel, counts, alpha_inverse, keep=mechanism.keep)
+    return attack.reconstruct(case.released, case.positions)
+
+
+def _context_free_bound(case: Case):
+    # The prior of the attacked words themselves, under which no context-free rule is better (Theorem 1).
+    counts = count_words([case.truths])
+    attack = attacks.ContextFreeBayes(case.mechanism.channel, counts, alpha_inverse=0)
+    return attack.reconstruct(case.released, case.positions)
+
+
+def _markov(case: Case, *, k=None):
+    attack = attacks.MarkovBayes(case.mechanism.channel, k=k, keep=case.mechanism.keep)
+    attack.fit(case.setting.shadow, case.shadow_released)
+    return attack.reconstruct(case.released, case.positions)
+
+
+_positive, _share = partial(checks.number, low=0), partial(checks.number, low=0, high=1)
+_count = partial(checks.whole, low=1)
+
+DEFENCES: dict[str, tuple[Callable, dict[str, Callable]]] = {
+    "custext+": (
+        _custext_plus,
+        {
+            "epsilon": _positive,
+            "k": _count,
+            "mapping": partial(checks.choice, known=("disjoint", "overlapping")),
+            "normalise": partial(checks.choice, known=("group", "row")),
+        },
+    ),
+    "santext": (_santext, {"epsilon": _positive}),
+    "santext+": (_santext_plus, {"epsilon": _positive, "w": _share, "p": _share}),
+}
+
+ATTACKS: dict[str, tuple[Callable, dict[str, Callable]]] = {
+    "context-free": (_context_free, {"alpha_inverse": _positive}),
+    "context-free bound": (_context_free_bound, {}),
+    "embedding inversion": (_inversion, {"exclude_itself": partial(checks.choice, known=(False, True))}),
+    "markov": (_markov, {"k": _count}),
+    "unchanged": (_unchanged, {}),
+}
+
+_setting = lru_cache(maxsize=2)(load_setting)  # a worker meets the same few settings again and again
+
+
+def prepare(
+    dataset: str, n_private: int, n_shadow: int, n_positions: int | None, seed: int, defence: str, **given
+):
+    """The case that all attacks of a family share: sentences, positions and draws follow from the seed alone.
+
+    Under attack are the positions whose original word the defence protects: no kept word, of SanText+ only the
+    sensitive ones. They do not depend on epsilon.
+
+    Args:
+        dataset: name of a data set.
+        n_private, n_shadow: numbers of sentences.
+        n_positions: how many positions are attacked, drawn at random; None is all of them.
+        seed: int of at least 0.
+        defence: a name in `DEFENCES`.
+        **given: its parameters.
+
+    Returns:
+        a `Case`.
+
+    Raises:
+        KeyError, ValueError: as `load_setting`, or there are fewer positions than asked for.
+    """
+    setting = _setting(dataset, n_private, n_shadow, seed=seed)
+    mechanism = DEFENCES[defence][0](setting, **given)
+    protected = set(getattr(mechanism, "sensitive", mechanism.inputs)) - mechanism.keep
+    positions = sensitive_positions(setting.private, protected)
+    if n_positions is not None:
+        if n_positions > len(positions):
+            raise ValueError(
+                f"n_positions: {n_positions} of {len(positions)}; ask for fewer, or for more sentences"
+            )
+        chosen = np.random.default_rng(seed).choice(len(positions), n_positions, replace=False)
+        positions = [positions[i] for i in sorted(chosen)]
+    return Case(setting, mechanism, mechanism.sanitize(setting.private, seed=seed), positions, seed)
