@@ -151,9 +151,9 @@ def tight_uldp_epsilon(channel: Channel, sensitive: Collection[str], protected: 
         sensitive: V_S, the sensitive inputs.
         protected: V_P, the protected outputs.
     """
-    if (leak := _not_invertible(channel, sensitive, protected)) is not None:
-        return leak
-    return _widest_column(channel, _columns(channel, protected))
+    columns = _columns(channel, protected)
+    leak = _not_invertible(channel, sensitive, protected)
+    return _widest_column(channel, columns) if leak is None else leak
 
 
 def tight_umldp_epsilon(
@@ -171,10 +171,10 @@ def tight_umldp_epsilon(
         protected: V_P, the protected outputs.
         epsilon_0: additive bound, for SanText+ ln(1 / p).
     """
-    if (leak := _not_invertible(channel, sensitive, protected)) is not None:
-        return leak
     epsilon_0 = checks.number("epsilon_0", epsilon_0, low=0)
-    return _widest_pair(channel, _columns(channel, protected), _distance_blocks(distances, channel), epsilon_0)
+    columns, distance = _columns(channel, protected), _distance_blocks(distances, channel)
+    leak = _not_invertible(channel, sensitive, protected)
+    return _widest_pair(channel, columns, distance, epsilon_0) if leak is None else leak
 
 
 def best_guess(epsilon: float, prior: float = 0.5) -> float:
@@ -278,15 +278,16 @@ def _columns(channel: Channel, words: Collection[str]) -> np.ndarray:
 
 
 def _not_invertible(channel: Channel, sensitive, protected) -> Tight | None:
-    """Part ii of Definition 3: an output outside of V_P comes from one input alone, which is not sensitive."""
-    inside = set(protected)
+    """Part ii of Definition 3: an output outside of V_P comes from one input alone, which is not sensitive.
+
+    One that no input reaches is no output.
+    """
+    inside, sensitive = set(protected), set(sensitive)
     for part in _blocks([word for word in channel.outputs if word not in inside]):
         reached = channel.log_columns(part) > -np.inf
         for output, sources in zip(part, reached, strict=True):
             words = [channel.inputs[i] for i in np.flatnonzero(sources)[:2]]
-            if not words:
-                return Tight(np.inf, (None, None), output)
-            if len(words) > 1 or words[0] in sensitive:
+            if len(words) > 1 or (words and words[0] in sensitive):
                 return Tight(np.inf, (words[0], words[-1]), output)
     return None
 
