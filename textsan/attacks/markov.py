@@ -131,16 +131,17 @@ class MarkovBayes(Attack):
         return result
 
     def confidence(self, sanitized_docs: Sequence[Sequence[str]]) -> list[np.ndarray]:
-        """max_x Pr(x_i | y_1 .. y_n) of every position: the chance that the guess is right, if the model is.
+        """Pr(x_i = guess | y_1 .. y_n) of every position: the chance that the guess is right, if the model is.
 
         Args:
             sanitized_docs: token lists.
         """
         docs = checks.documents("sanitized_docs", sanitized_docs)
         result = [np.ones(len(doc)) for doc in docs]
-        for numbers, _, [posteriors] in self._smooth(docs, [self.weight]):
+        for numbers, states, [posteriors] in self._smooth(docs, [self.weight]):
             for t, posterior in enumerate(posteriors):
-                for d, value in zip(numbers, posterior.max(axis=1), strict=True):
+                allowed = posterior * self._emissions.attackable[states[t]]
+                for d, value in zip(numbers, allowed.max(axis=1), strict=True):
                     result[d][t] = value
         return result
 
