@@ -101,7 +101,8 @@ def test_protected_words_alone_are_attacked(world):
     assert {"the", "of"} & {word for doc in case.setting.private for word in doc}
     assert not {"the", "of"} & set(case.truths)
     case = experiment.prepare("rt", 40, 30, None, 0, "santext+", epsilon=1.0)
-    assert set(case.truths) <= case.mechanism.sensitive
+    assert set(case.truths) <= case.mechanism.sensitive == set(case.mechanism.inputs) - case.spared
+    assert not case.spared & set(experiment.ATTACKS["context-free"][0](case))
     assert case.shadow_released[:2] != case.mechanism.sanitize(case.setting.shadow, seed=0)[:2]
 
 

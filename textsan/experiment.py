@@ -26,6 +26,8 @@ class Case:
         mechanism: the defence; its channel is public.
         released: the private documents, sanitized.
         positions: those under attack.
+        spared: inputs of the channel that stand at none of them: kept words, and of SanText+ the words that are
+            not sensitive. The attacker is told, as in Tong et al. 2024, whose candidates are sensitive words.
         seed: of all that is drawn, attacks included.
     """
 
@@ -33,6 +35,7 @@ class Case:
     mechanism: Mechanism
     released: list[list[str]]
     positions: list[tuple[int, int]]
+    spared: frozenset[str]
     seed: int
 
     @cached_property
@@ -77,8 +80,8 @@ def _inversion(case: Case, *, exclude_itself=False):
 
 
 def _context_free(case: Case, *, alpha_inverse=None):
-    counts, mechanism = count_words(case.setting.shadow), case.mechanism
-    attack = attacks.ContextFreeBayes(mechanism.channel, counts, alpha_inverse, keep=mechanism.keep)
+    counts = count_words(case.setting.shadow)
+    attack = attacks.ContextFreeBayes(case.mechanism.channel, counts, alpha_inverse, keep=case.spared)
     return attack.reconstruct(case.released, case.positions)
 
 
@@ -90,7 +93,8 @@ def _context_free_bound(case: Case):
 
 
 def _markov(case: Case, *, k=None):
-    attack = attacks.MarkovBayes(case.mechanism.channel, k=k, keep=case.mechanism.keep)
+    # Exact for CusText+; of SanText+ it overlooks that a word that is not sensitive may have been replaced nearby.
+    attack = attacks.MarkovBayes(case.mechanism.channel, k=k, keep=case.spared)
     attack.fit(case.setting.shadow, case.shadow_released)
     return attack.reconstruct(case.released, case.positions)
 
@@ -156,4 +160,5 @@ def prepare(
             )
         chosen = np.random.default_rng(seed).choice(len(positions), n_positions, replace=False)
         positions = [positions[i] for i in sorted(chosen)]
-    return Case(setting, mechanism, mechanism.sanitize(setting.private, seed=seed), positions, seed)
+    spared = frozenset(mechanism.inputs) - protected
+    return Case(setting, mechanism, mechanism.sanitize(setting.private, seed=seed), positions, spared, seed)
