@@ -93,8 +93,8 @@ def _context_free_bound(case: Case):
 
 
 def _markov(case: Case, *, k=None):
-    # Exact for CusText+; of SanText+ it overlooks that a word that is not sensitive may have been replaced nearby.
-    attack = attacks.MarkovBayes(case.mechanism.channel, k=k, keep=case.spared)
+    channel, sensitive = case.mechanism.channel, set(case.mechanism.inputs) - case.spared
+    attack = attacks.MarkovBayes(channel, k=k, keep=case.mechanism.keep, sensitive=sensitive)
     attack.fit(case.setting.shadow, case.shadow_released)
     return attack.reconstruct(case.released, case.positions)
 
