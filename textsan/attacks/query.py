@@ -14,11 +14,13 @@ from bisect import bisect_left
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
+from scipy import special, stats
 
 from textsan import checks
 
 _NEGLIGIBLE = 1e-10  # what all rivals that are left out can change of a probability, together
+_TINY = 1e-14  # what a count of x, or a tie of more rivals than are looked at, can change of it
+_ORDERS = np.arange(1, 100)
 _LEVEL = 1e-6  # a lead below this share of Pr(x | x) counts as none; N would be above 10^12
 
 
@@ -80,11 +82,21 @@ def mode_probability(row, x: int, n: int, *, ties: str = "split") -> float:
     np.add.at(below, (slice(None), known % length), stats.poisson.pmf(known, means))
     below = np.fft.rfft(below, axis=1)
     total = np.zeros(len(half), dtype=complex)
+    at_n = stats.poisson.pmf(n, n)
     for c in range(first, last + 1):
         turn = np.exp(step * (c % length))
-        at = stats.poisson.pmf(c, means) * turn
-        # At most (n - c) / c rivals can tie with x, so that Gauss-Legendre is exact with so many nodes.
-        degree = min(len(some), (n - c) // c)
+        exactly, at_most = stats.poisson.pmf(c, means), stats.poisson.cdf(c, means)
+        at = exactly * turn
+        own_weight = stats.poisson.pmf(c, n * own)
+        if own_weight * np.prod(at_most[:, 0] ** repeats) < _TINY * at_n:
+            below += at
+            continue
+        # More rivals than `degree` do not tie with x: there are no more, the draws do not suffice, or, as
+        # Pr(at least d) <= tied^d / d!, it is too rare. Gauss-Legendre is exact up to that degree.
+        with np.errstate(divide="ignore"):
+            log_tied = np.log(repeats @ (exactly / at_most)[:, 0])
+        rare = _ORDERS * log_tied - special.gammaln(_ORDERS + 1) < math.log(_TINY * at_n)
+        degree = min(len(some), (n - c) // c, int(rare.argmax()) if rare.any() else n)
         nodes, weights = np.polynomial.legendre.leggauss(degree // 2 + 1)
         if ties == "lose":
             nodes, weights = np.array([-1.0]), np.array([2.0])
@@ -92,11 +104,11 @@ def mode_probability(row, x: int, n: int, *, ties: str = "split") -> float:
             weight / 2 * np.prod((below + (node + 1) / 2 * at) ** repeats[:, None], axis=0)
             for node, weight in zip(nodes, weights, strict=True)
         )
-        total += stats.poisson.pmf(c, n * own) * turn * product
+        total += own_weight * turn * product
         below += at
     free = max(0.0, 1 - own - some.sum())  # words that cannot win, but may be drawn
     total *= np.exp(n * free * (np.exp(step) - 1)) * np.exp(-step * (n % length))
-    value = (2 * total.real.sum() - total[0].real) / length / stats.poisson.pmf(n, n)
+    value = (2 * total.real.sum() - total[0].real) / length / at_n
     return float(np.clip(value, 0.0, 1.0))
 
 
