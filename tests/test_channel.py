@@ -67,6 +67,10 @@ class TestStorages:
         apart = [int(channels[storage].sample(inputs[[i]], uniforms[[i]])[0]) for i in range(500)]
         assert together.tolist() == apart
 
+    def test_no_token_is_no_draw(self, storage):
+        _, channels = three_storages()
+        assert channels[storage].sample([], np.empty(0)).shape == (0,)
+
     def test_extreme_uniforms_stay_inside_the_support(self, storage):
         matrix, channels = three_storages()
         for u in (0.0, 1 - 2**-53):
