@@ -14,6 +14,7 @@ from textsan import Channel, Embeddings, leakage
 from textsan.attacks import ContextFreeBayes, MarkovBayes, NeighbourBayes, emissions
 from textsan.attacks.forward_backward import Transitions
 from textsan.evaluation import attack_success_rate, paired_difference, sensitive_positions, words_at
+from textsan.laboratory import Laboratory, corpus_source, frequent_words
 from textsan.ladder import conditional_expectation, ladder, word_prior
 from textsan.mechanisms import CusText
 from textsan.priors import MarkovModel
@@ -466,3 +467,33 @@ def test_bad_arguments(lab):
         NeighbourBayes(MarkovBayes(channel, model), [["v1"]]).confidence([["v1", "v2"]])
     with pytest.raises(ValueError, match="neither an input of the mechanism nor kept"):
         ladder(MarkovModel.fit([["v1", "strange"]]), mechanism, n_sentences=2, seed=0)
+
+
+# --- the laboratory -------------------------------------------------------------------------------------------
+
+
+def test_regrets_are_what_hits_say_on_average_and_never_negative(lab):
+    model, mechanism = lab
+    generator = np.random.default_rng(0)
+    differences = []
+    for seed in range(20):
+        here = Laboratory(model, mechanism, n_private=60, n_shadow=60, seed=seed)
+        assert here.regret(here.best.reconstruct(here.released, here.positions)).value == pytest.approx(
+            0, abs=1e-12
+        )
+        context_free = ContextFreeBayes(mechanism.channel, Counter(w for doc in here.shadow for w in doc))
+        guesses = context_free.reconstruct(here.released, here.positions)
+        optimum, value, regret = here.optimum(), here.value(guesses), here.regret(guesses)
+        assert regret.value == pytest.approx(optimum.value - value.value) and regret.low > 0
+        differences.append(attack_success_rate(guesses, here.truths).value - value.value)
+    assert abs(np.mean(differences)) < 4 * np.std(differences, ddof=1) / np.sqrt(20)
+    for _ in range(20):  # no guesses at all do better
+        blind = generator.choice(mechanism.inputs, len(here.positions)).tolist()
+        assert here.regret(blind).value > 0
+    assert here.value(["no word"] * len(here.positions)).value == 0
+
+
+def test_a_corpus_source_has_only_the_words_asked_for():
+    docs = [["the", "cat", "sat"], ["the", "dog"], ["the", "dog"]]
+    source = corpus_source(docs, ["the", *frequent_words(docs, ["cat", "dog"], 1)])
+    assert sorted(source.words) == ["dog", "the"] and source.lengths.tolist() == [1, 2, 2]

@@ -77,21 +77,21 @@ def word_prior(model: MarkovModel, words: list[str], length: int | None = None) 
     return Prior(words, weights / weights.sum())
 
 
-def conditional_expectation(confidence: list[np.ndarray], positions: list[tuple[int, int]]) -> Estimate:
-    """Mean of max_x Pr(x_i | what is seen) over positions, 95 % interval from independent sentences.
+def conditional_expectation(values: list[np.ndarray], positions: list[tuple[int, int]]) -> Estimate:
+    """Mean over positions of an expectation given what is seen, 95 % interval from independent sentences.
 
     The interval is that of a ratio of sums over sentences (Cochran 1977, Section 6.4).
 
     Args:
-        confidence: an array a sentence, as from `MarkovBayes.confidence`.
+        values: an array a sentence, as from `MarkovBayes.confidence`.
         positions: those to be averaged.
 
     >>> print(conditional_expectation([np.array([0.5, 1.0]), np.array([0.5])], [(0, 0), (1, 0)]))
     0.500 [0.500, 0.500]
     """
-    sums, sizes = np.zeros(len(confidence)), np.zeros(len(confidence))
+    sums, sizes = np.zeros(len(values)), np.zeros(len(values))
     for d, i in positions:
-        sums[d] += confidence[d][i]
+        sums[d] += values[d][i]
         sizes[d] += 1
     value = sums.sum() / sizes.sum()
     error = np.sqrt(len(sums) / (len(sums) - 1) * ((sums - value * sizes) ** 2).sum()) / sizes.sum()

@@ -99,7 +99,7 @@ class MarkovModel:
         Raises:
             ValueError: a document is a string, or there is no token.
         """
-        docs = [doc for doc in checks.documents("corpus", corpus) if doc]
+        docs = [doc for doc in checks.documents("corpus", list(corpus)) if doc]
         if not docs:
             raise ValueError("corpus: empty; fit on at least one token")
         index: dict[str, int] = {word: i for i, word in enumerate(dict.fromkeys(words))}

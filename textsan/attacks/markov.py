@@ -63,10 +63,12 @@ class MarkovBayes(Attack):
         self.k = None if k is None else checks.whole("k", k, low=1)
         self.keep = frozenset(keep)
         self.sensitive = (frozenset(channel.inputs) if sensitive is None else frozenset(sensitive)) - self.keep
-        self._emissions = None if model is None else self._emissions_under(model)
+        if model is not None:
+            self._use(model)
 
-    def _emissions_under(self, model: MarkovModel) -> Emissions:
-        return Emissions(self.channel, model, self.k, self.keep, self.sensitive)
+    def _use(self, model: MarkovModel) -> None:
+        self.model, self._transitions = model, {}
+        self._emissions = Emissions(self.channel, model, self.k, self.keep, self.sensitive)
 
     def fit(
         self,
@@ -108,9 +110,6 @@ class MarkovBayes(Attack):
         self.weight = weights[int(hits.argmax())]
         self._use(MarkovModel.fit(shadow, words=self.channel.inputs))
         return self
-
-    def _use(self, model: MarkovModel) -> None:
-        self.model, self._emissions = model, self._emissions_under(model)
 
     def posterior(self, sanitized_doc: Sequence[str]) -> list[dict[str, float]]:
         """Pr(x_i | y_1 .. y_n) of every position: words with their probabilities, impossible ones left out.
@@ -173,7 +172,10 @@ class MarkovBayes(Attack):
         by_length = defaultdict(list)
         for number, doc in enumerate(docs):
             by_length[len(doc)].append(number)
-        transitions = [Transitions(self.model, weight) for weight in weights]
+        for weight in weights:
+            if weight not in self._transitions:
+                self._transitions[weight] = Transitions(self.model, weight)
+        transitions = [self._transitions[weight] for weight in weights]
         sparse = self._emissions.tabulate({token for doc in docs for token in doc})
         for length in sorted(by_length.keys() - {0}):
             numbers = by_length[length]
