@@ -237,3 +237,15 @@ def test_a_dask_cluster_of_two_workers_gives_the_same_results(reference, tmp_pat
         cells = grid.read_spec(write(tmp_path, seed=0))
         assert sweep.run(cells, tmp_path, scheduler=cluster.scheduler_address) == []
     assert contents(tmp_path) == contents(reference)
+
+
+def test_differences_are_those_of_the_same_positions(world, tmp_path):
+    cells = grid.read_spec(write(tmp_path, attack=["unchanged", "context-free"], seed=0))
+    sweep.run(cells, tmp_path, workers=1)
+    table, gains = sweep.table(cells, tmp_path), sweep.differences(cells, tmp_path, "context-free")
+    assert len(gains) == 3 and set(gains.attack) == {"unchanged"}
+    baseline = table[table.attack == "context-free"].asr.to_numpy()
+    np.testing.assert_allclose(gains.baseline_asr, baseline, atol=1e-12)
+    np.testing.assert_allclose(gains.gain, gains.asr - baseline, atol=1e-12)
+    assert ((gains.gain_low <= gains.gain) & (gains.gain <= gains.gain_high)).all()
+    assert (gains.gain_high < 0).any()

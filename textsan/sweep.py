@@ -24,7 +24,7 @@ from filelock import FileLock, Timeout
 from tqdm import tqdm
 
 from textsan import experiment
-from textsan.evaluation import bootstrap_rate, words_at
+from textsan.evaluation import bootstrap_rate, paired_difference, words_at
 from textsan.grid import Cell, cell_name
 
 
@@ -100,6 +100,41 @@ def load_hits(cell: Cell, folder: Path) -> dict[str, np.ndarray]:
     """
     with np.load(Path(folder) / "cells" / f"{cell_name(cell)}.npz", allow_pickle=False) as file:
         return dict(file)
+
+
+def differences(cells: list[Cell], folder: Path, baseline: str) -> pd.DataFrame:
+    """Success rate of each attack minus that of a baseline on the same positions, a row a computed cell.
+
+    The columns of `table`, and `baseline_asr`, `gain`, `gain_low`, `gain_high`: a 95 % interval from resampling
+    sentences, both attacks together.
+
+    Args:
+        cells: of `textsan.grid.read_spec`.
+        folder: that of `run`.
+        baseline: name of an attack that every family has once.
+
+    Raises:
+        FileNotFoundError: a cell has no result.
+    """
+    rows = []
+    for cell in cells:
+        if cell["attack"]["name"] == baseline:
+            continue
+        other = next(
+            c for c in cells if c | {"attack": cell["attack"]} == cell and c["attack"]["name"] == baseline
+        )
+        ours, theirs = load_hits(cell, folder), load_hits(other, folder)
+        truths = np.ones(len(ours["hit"]), dtype=bool)
+        gain = paired_difference(ours["hit"], theirs["hit"], truths, ours["document"], seed=cell["seed"])
+        [row] = table([cell], folder).to_dict("records")
+        columns = {
+            "baseline_asr": theirs["hit"].mean(),
+            "gain": gain.value,
+            "gain_low": gain.low,
+            "gain_high": gain.high,
+        }
+        rows.append(row | columns)
+    return pd.DataFrame(rows)
 
 
 def _run_family(cells: list[Cell], stored: Path) -> tuple[int, list[str]]:
