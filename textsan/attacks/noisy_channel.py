@@ -1,0 +1,213 @@
+"""The noisy-channel attack: Pr(y | x) is known, so learn only what the context says of the original word.
+
+The channel is token-wise, hence Pr(c | x, y) = Pr(c | x), and Tong et al. 2024, Theorem 2, reads
+
+    Pr(x | y, c)  is proportional to  Pr(y | x) Pr(x) [Pr(c | x) / Pr(c)].
+
+A `Reader` gives the bracket for all candidates of all positions of a sentence in one forward.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+
+import numpy as np
+
+from textsan import checks
+from textsan.attacks.base import Attack, Position
+from textsan.attacks.markov import MarkovBayes
+from textsan.attacks.shadow import batches_by_length, folds, held_out_split, paired, windows
+from textsan.attacks.slots import Slots
+from textsan.channel import Channel
+from textsan.priors import MarkovModel
+
+WINDOW = 128  # tokens that are read together; longer documents are read in parts
+WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0)
+_AT_ONCE = 64  # sentences a forward
+_FOLDS = 5
+_FLOOR = 1e-9  # posterior of a candidate that the bigram model did not list
+
+
+class NoisyChannel(Attack):
+    """Guesses argmax_x log Pr(x | y) + w_r s(x, c) + w_b b(x, c) over the `k` best x of the context-free attack.
+
+    s is the reader's estimate of log Pr(c | x) - log Pr(c). b, with `bigrams`, is that of a bigram model of the
+    shadow text: log posterior of `MarkovBayes` minus log Pr(x | y). `fit` chooses the weights by success on shadow
+    sentences that neither was fitted on; both 0 is the context-free attack.
+
+    Args:
+        channel: Pr(y | x), known to the attacker.
+        counts: occurrences of words in the shadow text.
+        adapter: a trained start of the reader, "without-rt" for example; the text it was trained on must not hold
+            the text under attack. None starts from the bare encoder.
+        k: candidates a position.
+        bigrams: whether to mix in the bigram model.
+        keep: words that the mechanism releases verbatim.
+        sensitive: words that can stand at attacked positions; None is every input of the channel.
+
+    Attributes:
+        reader: the `Reader`; `reader.encoded` counts the sentences it has read.
+        weights: (w_r, w_b).
+    """
+
+    def __init__(
+        self,
+        channel: Channel,
+        counts: Mapping[str, int],
+        *,
+        adapter: str | None,
+        k: int = 20,
+        bigrams: bool = True,
+        keep: Collection[str] = (),
+        sensitive: Collection[str] | None = None,
+    ):
+        from textsan.adapters import load_adapter
+        from textsan.reader import Reader
+
+        self.channel, self.k, self.keep = channel, checks.whole("k", k, low=1), frozenset(keep)
+        inputs = frozenset(channel.inputs) if sensitive is None else frozenset(sensitive)
+        self.sensitive = inputs - self.keep
+        self.reader = Reader()
+        if adapter is not None:
+            load_adapter(self.reader, adapter)
+        self.slots = Slots(channel, counts, self.reader, k=self.k, keep=self.keep, sensitive=self.sensitive)
+        self.bigrams, self._markov = bigrams, None
+        self.weights = (1.0, 0.0)
+
+    def fit(
+        self,
+        shadow_docs: Sequence[Sequence[str]],
+        sanitized_docs: Sequence[Sequence[str]],
+        *,
+        epochs: float = 1.0,
+        learning_rate: float = 3e-4,
+        batch_size: int = 32,
+        held_out: float = 0.2,
+        seed: int = 0,
+    ) -> "NoisyChannel":
+        """Goes on training the reader on shadow sentences, and chooses the weights on others of them.
+
+        Args:
+            shadow_docs: the attacker's own token lists, each as often as it was sanitized.
+            sanitized_docs: the same, sanitized by the attacker with the mechanism under attack.
+            epochs: passes over them; 0 leaves the reader as it is.
+            learning_rate: the highest.
+            batch_size: sentences a batch.
+            held_out: share of the distinct shadow sentences that choose the weights.
+            seed: of the split, the order and dropout.
+
+        Raises:
+            ValueError: documents whose lengths disagree, or too few of them.
+        """
+        from textsan.reader import train
+
+        shadow, released = paired(shadow_docs, sanitized_docs)
+        learn, choose = held_out_split(shadow, checks.number("held_out", held_out, 0, 1), seed)
+        parts = [(learn[d], a, b) for d, a, b in windows([len(shadow[d]) for d in learn], WINDOW)]
+        steps = int(np.ceil(epochs * len(parts) / batch_size))
+        order, generator = [], np.random.default_rng(seed)
+        while len(order) < steps:
+            order += batches_by_length([b - a for _, a, b in parts], batch_size, generator)
+
+        def batch(step):
+            chosen = [parts[i] for i in order[step]]
+            originals = [shadow[d][a:b] for d, a, b in chosen]
+            positions = self._sensitive_positions(originals)
+            truths = [originals[d][i] for d, i in positions]
+            return self.slots.batch([released[d][a:b] for d, a, b in chosen], positions, truths)[0]
+
+        train(self.reader, batch, steps=steps, learning_rate=learning_rate, seed=seed)
+        self.weights = self._choose_weights(shadow, released, choose, seed)
+        self._fit_bigrams(shadow)
+        return self
+
+    def _sensitive_positions(self, docs) -> list[Position]:
+        return [(d, i) for d, doc in enumerate(docs) for i, word in enumerate(doc) if word in self.sensitive]
+
+    def _fit_bigrams(self, docs) -> None:
+        if self.bigrams:
+            distinct = [list(doc) for doc in dict.fromkeys(map(tuple, docs))]
+            model = MarkovModel.fit(distinct, words=self.channel.inputs)
+            self._markov = MarkovBayes(self.channel, model, k=self.k, keep=self.keep, sensitive=self.sensitive)
+
+    def _choose_weights(self, shadow, released, choose, seed) -> tuple[float, float]:
+        """The pair of most hits on some documents; the smallest of equals, which trusts the models least.
+
+        The bigram model that attacks a document is fitted on nearly all others, as it will be in the end.
+        """
+        second = WEIGHTS if self.bigrams else (0.0,)
+        pairs = sorted(((r, b) for r in WEIGHTS for b in second), key=sum)
+        hits = np.zeros(len(pairs))
+        for part in folds([shadow[d] for d in choose], _FOLDS if self.bigrams else 1, seed):
+            attacked = [choose[i] for i in part]
+            self._fit_bigrams([doc for d, doc in enumerate(shadow) if d not in set(attacked)])
+            originals = [shadow[d] for d in attacked]
+            positions = self._sensitive_positions(originals)
+            known, rows, base, read, bigram = self._factors([released[d] for d in attacked], positions)
+            truth = np.array([self.channel.input_index[originals[d][i]] for d, i in positions], dtype=np.intp)
+            right, line = rows == truth[known][:, None], np.arange(len(rows))
+            for at, (r, b) in enumerate(pairs):
+                hits[at] += right[line, (base + r * read + b * bigram).argmax(axis=1)].sum()
+        return pairs[int(hits.argmax())]
+
+    def _factors(self, docs, positions):
+        """Which positions have candidates, (n,); their rows, log Pr(x | y), s and b, (n, k) each."""
+        import torch
+
+        of = {}
+        for at, (d, i) in enumerate(positions):
+            of.setdefault((d, i // WINDOW), []).append((at, i % WINDOW))
+        parts = sorted(of, key=lambda part: len(docs[part[0]]))
+        found = []
+        for start in range(0, len(parts), _AT_ONCE):
+            some = parts[start : start + _AT_ONCE]
+            read = [docs[d][w * WINDOW : (w + 1) * WINDOW] for d, w in some]
+            at = np.array([place for part in some for place, _ in of[part]])
+            batch, known, table = self.slots.batch(read, [(n, i) for n, p in enumerate(some) for _, i in of[p]])
+            if len(known):
+                with torch.no_grad():
+                    found.append((at[known], table, self.reader(batch).double().numpy()))
+        if not found:
+            return (np.empty(0, dtype=np.intp),) + (np.empty((0, self.k)),) * 4
+        known, table, read = (np.concatenate(part) for part in zip(*found, strict=True))
+        rows, base = self.slots.rows[table], self.slots.log_posterior[table]
+        bigram = np.zeros_like(base)
+        if self._markov is not None:
+            bigram = self._bigram_factor(docs, [positions[at] for at in known], rows) - base
+        return known, rows, base, np.where(base > -1e29, read, 0.0), np.where(base > -1e29, bigram, 0.0)
+
+    def _bigram_factor(self, docs, positions, rows) -> np.ndarray:
+        """log Pr(x_i | y_1 .. y_n) of the bigram model for the candidates of each position."""
+        posterior = {d: self._markov.posterior(docs[d]) for d in {d for d, _ in positions}}
+        inputs = self.channel.inputs
+        values = [
+            [posterior[d][i].get(inputs[row], 0.0) for row in line]
+            for (d, i), line in zip(positions, rows, strict=True)
+        ]
+        return np.log(np.maximum(np.array(values).reshape(rows.shape), _FLOOR))
+
+    def _log_scores(self, docs, positions):
+        known, rows, base, read, bigram = self._factors(docs, positions)
+        return known, rows, base + self.weights[0] * read + self.weights[1] * bigram
+
+    def posterior(self, sanitized_doc: Sequence[str]) -> list[dict[str, float]]:
+        """Pr(x_i | y_1 .. y_n) of every position, if it is attacked: candidates with their probabilities.
+
+        Args:
+            sanitized_doc: tokens as the mechanism released them.
+        """
+        from scipy.special import softmax
+
+        [doc] = checks.documents("sanitized_doc", [sanitized_doc])
+        result = [{word: 1.0} for word in doc]
+        places = [i for i, word in enumerate(doc) if word in self.channel.output_index]
+        known, rows, scores = self._log_scores([doc], [(0, i) for i in places])
+        for at, line, values in zip(known, rows, softmax(scores, axis=1), strict=True):
+            words = [self.channel.inputs[row] for row in line]
+            result[places[at]] = dict(zip(words, values.tolist(), strict=True))
+        return result
+
+    def _guess(self, docs, positions):
+        guesses = [docs[d][i] for d, i in positions]
+        known, rows, scores = self._log_scores(docs, positions)
+        for at, line, values in zip(known, rows, scores, strict=True):
+            guesses[at] = self.channel.inputs[line[values.argmax()]]
+        return guesses

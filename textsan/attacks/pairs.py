@@ -1,0 +1,134 @@
+"""A classifier of sentence pairs: is a word the original of a released one, given the rest of the sentence?
+
+The input is <f(c, y), f(c, x')>, the sanitized sentence and the same sentence with x' in the place of y (Tong et
+al. 2024, section 4.3), the output the pooled state of an encoder through a linear layer.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from textsan import models
+from textsan.attacks.shadow import batches_by_length
+
+SPAN = 100  # words around the position that are read
+_AT_ONCE = 128  # pairs a forward, when nothing is learnt
+
+
+class Pair(NamedTuple):
+    """A sanitized sentence, a position in it, and a candidate for the original word there.
+
+    >>> Pair(("a", "b"), 1, "c").word
+    'c'
+    """
+
+    doc: tuple[str, ...]
+    index: int
+    word: str
+
+
+class PairClassifier:
+    """An encoder with two classes on its pooled output.
+
+    Args:
+        encoder: a registered encoder.
+        seed: of the fresh linear layer.
+
+    Attributes:
+        encoded: pairs the encoder has read so far, in training too.
+    """
+
+    def __init__(self, encoder: str = models.ENCODER, *, seed: int = 0):
+        import torch
+
+        torch.manual_seed(seed)
+        self.name, self.encoded = encoder, 0
+        self.device = models.pick_device()
+        self.model = models.load_encoder(encoder, classes=2).to(self.device)
+        self._pieces: dict[str, list[int]] = {}
+        first, last = models.word_pieces([models.CLS, models.SEP], encoder)
+        self._first, self._last = first, last
+
+    def train(
+        self,
+        pairs: Sequence[Pair],
+        labels: Sequence[int],
+        *,
+        epochs: float,
+        learning_rate: float,
+        decay_every: int,
+        batch_size: int,
+        seed: int,
+    ) -> None:
+        """Minimises cross entropy with Adam; the learning rate falls to a tenth every `decay_every` steps."""
+        import torch
+
+        sequences, labels = self._encode(pairs), torch.tensor(labels, device=self.device)
+        parameters = list(self.model.parameters())
+        optimizer = torch.optim.Adam(parameters, lr=learning_rate)
+        schedule = torch.optim.lr_scheduler.StepLR(optimizer, decay_every, 0.1)
+        generator, order = np.random.default_rng(seed), []
+        steps = int(np.ceil(epochs * len(pairs) / batch_size))
+        while len(order) < steps:
+            order += batches_by_length([len(ids) for ids, _ in sequences], batch_size, generator)
+        torch.manual_seed(seed)
+        self.model.train()
+        for part in order[:steps]:
+            loss = torch.nn.functional.cross_entropy(self._forward([sequences[i] for i in part]), labels[part])
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            schedule.step()
+        self.model.eval()
+
+    def log_odds(self, pairs: Sequence[Pair]) -> np.ndarray:
+        """log h / (1 - h) of each pair, (len(pairs),); equal pairs are encoded once."""
+        import torch
+
+        distinct = {pair: at for at, pair in enumerate(dict.fromkeys(pairs))}
+        sequences = self._encode(distinct)
+        order = np.argsort([len(ids) for ids, _ in sequences], kind="stable")
+        odds = np.empty(len(order))
+        with torch.inference_mode():
+            for at in range(0, len(order), _AT_ONCE):
+                part = order[at : at + _AT_ONCE]
+                logits = self._forward([sequences[i] for i in part]).double()
+                odds[part] = (logits[:, 1] - logits[:, 0]).cpu().numpy()
+        return odds[[distinct[pair] for pair in pairs]]
+
+    def _encode(self, pairs) -> list[tuple[list[int], int]]:
+        """Piece numbers of each pair, and where its second sequence starts."""
+        pairs = [self._near(pair) for pair in pairs]
+        words = {word for pair in pairs for word in (*pair.doc, pair.word)}
+        new = sorted(words - self._pieces.keys())
+        self._pieces.update(zip(new, models.word_pieces(new, self.name), strict=True))
+        result = []
+        for doc, index, word in pairs:
+            sentence = [self._pieces[token] for token in doc]
+            guess = [*sentence[:index], self._pieces[word], *sentence[index + 1 :]]
+            one = self._first + [piece for token in sentence for piece in token] + self._last
+            result.append((one + [piece for token in guess for piece in token] + self._last, len(one)))
+        return result
+
+    @staticmethod
+    def _near(pair: Pair) -> Pair:
+        start = max(0, min(pair.index - SPAN // 2, len(pair.doc) - SPAN))
+        return Pair(pair.doc[start : start + SPAN], pair.index - start, pair.word)
+
+    def _forward(self, sequences):
+        import torch
+
+        limit = self.model.config.max_position_embeddings
+        ids = torch.zeros(len(sequences), min(limit, max(len(s) for s, _ in sequences)), dtype=torch.long)
+        kinds, attended = torch.zeros_like(ids), torch.zeros_like(ids)
+        for row, (sequence, second) in enumerate(sequences):
+            sequence = sequence[:limit]
+            ids[row, : len(sequence)] = torch.tensor(sequence)
+            kinds[row, second : len(sequence)] = 1
+            attended[row, : len(sequence)] = 1
+        self.encoded += len(sequences)
+        inputs = {"input_ids": ids, "token_type_ids": kinds, "attention_mask": attended}
+        with models.half_precision(self.device):
+            logits = self.model(**{name: value.to(self.device) for name, value in inputs.items()}).logits
+        return logits.float()
