@@ -12,7 +12,8 @@ import numpy as np
 from scipy import sparse
 
 from textsan.blocks import map_blocks
-from textsan.storages import Dense, Metric, Sparse
+from textsan.metric import Metric
+from textsan.storages import Dense, Sparse
 
 DENSE_LIMIT = 1 << 28  # entries: 2 GiB of float64; above it `matrix()` refuses
 

@@ -6,13 +6,10 @@ from functools import cached_property
 
 import numpy as np
 
-from textsan.blocks import BLOCK
-
 # Where |a - b|^2 is below this share of |a|^2 + |b|^2, the expansion |a|^2 + |b|^2 - 2ab has lost too many
 # digits to cancellation and the difference a - b is taken instead. Distances of GloVe vectors are then right
 # to about 1e-11 everywhere, and a word's distance to itself or to a duplicate is exactly 0.
-_CANCELLATION = 1e-6
-_TILE = 4096  # columns at a time: 64 rows of them fit into the cache of a core
+CANCELLATION = 1e-6
 
 
 class Embeddings:
@@ -127,64 +124,11 @@ def euclidean(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) -> np
     squared = np.matmul(a * -2.0, b.T, out=out)
     squared += norms_a[:, None]
     squared += norms_b
-    floor = _CANCELLATION * (norms_a + norms_b.max(initial=0.0))
+    floor = CANCELLATION * (norms_a + norms_b.max(initial=0.0))
     i, j = np.nonzero(squared < floor[:, None])
     difference = a[i] - b[j]
     squared[i, j] = np.einsum("ij,ij->i", difference, difference)
     return np.sqrt(squared, out=squared)
-
-
-class ScaledDistances:
-    """scale * min(d, cutoff) between two sets of points, a block of rows at a time, in pieces that stay in cache.
-
-    Blocks are computed at one fixed height, so that a row comes out with the same bits whatever stands in the
-    other rows: what is drawn from it never depends on what else is sanitized.
-
-    Args:
-        points: (n, d).
-        others: (m, d).
-        scale: at least 0.
-        cutoff: largest distance.
-
-    >>> ScaledDistances(np.zeros((1, 2)), np.array([[3.0, 4.0]]), scale=2.0).block(np.array([0]))
-    array([[10.]])
-    """
-
-    def __init__(self, points, others, scale: float, cutoff: float = np.inf):
-        points, others = (np.ascontiguousarray(array, dtype=np.float64) for array in (points, others))
-        self.shape = (len(points), len(others))
-        self.tiles = [slice(at, min(at + _TILE, len(others))) for at in range(0, len(others), _TILE)]
-        self._points, self._others = points * scale, others * scale
-        self._limit = scale * cutoff if cutoff < np.inf else np.inf
-        norms_a, norms_b = (np.einsum("ij,ij->i", array, array) for array in (self._points, self._others))
-        # [-2a, |a|^2, 1] times [b, 1, |b|^2] is |a - b|^2 in one product.
-        self._left = np.hstack([-2.0 * self._points, norms_a[:, None], np.ones((len(points), 1))])
-        self._right = np.vstack([self._others.T, np.ones(len(others)), norms_b])
-        self._floors = [_CANCELLATION * (norms_a + norms_b[tile].max(initial=0.0)) for tile in self.tiles]
-
-    def block(self, rows: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-        """Distances of at most 64 rows to all others, float64 (len(rows), m)."""
-        out = np.empty((len(rows), self.shape[1])) if out is None else out
-        left = np.zeros((BLOCK, self._left.shape[1]))
-        left[: len(rows)] = self._left[rows]
-        for tile, floors in zip(self.tiles, self._floors, strict=True):
-            piece = out[:, tile]
-            if len(rows) == BLOCK:
-                np.matmul(left, self._right[:, tile], out=piece)
-            else:
-                piece[:] = (left @ self._right[:, tile])[: len(rows)]
-            self._repair(piece, rows, tile.start, floors[rows])
-            np.sqrt(piece, out=piece)
-            if self._limit < np.inf:
-                np.minimum(piece, self._limit, out=piece)
-        return out
-
-    def _repair(self, squared, rows, first, floors):
-        close = np.flatnonzero(squared < floors[:, None])  # ten times as fast as `nonzero` of a table
-        for at in range(0, len(close), _TILE):
-            a, b = np.divmod(close[at : at + _TILE], squared.shape[1])
-            difference = self._points[rows[a]] - self._others[first + b]
-            squared[a, b] = np.einsum("ij,ij->i", difference, difference)
 
 
 def load_embeddings(name: str = "glove-6b-50d") -> Embeddings:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from itertools import islice
 
 import numpy as np
 
@@ -89,8 +90,8 @@ class Mechanism:
         if unknown.any():
             uniforms = variates[unknown].reshape(unknown.sum(), -1)[:, 0]
             words[unknown] = self._unknown(words[unknown], uniforms)
-        ends = np.cumsum([len(doc) for doc in docs])
-        return [part.tolist() for part in np.split(words, ends[:-1])]
+        released = iter(words.tolist())
+        return [list(islice(released, len(doc))) for doc in docs]
 
     def _row(self, token: str) -> int:
         lower = token.lower()

@@ -1,0 +1,69 @@
+"""The metric storage's two ways to partial sums, against brute force, over several tiles and parts."""
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+
+from textsan import Channel, metric
+
+N, M = 700, 500
+
+
+def build(stay=0.0, seed=0):
+    """A channel of 700 words of which the first 500, shuffled, are outputs; brute-force weights beside it."""
+    generator = np.random.default_rng(seed)
+    words = [f"w{i}" for i in range(N)]
+    vectors = generator.normal(size=(N, 6))
+    protected = generator.permutation(N)[:M]
+    outputs = [words[i] for i in protected] + [word for i, word in enumerate(words) if i not in set(protected)]
+    stays = np.where(np.isin(np.arange(N), protected), 0.0, stay)
+    channel = Channel.metric(words, outputs, vectors, vectors[protected], 1.3, cutoff=3.0, stay=stays)
+    return channel, np.exp(-1.3 * np.minimum(cdist(vectors, vectors[protected]), 3.0))
+
+
+@pytest.fixture(params=["whole", "by rows", "by rows, long parts", "whole, small tiles"])
+def way(request, monkeypatch):
+    if "rows" in request.param:
+        monkeypatch.setattr(metric, "WHOLE", 0)
+    if "long" in request.param:
+        monkeypatch.setattr(metric, "_PARTS", 3)
+    if "small" in request.param:
+        monkeypatch.setattr(metric, "TILE", 128)
+        monkeypatch.setattr("textsan.distances.TILE", 128)
+    return request.param
+
+
+def test_normalisers_and_columns(way):
+    channel, weights = build(stay=0.4)
+    np.testing.assert_allclose(channel._storage.log_normaliser, np.log(weights.sum(axis=1)), atol=1e-12)
+    expected = np.log(weights / weights.sum(axis=1, keepdims=True))
+    move = np.log(np.where(channel._storage.stay > 0, 0.6, 1.0))
+    np.testing.assert_allclose(channel.log_columns(np.arange(M)).T, expected + move[:, None], atol=1e-12)
+
+
+def test_draws_are_those_of_inversion_over_parts(way):
+    """Any order of the outputs is an inversion; the sums of parts and the entries within say which one."""
+    channel, weights = build()
+    generator = np.random.default_rng(1)
+    rows, uniforms = generator.integers(0, N, 3000), generator.random(3000)
+    drawn = channel.sample(rows, uniforms)
+    cumulative = np.cumsum(weights, axis=1)
+    expected = (cumulative[rows] <= (uniforms * cumulative[rows, -1])[:, None]).sum(axis=1)
+    np.testing.assert_array_equal(drawn, expected)
+
+
+def test_both_ways_agree(monkeypatch):
+    rows, uniforms = np.arange(N), np.random.default_rng(2).random(N)
+    whole = build(stay=0.4)[0].sample(rows, uniforms)
+    monkeypatch.setattr(metric, "WHOLE", 0)
+    np.testing.assert_array_equal(whole, build(stay=0.4)[0].sample(rows, uniforms))
+
+
+def test_draws_of_one_word_many_times_and_of_none(way):
+    channel, weights = build()
+    uniforms = np.linspace(0, 1, 2000, endpoint=False)
+    drawn = channel.sample(np.full(2000, 7), uniforms)
+    assert (np.diff(drawn) >= 0).all()  # outputs own runs of uniforms, in their order
+    shares = np.bincount(drawn, minlength=M) / 2000
+    np.testing.assert_allclose(shares, weights[7] / weights[7].sum(), atol=1e-3)
+    assert len(channel.sample([], [])) == 0
