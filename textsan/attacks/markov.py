@@ -80,8 +80,9 @@ class MarkovBayes(Attack):
     ) -> "MarkovBayes":
         """Fits the language model on shadow sentences, and the weight to attacks on them.
 
-        Each fold of the shadow sentences is attacked with a model of the other folds; the weight that
-        reconstructs most words is kept (the smallest of equals), and the model is fitted on all of them.
+        Each fold of the shadow sentences is attacked with a model of the other folds. Of the weights whose hits
+        are within a standard error of the most hits the smallest is kept, so that context is used only where it
+        is seen to pay. Then the model is fitted on all folds.
 
         Args:
             shadow_docs: the attacker's own token lists, never attacked ones.
@@ -99,15 +100,15 @@ class MarkovBayes(Attack):
             raise ValueError("sanitized_docs: lengths differ from shadow_docs; sanitize the same documents")
         if len(shadow) < checks.whole("folds", folds, low=2):
             raise ValueError(f"shadow_docs: {len(shadow)} documents for {folds} folds; pass more documents")
-        hits = np.zeros(len(weights))
+        right: list[list[bool]] = [[] for _ in weights]
         for part in np.array_split(np.arange(len(shadow)), folds):
             fold = slice(part[0], part[-1] + 1)
             self._use(MarkovModel.fit(shadow[: fold.start] + shadow[fold.stop :], words=self.channel.inputs))
             held = shadow[fold]
             positions = [(d, i) for d, doc in enumerate(held) for i, x in enumerate(doc) if x in self.sensitive]
-            for at, guesses in enumerate(self._guesses(released[fold], positions, weights)):
-                hits[at] += sum(guess == held[d][i] for guess, (d, i) in zip(guesses, positions, strict=True))
-        self.weight = weights[int(hits.argmax())]
+            for hits, guesses in zip(right, self._guesses(released[fold], positions, weights), strict=True):
+                hits += [guess == held[d][i] for guess, (d, i) in zip(guesses, positions, strict=True)]
+        self.weight = _smallest_of_the_best(weights, np.array(right))
         self._use(MarkovModel.fit(shadow, words=self.channel.inputs))
         return self
 
@@ -183,6 +184,13 @@ class MarkovBayes(Attack):
             for part in (numbers[at : at + size] for at in range(0, len(numbers), size)):
                 chain = self._emissions.chain([docs[d] for d in part], transitions[0].seen if sparse else None)
                 yield part, chain.states, [smooth(chain, a) for a in transitions]
+
+
+def _smallest_of_the_best(weights: Sequence[float], right: np.ndarray) -> float:
+    """The first weight that misses the most hits by no more than the standard error of the difference."""
+    most = right[right.sum(axis=1).argmax()]
+    lost = most.sum() - right.sum(axis=1)
+    return weights[int(np.argmax(lost <= np.sqrt((right != most).sum(axis=1))))]
 
 
 class NeighbourBayes(Attack):
