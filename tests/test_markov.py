@@ -13,6 +13,7 @@ from scipy import sparse
 from textsan import Channel, Embeddings, leakage
 from textsan.attacks import ContextFreeBayes, MarkovBayes, NeighbourBayes, emissions
 from textsan.attacks.forward_backward import Transitions
+from textsan.attacks.markov import _smallest_of_the_best
 from textsan.evaluation import attack_success_rate, paired_difference, sensitive_positions, words_at
 from textsan.laboratory import Laboratory, corpus_source, frequent_words
 from textsan.ladder import conditional_expectation, ladder, word_prior
@@ -497,3 +498,12 @@ def test_a_corpus_source_has_only_the_words_asked_for():
     docs = [["the", "cat", "sat"], ["the", "dog"], ["the", "dog"]]
     source = corpus_source(docs, ["the", *frequent_words(docs, ["cat", "dog"], 1)])
     assert sorted(source.words) == ["dog", "the"] and source.lengths.tolist() == [1, 2, 2]
+
+
+def test_the_weight_is_the_smallest_that_is_not_seen_to_lose():
+    """Of 100 positions: weight 0 misses 4 of the best's hits and has none of its own; the standard error is 2."""
+    most = np.arange(100) < 50
+    close, far = most & (np.arange(100) >= 1), most & (np.arange(100) >= 4)
+    assert _smallest_of_the_best([0.0, 0.5, 1.0], np.array([far, close, most])) == 0.5
+    assert _smallest_of_the_best([0.0, 0.5, 1.0], np.array([close, far, most])) == 0.0
+    assert _smallest_of_the_best([0.0, 1.0], np.array([most, most])) == 0.0
