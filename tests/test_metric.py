@@ -5,6 +5,7 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from textsan import Channel, metric
+from textsan.accelerator import TorchDistances, choose_device
 
 N, M = 700, 500
 
@@ -67,3 +68,23 @@ def test_draws_of_one_word_many_times_and_of_none(way):
     shares = np.bincount(drawn, minlength=M) / 2000
     np.testing.assert_allclose(shares, weights[7] / weights[7].sum(), atol=1e-3)
     assert len(channel.sample([], [])) == 0
+
+
+def test_torch_gives_the_same_within_rounding(monkeypatch):
+    """torch's own CPU stands in for a GPU: the same code with another device."""
+    pytest.importorskip("torch")
+    expected, _ = build(stay=0.4)
+    monkeypatch.setattr(metric, "choose_device", lambda device: "torch:cpu")
+    monkeypatch.setattr(metric, "TorchDistances", lambda *arguments: TorchDistances(*arguments[:-1], "cpu"))
+    channel, _ = build(stay=0.4)
+    assert channel._storage._device == "torch:cpu"
+    np.testing.assert_allclose(channel._storage.log_normaliser, expected._storage.log_normaliser, atol=1e-12)
+    np.testing.assert_allclose(channel.log_columns(np.arange(N)), expected.log_columns(np.arange(N)), atol=1e-10)
+    rows, uniforms = np.arange(N), np.random.default_rng(2).random(N)
+    np.testing.assert_array_equal(channel.sample(rows, uniforms), expected.sample(rows, uniforms))
+
+
+def test_devices():
+    assert choose_device("cpu") == "cpu" and choose_device("auto") in ("cpu", "cuda")
+    with pytest.raises(ValueError, match="device: 'abacus' is not available"):
+        choose_device("abacus")

@@ -61,7 +61,16 @@ class Channel:
 
     @classmethod
     def metric(
-        cls, inputs, outputs, input_vectors, output_vectors, scale: float, *, cutoff=np.inf, stay=None
+        cls,
+        inputs,
+        outputs,
+        input_vectors,
+        output_vectors,
+        scale: float,
+        *,
+        cutoff=np.inf,
+        stay=None,
+        device="cpu",
     ) -> "Channel":
         """Pr(y | x) = stay_x [y = x] + (1 - stay_x) exp(-scale min(d(x, y), cutoff)) / Z_x, d Euclidean.
 
@@ -72,6 +81,8 @@ class Channel:
             scale: inverse temperature, at least 0 (SanText: epsilon / 2).
             cutoff: distance beyond which all outputs weigh the same.
             stay: (n_in,) probabilities of releasing x itself; None is 0 everywhere.
+            device: where sums and columns are computed: "cpu", "cuda", or "auto" for a GPU where there is one. The
+                results agree within rounding.
         """
         inputs, outputs = list(inputs), list(outputs)
         position = {word: j for j, word in enumerate(outputs)}
@@ -79,7 +90,7 @@ class Channel:
         stay = np.zeros(len(inputs)) if stay is None else np.asarray(stay, dtype=np.float64)
         if (own[stay > 0] < 0).any():
             raise ValueError("stay: a word that may stay is not among the outputs; add it")
-        storage = Metric(input_vectors, output_vectors, len(outputs), scale, cutoff, stay, own)
+        storage = Metric(input_vectors, output_vectors, len(outputs), scale, cutoff, stay, own, device)
         return cls(inputs, outputs, storage)
 
     def __repr__(self) -> str:

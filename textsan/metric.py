@@ -11,6 +11,7 @@ from threading import Lock, local
 
 import numpy as np
 
+from textsan.accelerator import TorchDistances, choose_device
 from textsan.blocks import BLOCK, map_blocks, map_jobs
 from textsan.distances import TILE, ScaledDistances
 
@@ -23,11 +24,12 @@ _ONE_THREAD = Lock()  # not one a channel, so that mechanisms can be sent to oth
 class Metric:
     """exp(-scale min(d, cutoff)) / Z_x over the first `m` outputs, mixed with staying put."""
 
-    def __init__(self, input_vectors, output_vectors, n_out, scale, cutoff, stay, own):
+    def __init__(self, input_vectors, output_vectors, n_out, scale, cutoff, stay, own, device):
         self.shape = (len(input_vectors), n_out)
         self.stay, self.own = stay, own
         self._rows = ScaledDistances(input_vectors, output_vectors, scale, cutoff)
         self._mirror = output_vectors, input_vectors, scale, cutoff
+        self._device = choose_device(device)
         self._m = len(output_vectors)
         self._part = BLOCK * -(-self._m // (BLOCK * _PARTS))  # outputs in a part: whole blocks
         self._is_whole = max(self.shape[0], self._m) <= WHOLE
@@ -80,6 +82,8 @@ class Metric:
     @cached_property
     def _columns(self):
         """The distances seen from the outputs."""
+        if self._device != "cpu":
+            return TorchDistances(*self._mirror, self._device)
         return ScaledDistances(*self._mirror)
 
     @cached_property
@@ -142,6 +146,10 @@ class Metric:
 
     def _summing(self):
         """`_sums` of at most BLOCK rows, as a function with memory of its own for every thread."""
+        if self._device != "cpu":
+            outputs, inputs, *rest = self._mirror
+            distances = TorchDistances(inputs, outputs, *rest, self._device)
+            return lambda rows: distances.sums(rows, self._part)
         space = local()
         starts = np.arange(0, self._m, self._part)
 
@@ -162,7 +170,7 @@ class Metric:
     def _all_sums(self):
         """`_sums` of all inputs; those that are outputs too need half of the distances."""
         sums, least = np.empty((self.shape[0], -(-self._m // self._part))), np.zeros(self.shape[0])
-        twins = self._twins
+        twins = self._twins if self._device == "cpu" else None
         others = np.arange(self.shape[0])
         if twins is not None:
             self._sum_symmetric(sums, twins)

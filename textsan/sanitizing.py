@@ -154,7 +154,7 @@ def _parameters(mechanism: Mechanism) -> dict:
     values = {
         name: getattr(mechanism, name)
         for name in inspect.signature(type(mechanism)).parameters
-        if name != "embeddings"
+        if name not in ("embeddings", "device")
     }
     for name, value in values.items():
         if isinstance(value, frozenset):

@@ -23,6 +23,7 @@ class SanText(Mechanism):
         embeddings: the vocabulary, inputs and outputs alike.
         epsilon: privacy parameter per unit of distance, at least 0; 0 is uniform.
         oov: "uniform", "keep" or "error" for words without a vector.
+        device: where the channel is computed: "auto" takes a GPU where there is one, else the CPU.
 
     Raises:
         ValueError: epsilon is not a finite number of at least 0.
@@ -32,16 +33,16 @@ class SanText(Mechanism):
            [0.5, 0.5]])
     """
 
-    def __init__(self, embeddings: Embeddings, epsilon: float, *, oov: str = "uniform"):
+    def __init__(self, embeddings: Embeddings, epsilon: float, *, oov: str = "uniform", device: str = "auto"):
         super().__init__(embeddings.words, oov=oov)
-        self.embeddings = embeddings
+        self.embeddings, self.device = embeddings, device
         self.epsilon = checks.number("epsilon", epsilon, low=0)
 
     @cached_property
     def channel(self) -> Channel:
         """The channel, its rows computed on demand."""
         vectors, words = self.embeddings.vectors, self.embeddings.words
-        return Channel.metric(words, words, vectors, vectors, scale=self.epsilon / 2)
+        return Channel.metric(words, words, vectors, vectors, scale=self.epsilon / 2, device=self.device)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -69,6 +70,7 @@ class SanTextPlus(Mechanism):
         sensitive: the words of V_S, for example from `least_frequent`; those without a vector are left out.
         p: probability from 0 to 1 that a non-sensitive word is sampled; at 0 nothing protects it.
         oov: "uniform", "keep" or "error" for words without a vector.
+        device: where the channel is computed: "auto" takes a GPU where there is one, else the CPU.
 
     Raises:
         ValueError: no sensitive word has a vector, or a number out of range.
@@ -86,11 +88,12 @@ class SanTextPlus(Mechanism):
         sensitive: Collection[str],
         p: float = 0.3,
         oov: str = "uniform",
+        device: str = "auto",
     ):
         super().__init__(embeddings.words, oov=oov)
         if isinstance(sensitive, str):
             raise ValueError(f"sensitive: {sensitive!r} is one string; pass a set of words")
-        self.embeddings = embeddings
+        self.embeddings, self.device = embeddings, device
         self.epsilon = checks.number("epsilon", epsilon, low=0)
         self.p = checks.number("p", p, 0, 1)
         self.sensitive = frozenset(sensitive) & set(embeddings.words)
@@ -104,7 +107,8 @@ class SanTextPlus(Mechanism):
         protected = np.array([word in self.sensitive for word in words])
         outputs = self._uniform_words() + [word for word in words if word not in self.sensitive]
         stay = np.where(protected, 0.0, 1 - self.p)
-        return Channel.metric(words, outputs, vectors, vectors[protected], scale=self.epsilon / 2, stay=stay)
+        scale, device = self.epsilon / 2, self.device
+        return Channel.metric(words, outputs, vectors, vectors[protected], scale, stay=stay, device=device)
 
     @property
     def guarantee(self) -> Guarantee:

@@ -29,6 +29,7 @@ class TEM(Mechanism):
             gamma = 2 / epsilon ln((1 - beta) (|V| - 1) / beta).
         gamma: truncation distance of at least 0 instead.
         oov: "uniform", "keep" or "error" for words without a vector.
+        device: where the channel is computed: "auto" takes a GPU where there is one, else the CPU.
 
     >>> TEM(Embeddings(["a", "b", "c"], [[0.0], [9.0], [8.0]]), epsilon=2, gamma=1).channel.rows(["a"]).round(4)
     array([[0.5761, 0.2119, 0.2119]])
@@ -42,9 +43,10 @@ class TEM(Mechanism):
         beta: float = 0.001,
         gamma: float | None = None,
         oov: str = "uniform",
+        device: str = "auto",
     ):
         super().__init__(embeddings.words, oov=oov)
-        self.embeddings = embeddings
+        self.embeddings, self.device = embeddings, device
         self.epsilon = checks.number("epsilon", epsilon, low=0)
         self.beta = checks.number("beta", beta, 0, 1)
         if not 0 < self.beta < 1:
@@ -61,7 +63,8 @@ class TEM(Mechanism):
     def channel(self) -> Channel:
         """The channel, its rows computed on demand."""
         vectors, words = self.embeddings.vectors, self.embeddings.words
-        return Channel.metric(words, words, vectors, vectors, scale=self.epsilon / 2, cutoff=self.gamma)
+        scale = self.epsilon / 2
+        return Channel.metric(words, words, vectors, vectors, scale, cutoff=self.gamma, device=self.device)
 
     @property
     def guarantee(self) -> Guarantee:
