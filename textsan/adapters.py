@@ -1,7 +1,6 @@
-"""Adapters: readers trained on public text without the corpus that is attacked, committed under `data/models/`.
+"""Training the adapters under `data/models/`: readers of public text, without the corpus that is attacked.
 
-An adapter is what a `Reader` has learnt: low-rank updates and head, in half precision. Beside it is its recipe,
-with the text it has seen, the settings, and the hashes of encoder, text and result, which are checked on loading.
+Beside each adapter is its recipe: the settings, and the hashes of encoder, text and result.
 """
 
 import hashlib
@@ -13,8 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from textsan import assets, models
-from textsan.attacks.noisy_channel import WINDOW
-from textsan.attacks.shadow import batches_by_length
+from textsan.attacks.shadow import WINDOW, batches_by_length
 from textsan.attacks.slots import Slots
 from textsan.datasets import load_dataset, normalised
 from textsan.embeddings import load_embeddings
@@ -22,7 +20,6 @@ from textsan.mechanisms import CusText, SanTextPlus, least_frequent
 from textsan.vocabulary import STOP_WORDS, count_words
 
 CORPORA = ("rt", "nyt", "amazon", "tweets")
-FOLDER = Path(__file__).parent.parent / "data" / "models"
 BATCH = 32
 ROUND = 64  # batches sanitized with one mechanism, and steps between checkpoints
 SANITIZERS = (
@@ -56,40 +53,9 @@ def public_sentences(without: str) -> list[list[str]]:
     ]
 
 
-def load_adapter(reader, name: str, folder: Path = FOLDER) -> dict:
-    """Puts an adapter's weights into a reader, and returns its recipe.
-
-    Args:
-        reader: a `Reader` of the recipe's rank and encoder.
-        name: "without-rt", for example.
-        folder: where it is.
-
-    Raises:
-        KeyError: no such adapter.
-        ValueError: it is not what its recipe says, or does not fit the reader.
-    """
-    from safetensors.torch import load
-
-    recipe_file, file = folder / f"{name}.json", folder / f"{name}.safetensors"
-    if not (recipe_file.is_file() and file.is_file()):
-        known = ", ".join(sorted(path.stem for path in folder.glob("*.safetensors")))
-        raise KeyError(f"adapter: {name!r} is unknown; known: {known or 'none'}")
-    recipe, content = json.loads(recipe_file.read_text(encoding="utf8")), file.read_bytes()
-    if hashlib.sha256(content).hexdigest() != recipe["sha256"]:
-        raise ValueError(f"adapter: {file.name} does not have the sha256 of its recipe; restore both")
-    weights, trained = load(content), reader.trained()
-    if {key: value.shape for key, value in weights.items()} != {
-        key: value.shape for key, value in trained.items()
-    }:
-        raise ValueError(f"adapter: {name!r} has rank {recipe['rank']} and belongs to {recipe['encoder']}")
-    for key, value in weights.items():
-        trained[key].data.copy_(value)
-    return recipe
-
-
 def train_adapter(
     without: str,
-    folder: Path = FOLDER,
+    folder: Path = models.ADAPTERS,
     *,
     steps: int = 1536,
     learning_rate: float = 1e-3,

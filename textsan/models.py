@@ -3,11 +3,15 @@
 from collections.abc import Iterable, Sequence
 from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
 
 from textsan import assets
 
 ENCODER = "all-minilm-l6-v2"
 """The default path's encoder: BERT architecture, uncased, 6 layers, 384 wide. The papers use bert-base-uncased."""
+
+ADAPTERS = Path(__file__).parent.parent / "data" / "models"
+"""What readers have learnt from public text, half precision; see `textsan.adapters`."""
 
 CLS, SEP, MASK, UNKNOWN = "[CLS]", "[SEP]", "[MASK]", "[UNK]"
 

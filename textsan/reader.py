@@ -10,11 +10,15 @@ channel and the prior stand outside of it and need not be learnt. The head is ti
 has no vocabulary of its own. torch is imported here; nothing imports this module before a reader is needed.
 """
 
+import hashlib
+import json
 import math
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import NamedTuple
 
 import torch
+from safetensors.torch import load
 from torch import nn
 
 from textsan import models
@@ -103,6 +107,35 @@ class Reader(nn.Module):
             hidden = self.encoder(inputs_embeds=framed, attention_mask=attended.long()).last_hidden_state
         queries = self.head(hidden[batch.where[:, 0], batch.where[:, 1] + 1].float())
         return torch.einsum("nd,nkd->nk", queries, batch.candidates)
+
+
+def load_adapter(reader: Reader, name: str, folder: Path = models.ADAPTERS) -> dict:
+    """Puts an adapter's weights into a reader, and returns its recipe.
+
+    Args:
+        reader: a `Reader` of the recipe's rank and encoder.
+        name: "without-rt", for example.
+        folder: where it is.
+
+    Raises:
+        KeyError: no such adapter.
+        ValueError: it is not what its recipe says, or does not fit the reader.
+    """
+    recipe_file, file = folder / f"{name}.json", folder / f"{name}.safetensors"
+    if not (recipe_file.is_file() and file.is_file()):
+        known = ", ".join(sorted(path.stem for path in folder.glob("*.safetensors")))
+        raise KeyError(f"adapter: {name!r} is unknown; known: {known or 'none'}")
+    recipe, content = json.loads(recipe_file.read_text(encoding="utf8")), file.read_bytes()
+    if hashlib.sha256(content).hexdigest() != recipe["sha256"]:
+        raise ValueError(f"adapter: {file.name} does not have the sha256 of its recipe; restore both")
+    weights, trained = load(content), reader.trained()
+    if {key: value.shape for key, value in weights.items()} != {
+        key: value.shape for key, value in trained.items()
+    }:
+        raise ValueError(f"adapter: {name!r} has rank {recipe['rank']} and belongs to {recipe['encoder']}")
+    for key, value in weights.items():
+        trained[key].data.copy_(value)
+    return recipe
 
 
 def train(

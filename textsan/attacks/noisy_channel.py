@@ -4,7 +4,8 @@ The channel is token-wise, hence Pr(c | x, y) = Pr(c | x), and Tong et al. 2024,
 
     Pr(x | y, c)  is proportional to  Pr(y | x) Pr(x) [Pr(c | x) / Pr(c)].
 
-A `Reader` gives the bracket for all candidates of all positions of a sentence in one forward.
+A `Reader` gives the bracket for all candidates of all positions of a sentence in one forward. It may see y too: what
+y tells of x is in Pr(y | x) already. With `masked` it does not, at the price of a forward a position.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -14,12 +15,11 @@ import numpy as np
 from textsan import checks
 from textsan.attacks.base import Attack, Position
 from textsan.attacks.markov import MarkovBayes
-from textsan.attacks.shadow import batches_by_length, folds, held_out_split, paired, windows
+from textsan.attacks.shadow import WINDOW, batches_by_length, folds, held_out_split, paired, windows
 from textsan.attacks.slots import Slots
 from textsan.channel import Channel
 from textsan.priors import MarkovModel
 
-WINDOW = 128  # tokens that are read together; longer documents are read in parts
 WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0)
 _AT_ONCE = 64  # sentences a forward
 _FOLDS = 5
@@ -40,6 +40,7 @@ class NoisyChannel(Attack):
             the text under attack. None starts from the bare encoder.
         k: candidates a position.
         bigrams: whether to mix in the bigram model.
+        masked: whether each position is read alone, its own slot hidden.
         keep: words that the mechanism releases verbatim.
         sensitive: words that can stand at attacked positions; None is every input of the channel.
 
@@ -56,11 +57,11 @@ class NoisyChannel(Attack):
         adapter: str | None,
         k: int = 20,
         bigrams: bool = True,
+        masked: bool = False,
         keep: Collection[str] = (),
         sensitive: Collection[str] | None = None,
     ):
-        from textsan.adapters import load_adapter
-        from textsan.reader import Reader
+        from textsan.reader import Reader, load_adapter
 
         self.channel, self.k, self.keep = channel, checks.whole("k", k, low=1), frozenset(keep)
         inputs = frozenset(channel.inputs) if sensitive is None else frozenset(sensitive)
@@ -69,7 +70,7 @@ class NoisyChannel(Attack):
         if adapter is not None:
             load_adapter(self.reader, adapter)
         self.slots = Slots(channel, counts, self.reader, k=self.k, keep=self.keep, sensitive=self.sensitive)
-        self.bigrams, self._markov = bigrams, None
+        self.bigrams, self.masked, self._markov = bigrams, masked, None
         self.weights = (1.0, 0.0)
 
     def fit(
@@ -154,14 +155,15 @@ class NoisyChannel(Attack):
 
         of = {}
         for at, (d, i) in enumerate(positions):
-            of.setdefault((d, i // WINDOW), []).append((at, i % WINDOW))
+            of.setdefault((d, i // WINDOW, i if self.masked else None), []).append((at, i % WINDOW))
         parts = sorted(of, key=lambda part: len(docs[part[0]]))
         found = []
         for start in range(0, len(parts), _AT_ONCE):
             some = parts[start : start + _AT_ONCE]
-            read = [docs[d][w * WINDOW : (w + 1) * WINDOW] for d, w in some]
+            read = [docs[d][w * WINDOW : (w + 1) * WINDOW] for d, w, _ in some]
             at = np.array([place for part in some for place, _ in of[part]])
-            batch, known, table = self.slots.batch(read, [(n, i) for n, p in enumerate(some) for _, i in of[p]])
+            places = [(n, i) for n, part in enumerate(some) for _, i in of[part]]
+            batch, known, table = self.slots.batch(read, places, masked=np.full(len(places), self.masked))
             if len(known):
                 with torch.no_grad():
                     found.append((at[known], table, self.reader(batch).double().numpy()))

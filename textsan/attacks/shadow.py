@@ -6,6 +6,8 @@ import numpy as np
 
 from textsan import checks
 
+WINDOW = 128  # tokens that a reader reads together; longer documents are read in parts
+
 
 def paired(shadow_docs, sanitized_docs) -> tuple[list[list[str]], list[list[str]]]:
     """Both as token lists.

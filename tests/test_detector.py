@@ -1,0 +1,226 @@
+"""The paper's contextual attack: pairs by hand, encodings against transformers, odds against enumeration."""
+
+import numpy as np
+import pytest
+
+from textsan import Channel, assets, models
+from textsan.attacks import ContextFreeBayes, ContextualBayes, DensityRatio
+from textsan.attacks.pairs import Pair
+from textsan.evaluation import attack_success_rate, sensitive_positions, words_at
+from textsan.worlds import World
+
+pytestmark = pytest.mark.usefixtures("default_data")
+
+ANIMALS = Channel.from_matrix(
+    [[0.5, 0.3, 0.2], [0.3, 0.4, 0.3], [0.2, 0.3, 0.5]], ["cat", "dog", "cow"], ["cat", "dog", "cow"]
+)
+COUNTS = {"cat": 8, "dog": 3, "cow": 1, "the": 9}
+# Pr(x | dog) is ordered cat, dog, cow: 0.3 * 9, 0.4 * 4, 0.3 * 2.
+
+
+def test_two_pairs_a_position_one_of_each_label():
+    attack = ContextualBayes(ANIMALS, COUNTS)
+    shadow, released = [["the", "cat", "dog"], ["cow"]], [["the", "dog", "dog"], ["dog"]]
+    pairs, labels = attack.training_pairs(shadow, released)
+    first, second = ("the", "dog", "dog"), ("dog",)
+    assert list(zip(pairs, labels, strict=True)) == [
+        (Pair(first, 1, "cat"), 1),  # the guess is right: the second most likely word is labelled 0
+        (Pair(first, 1, "dog"), 0),
+        (Pair(first, 2, "dog"), 1),  # it is wrong: the original word is labelled 1
+        (Pair(first, 2, "cat"), 0),
+        (Pair(second, 0, "cow"), 1),
+        (Pair(second, 0, "cat"), 0),
+    ]
+
+
+def test_only_targets_and_sensitive_words_are_learnt_from():
+    shadow, released = [["the", "cat", "dog", "cow"]], [["the", "cat", "dog", "dog"]]
+    attack = ContextualBayes(ANIMALS, COUNTS, sensitive={"cat", "cow"})
+    assert {pair.index for pair in attack.training_pairs(shadow, released)[0]} == {1, 3}
+    assert {pair.index for pair in attack.training_pairs(shadow, released, targets={"dog"})[0]} == {3}
+    assert "dog" not in {pair.word for pair in attack.training_pairs(shadow, released)[0]}
+    with pytest.raises(ValueError, match="no released word"):
+        attack.training_pairs(shadow, released, targets={"gnu"})
+    with pytest.raises(ValueError, match="lengths differ"):
+        attack.training_pairs(shadow, [["the"]])
+
+
+def test_fewer_pairs_are_whole_positions():
+    shadow = [["cat", "dog", "cow"]] * 10
+    attack = ContextualBayes(ANIMALS, COUNTS)
+    pairs, labels = attack.training_pairs(shadow, shadow, pairs=8, seed=1)
+    assert (len(pairs), sum(labels)) == (8, 4)
+    assert attack.training_pairs(shadow, shadow, pairs=8, seed=1) == (pairs, labels)
+    assert attack.training_pairs(shadow, shadow, pairs=8, seed=2) != (pairs, labels)
+
+
+def test_pairs_are_encoded_as_transformers_does():
+    from transformers import AutoTokenizer
+
+    reference = AutoTokenizer.from_pretrained(assets.fetch(models.ENCODER), local_files_only=True)
+    sentence, guess = ["the", "undersupplied", "cat"], ["the", "undersupplied", "cows"]
+    expected = reference(sentence, guess, is_split_into_words=True)
+    [(ids, second)] = ContextualBayes(ANIMALS, COUNTS).detector._encode([Pair(tuple(sentence), 2, "cows")])
+    assert ids == expected["input_ids"]
+    assert [int(place >= second) for place in range(len(ids))] == expected["token_type_ids"]
+
+
+def test_equal_pairs_are_encoded_once_and_batches_do_not_matter():
+    detector = ContextualBayes(ANIMALS, COUNTS).detector
+    pairs = [Pair(("the", "cat"), 1, word) for word in ("dog", "cow", "dog")]
+    pairs.append(Pair(("the", "cat", "and", "an", "undersupplied", "dog"), 1, "cow"))
+    odds = detector.log_odds(pairs)
+    assert detector.encoded == 3
+    assert odds[0] == odds[2]
+    alone = [detector.log_odds([pair])[0] for pair in pairs]
+    assert np.allclose(odds, alone, atol=0.02)  # bfloat16, where the processor has it
+
+
+def test_a_long_document_is_read_around_the_position():
+    detector = ContextualBayes(ANIMALS, COUNTS).detector
+    doc = tuple(["far"] * 300 + ["cat"] + ["far"] * 300)
+    near = detector._near(Pair(doc, 300, "dog"))
+    assert (len(near.doc), near.doc[near.index]) == (100, "cat")
+    assert detector._near(Pair(doc, 600, "dog")).index == 99
+
+
+def test_a_detector_that_knows_nothing_leaves_the_context_free_attack(monkeypatch):
+    docs, positions = [["the", "cat", "dog", "cow", "dog"]], [(0, i) for i in range(5)]
+    attack = ContextualBayes(ANIMALS, COUNTS)
+    monkeypatch.setattr(attack.detector, "log_odds", lambda pairs: np.zeros(len(pairs)))
+    assert attack.reconstruct(docs, positions) == ContextFreeBayes(ANIMALS, COUNTS).reconstruct(docs, positions)
+
+
+def test_a_detector_that_is_sure_turns_the_guess_among_the_k_best(monkeypatch):
+    attack = ContextualBayes(ANIMALS, COUNTS)
+
+    def sure(yes, no):
+        def log_odds(pairs):
+            return np.array([yes if pair.word == "cow" else no for pair in pairs])
+
+        return log_odds
+
+    # Pr(y | x) (n + 1) is 2.7 for cat and 0.6 for cow. From h = 1/2 to 1 the factor is 2, not enough.
+    monkeypatch.setattr(attack.detector, "log_odds", sure(9.0, 0.0))
+    assert attack.reconstruct([["dog"]], [(0, 0)]) == ["cat"]
+    monkeypatch.setattr(attack.detector, "log_odds", sure(9.0, -9.0))
+    assert attack.reconstruct([["dog"]], [(0, 0)]) == ["cow"]
+    attack.k = 2
+    assert attack.reconstruct([["dog"]], [(0, 0)]) == ["cat"]
+
+
+def test_the_detector_learns_what_context_tells():
+    docs = [["fish", "swims"], ["bird", "flies"]] * 40
+    channel = Channel.from_matrix(np.full((2, 2), 0.5), ["swims", "flies"], ["swims", "flies"])
+    generator = np.random.default_rng(0)
+    released, fresh = ([[noun, generator.choice(channel.outputs)] for noun, _ in docs] for _ in range(2))
+    attack = ContextualBayes(channel, {"swims": 1, "flies": 1})
+    before = attack.accuracy(docs, fresh)
+    attack.fit(docs, released, epochs=4, learning_rate=1e-4, batch_size=16)
+    after = attack.accuracy(docs, fresh)
+    assert before.high < after.low
+    positions = sensitive_positions(docs, set(channel.inputs))
+    guesses = attack.reconstruct(fresh, positions)  # blind guessing is right half of the time
+    assert attack_success_rate(guesses, words_at(docs, positions)).low > 0.8
+
+
+def test_fits_repeat():
+    docs = [["fish", "cat"], ["bird", "dog"]] * 8
+    odds = []
+    for _ in range(2):
+        attack = ContextualBayes(ANIMALS, COUNTS).fit(docs, docs, epochs=1, batch_size=8, seed=4)
+        odds.append(attack.detector.log_odds([Pair(("fish", "cat"), 1, "dog")])[0])
+    assert odds[0] == odds[1]
+
+
+# --- density ratio ------------------------------------------------------------------------------------------
+
+
+def random_world(seed):
+    """A source of two words with context, its channel, and Pr(x_1 | y_1 y_2)."""
+    generator = np.random.default_rng(seed)
+    source = generator.dirichlet(np.full(9, 0.4)).reshape(3, 3)
+    matrix = generator.dirichlet(np.ones(3), size=3)
+    return source, matrix, World.tokenwise(source, matrix)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_ideal_odds_give_the_contextual_posterior_where_h_does_not(seed, monkeypatch):
+    source, matrix, world = random_world(seed)
+    words = ["cat", "dog", "cow"]
+    channel = Channel.from_matrix(matrix, words, ["u", "v", "w"])
+    prior = source.sum(axis=1)
+    counts = dict(zip(words, (prior * 1e9).round().astype(int).tolist(), strict=True))
+    joint = world.marginal([0], [0, 1])  # x, y, c
+    given_y = joint / joint.sum(axis=(0, 2), keepdims=True)
+    positive = given_y  # Pr(x, c | y)
+    negative = given_y.sum(axis=2, keepdims=True) * given_y.sum(axis=0, keepdims=True)
+    log_odds = np.log(positive) - np.log(negative)
+
+    def exact(pairs):
+        return np.array(
+            [log_odds[words.index(p.word), "uvw".index(p.doc[0]), "uvw".index(p.doc[1])] for p in pairs]
+        )
+
+    docs = [[y, c] for y in "uvw" for c in "uvw"]
+    positions = [(d, 0) for d in range(9)]
+    optimum = [words[i] for i in joint.reshape(3, 9).argmax(axis=0)]
+    ratio = DensityRatio(channel, counts, alpha_inverse=0)
+    monkeypatch.setattr(ratio.detector, "log_odds", exact)
+    assert ratio.reconstruct(docs, positions) == optimum
+    paper = ContextualBayes(channel, counts, alpha_inverse=0)
+    monkeypatch.setattr(paper.detector, "log_odds", exact)
+    value = {
+        name: _value(a.reconstruct(docs, positions), words, joint) for name, a in (("h", paper), ("odds", ratio))
+    }
+    assert value["h"] <= value["odds"] + 1e-12
+
+
+def test_h_in_place_of_its_odds_costs_success_in_some_world():
+    lost = []
+    for seed in range(20):
+        _, _, world = random_world(seed)
+        joint = world.marginal([0], [0, 1])
+        given_y = joint / joint.sum(axis=(0, 2), keepdims=True)
+        odds = given_y / (given_y.sum(axis=2, keepdims=True) * given_y.sum(axis=0, keepdims=True))
+        prior = joint.sum(axis=2, keepdims=True)
+        by_odds, by_h = prior * odds, prior * odds / (1 + odds)
+        best = joint.max(axis=0).sum()
+        assert np.isclose(np.take_along_axis(joint, by_odds.argmax(axis=0)[None], axis=0).sum(), best)
+        lost.append(best - np.take_along_axis(joint, by_h.argmax(axis=0)[None], axis=0).sum())
+    assert max(lost) > 0.01
+
+
+def _value(guesses, words, joint):
+    return sum(joint[words.index(g), at // 3, at % 3] for at, g in enumerate(guesses))
+
+
+def test_negatives_are_draws_of_the_context_free_posterior():
+    n = 4000
+    attack = DensityRatio(ANIMALS, COUNTS)
+    pairs, labels = attack.training_pairs([["cow"]] * n, [["dog"]] * n, seed=5)
+    drawn = [pair.word for pair, label in zip(pairs, labels, strict=True) if not label]
+    weights = np.array([0.3 * 9, 0.4 * 4, 0.3 * 2])
+    expected = weights / weights.sum()
+    share = np.array([drawn.count(word) / n for word in ("cat", "dog", "cow")])
+    assert (np.abs(share - expected) < 4 * np.sqrt(expected * (1 - expected) / n)).all()
+    assert sum(labels) == n == len(drawn)
+
+
+def test_calibration_undoes_a_distortion(monkeypatch):
+    generator = np.random.default_rng(0)
+    true = generator.normal(0, 2, 4000)
+    labels = (generator.random(4000) < 1 / (1 + np.exp(-true))).astype(int)
+    attack = DensityRatio(ANIMALS, COUNTS)
+    monkeypatch.setattr(attack.detector, "log_odds", lambda pairs: 3 * np.array(pairs) + 1)
+    attack._calibrate(true.tolist(), labels.tolist())
+    a, b = attack.calibration
+    assert abs(a - 1 / 3) < 0.03
+    assert abs(a + b) < 0.15
+
+
+def test_density_ratio_fits_and_reconstructs():
+    docs = [["fish", "cat"], ["bird", "dog"], ["bug", "cow"], ["ant", "cow"]] * 6
+    attack = DensityRatio(ANIMALS, COUNTS).fit(docs, docs, held_out=0.25, epochs=0.5, batch_size=8)
+    assert attack.calibration[0] >= 0
+    assert set(attack.reconstruct(docs, [(0, 1), (1, 1)])) <= set(ANIMALS.inputs)
