@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from textsan import checks
-from textsan.blocks import map_blocks
+from textsan.blocks import BLOCK, map_blocks
 from textsan.channel import Channel
 from textsan.randomness import streams
 
@@ -77,12 +77,16 @@ def simulated_deniability(channel: Channel, draws: int = 1000, *, seed) -> Denia
     draws = checks.whole("draws", draws, low=1)
     unchanged, outputs = np.empty(channel.shape[0]), np.empty(channel.shape[0], dtype=int)
     inputs = np.zeros(channel.shape[1], dtype=int)
-    for row, stream in enumerate(streams(seed, range(channel.shape[0]))):
-        drawn = channel.sample(np.full(draws, row), stream.random(draws))
-        seen = np.unique(drawn)
-        unchanged[row] = np.mean(drawn == channel.output_index.get(channel.inputs[row], -1))
-        outputs[row] = len(seen)
-        inputs[seen] += 1
+    generators = streams(seed, range(channel.shape[0]))
+    for at in range(0, channel.shape[0], BLOCK):
+        rows = np.arange(channel.shape[0])[at : at + BLOCK]
+        uniforms = np.concatenate([next(generators).random(draws) for _ in rows])
+        drawn = channel.sample(np.repeat(rows, draws), uniforms).reshape(len(rows), draws)
+        for row, released in zip(rows, drawn, strict=True):
+            seen = np.unique(released)
+            unchanged[row] = np.mean(released == channel.output_index.get(channel.inputs[row], -1))
+            outputs[row] = len(seen)
+            inputs[seen] += 1
     return Deniability(unchanged, outputs, inputs)
 
 

@@ -13,8 +13,9 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from textsan import checks
-from textsan.blocks import map_blocks
+from textsan.blocks import BLOCK, map_blocks
 from textsan.channel import Channel
+from textsan.distances import ScaledDistances
 from textsan.embeddings import Embeddings
 
 _ROWS = 256  # rows of log probabilities compared with as many others at a time
@@ -217,7 +218,8 @@ def _widest_pair(channel: Channel, columns: np.ndarray, distance, epsilon_0: flo
         rows = np.maximum(channel.log_rows(first)[:, columns], _NEVER)
         for second in blocks[i:]:
             others = np.maximum(channel.log_rows(second)[:, columns], _NEVER)
-            ratio = _rate(cdist(rows, others, "chebyshev") - epsilon_0, distance(first, second))
+            columns_of = slice(second[0], second[-1] + 1)
+            ratio = _rate(cdist(rows, others, "chebyshev") - epsilon_0, distance(first, columns_of))
             a, b = np.unravel_index(ratio.argmax(), ratio.shape)
             if ratio[a, b] > worst:
                 worst, where = float(ratio[a, b]), (first[a], second[b])
@@ -238,8 +240,8 @@ def _widest_own(channel: Channel, distance) -> Tight:
     def block(rows):
         columns = channel.log_columns([channel.inputs[row] for row in rows])
         own = columns[np.arange(len(rows)), rows][:, None]
-        difference = np.maximum(own, _NEVER) - np.maximum(columns, _NEVER)
-        ratio = _rate(np.abs(difference), distance(rows, None))
+        difference = np.maximum(own, _NEVER) - np.maximum(columns, _NEVER, out=columns)
+        ratio = _rate(np.abs(difference), distance(rows, slice(None)))
         a, b = np.unravel_index(ratio.argmax(), ratio.shape)
         x, other = channel.inputs[rows[a]], channel.inputs[b]
         return float(ratio[a, b]), (x, other) if difference[a, b] > 0 else (other, x), x
@@ -249,24 +251,25 @@ def _widest_own(channel: Channel, distance) -> Tight:
 
 
 def _rate(ratio: np.ndarray, distance: np.ndarray) -> np.ndarray:
-    """Log-ratios per distance; 0 / 0 is 0, and a lost support is infinite."""
-    ratio = np.where(ratio > 1e300, np.inf, np.where(ratio < _ROUNDING, 0.0, ratio))
+    """Log-ratios per distance, in place; 0 / 0 is 0, and a lost support is infinite."""
+    ratio[ratio < _ROUNDING] = 0.0
+    ratio[ratio > 1e300] = np.inf
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(ratio > 0, ratio / distance, 0.0)
+        ratio /= distance
+    ratio[np.isnan(ratio)] = 0.0
+    return ratio
 
 
 def _distance_blocks(distances, channel: Channel):
-    """d(rows, others) as a function of row numbers; others None is all inputs."""
-    everything = slice(None)
+    """d(rows, columns) as a function of row numbers and a range of inputs."""
     if isinstance(distances, Embeddings):
-        rows = distances.rows(channel.inputs)
-        vectors = Embeddings(channel.inputs, distances.vectors[rows])
-        names = np.array(channel.inputs, dtype=object)
-        return lambda a, b: vectors.distances(names[a], names[everything if b is None else b])
+        vectors = distances.vectors[distances.rows(channel.inputs)]
+        between = ScaledDistances(vectors, vectors, scale=1.0)
+        return lambda rows, columns: between.block(rows, columns, height=max(len(rows), BLOCK))
     table = np.asarray(distances, dtype=np.float64)
     if table.shape != (channel.shape[0],) * 2:
         raise ValueError(f"distances: shape {table.shape}; pass one row and column an input, {channel.shape[0]}")
-    return lambda a, b: table[a] if b is None else table[np.ix_(a, b)]
+    return lambda rows, columns: table[rows, columns]
 
 
 def _columns(channel: Channel, words: Collection[str]) -> np.ndarray:

@@ -38,17 +38,23 @@ class Sparse:
         return sparse.csc_array(self.matrix)
 
     def log_rows(self, rows):
-        with np.errstate(divide="ignore"):
-            return np.log(self.matrix[rows].toarray())
+        return _log_dense(self.matrix[rows])
 
     def log_columns(self, columns):
-        with np.errstate(divide="ignore"):
-            return np.log(self._by_column[:, columns].toarray().T.copy())
+        return _log_dense(self._by_column[:, columns].T)
 
     def sample(self, rows, uniforms):
         indptr, indices, data = self.matrix.indptr, self.matrix.indices, self.matrix.data
         within = _sample_by_row(rows, uniforms, lambda row: data[indptr[row] : indptr[row + 1]])
         return indices[indptr[rows] + within]
+
+
+def _log_dense(matrix) -> np.ndarray:
+    """Logarithms of positive entries only: those of zeros take ten times as long as filling in -inf."""
+    matrix = matrix.tocoo()
+    table = np.full(matrix.shape, -np.inf)
+    table[matrix.row, matrix.col] = np.log(matrix.data)
+    return table
 
 
 def _sample_by_row(rows, uniforms, row_of) -> np.ndarray:
