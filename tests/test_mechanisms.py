@@ -21,7 +21,7 @@ from textsan import (
     Vickrey,
     least_frequent,
 )
-from textsan.mechanisms import MECHANISMS
+from textsan.mechanisms import MECHANISMS, bert_vocabulary, join_pieces, wordpieces
 from textsan.mechanisms.neighbours import nearest_rows
 
 WORDS = [f"w{i}" for i in range(50)]
@@ -372,6 +372,24 @@ def test_estimated_rows_agree_with_the_closed_form_within_their_intervals():
 def test_noise_with_one_or_two_words(words, make):
     tiny = Embeddings(WORDS[:words], np.zeros((words, 3)))
     assert set(make(tiny, 1.0).sanitize([WORDS[:words] * 5], seed=0)[0]) <= set(WORDS[:words])
+
+
+# --- WordPiece -------------------------------------------------------------------------------------------------
+
+
+def test_pieces_of_an_encoder_stand_for_words():
+    pytest.importorskip("safetensors")
+    pieces = bert_vocabulary()
+    assert len(pieces) == 30_522 - 5 - 994 and pieces.vectors.shape[1] == 384
+    assert not [piece for piece in pieces.words if piece.startswith("[") and len(piece) > 1]
+    assert {"the", "##ing", "[", "!"} <= set(pieces.words)
+    (document,) = wordpieces(["Unaffable embeddings, naïve " + "word " * 600])
+    assert document[:6] == ["una", "##ffa", "##ble", "em", "##bed", "##ding"] and len(document) > 600
+    assert join_pieces(document).startswith("unaffable embeddings , naive word word")
+    released = SanText(pieces, 5.0).sanitize([document[:9]], seed=0)[0]
+    assert len(released) == 9 and set(released) <= set(pieces.words)
+    near = SanText(pieces, 200.0).sanitize([document[:9]], seed=0)[0]
+    assert near == document[:9]
 
 
 # --- bad arguments ---------------------------------------------------------------------------------------------

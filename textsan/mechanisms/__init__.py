@@ -7,6 +7,7 @@ as attributes of the same names; and a line in `MECHANISMS`.
 from functools import partial
 
 from textsan.mechanisms.base import Mechanism
+from textsan.mechanisms.bert import bert_vocabulary, join_pieces, wordpieces
 from textsan.mechanisms.custext import CusText
 from textsan.mechanisms.fbdd import FBDD
 from textsan.mechanisms.mahalanobis import Mahalanobis
@@ -40,5 +41,8 @@ __all__ = [
     "SanText",
     "SanTextPlus",
     "Vickrey",
+    "bert_vocabulary",
+    "join_pieces",
     "least_frequent",
+    "wordpieces",
 ]
