@@ -13,6 +13,11 @@ class _OneLineErrors(click.Group):
     def invoke(self, context):
         try:
             return super().invoke(context)
+        except click.UsageError as error:
+            message = " ".join(error.format_message().split()).removesuffix(".")
+            command = error.ctx.command_path if error.ctx else "textsan"
+            click.echo(f"textsan: {message}; see {command} --help", err=True)
+            sys.exit(2)
         except (ValueError, KeyError, FileNotFoundError) as error:
             message = error.args[0] if isinstance(error, KeyError) and error.args else error
             click.echo(f"textsan: {message}", err=True)
