@@ -6,7 +6,7 @@ Beside each adapter is its recipe: the settings, and the hashes of encoder, text
 import hashlib
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -53,6 +53,15 @@ def public_sentences(without: str) -> list[list[str]]:
     ]
 
 
+def text_sha256(docs: Iterable[Sequence[str]]) -> str:
+    """Hash of token lists, to name text that is not stored.
+
+    >>> text_sha256([["a", "b"]])[:8]
+    'c8687a08'
+    """
+    return hashlib.sha256("\n".join(map(" ".join, docs)).encode()).hexdigest()
+
+
 def train_adapter(
     without: str,
     folder: Path = models.ADAPTERS,
@@ -94,10 +103,10 @@ def train_adapter(
     def after(step, loss, optimizer):
         losses.append(loss)
         if (step + 1) % ROUND == 0:
-            say(f"without-{without}: step {step + 1} of {steps}, {np.mean(losses):.3f} nats a word")
-            losses.clear()
             if checkpoint:
                 _save(checkpoint, reader, optimizer, step + 1)
+            say(f"without-{without}: step {step + 1} of {steps}, {np.mean(losses):.3f} nats a word")
+            losses.clear()
 
     state = _load(checkpoint, reader) if checkpoint and checkpoint.is_file() else None
     rounds = _Rounds(docs, reader, seed)
@@ -111,7 +120,7 @@ def train_adapter(
         "corpora": [name for name in CORPORA if name != without],
         "sentences": len(docs),
         "tokens": sum(map(len, docs)),
-        "text_sha256": hashlib.sha256("\n".join(map(" ".join, docs)).encode()).hexdigest(),
+        "text_sha256": text_sha256(docs),
         "sanitizers": [f"{name} {epsilon:g}" for name, epsilon in SANITIZERS],
         "steps": steps,
         "sentences_a_step": BATCH,

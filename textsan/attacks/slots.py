@@ -122,7 +122,7 @@ class Slots:
         """
         import torch
 
-        from textsan.reader import Batch
+        from textsan.reader import IMPOSSIBLE, Batch
 
         self.add({word for doc in docs for word in doc})
         lengths = np.array([len(doc) for doc in docs])
@@ -137,7 +137,7 @@ class Slots:
         secret, truth = self.secret_means[torch.from_numpy(table)], None
         if truths is not None:
             true = np.array([self.channel.input_index.get(truths[i], -2) for i in known], dtype=np.intp)
-            match = self.rows[table] == true[:, None]
+            match = (self.rows[table] == true[:, None]) & (log_posterior > IMPOSSIBLE)
             truth = np.where(match.any(axis=1), match.argmax(axis=1), -1)
             self._leave_one_out(secret, log_posterior, truth, true)
             truth = torch.from_numpy(truth)
