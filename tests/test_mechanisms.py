@@ -126,6 +126,11 @@ def test_custext_at_another_epsilon_shares_the_mapping(embeddings):
     )
 
 
+def test_custext_keeps_its_support_at_its_largest_epsilon(embeddings):
+    mechanism = CusText(embeddings, 1400, k=7)
+    assert (mechanism.channel.matrix() > 0).sum() == 49 * 7 + 1
+
+
 def test_custext_numbers(embeddings):
     docs = [["w1", "1999", "-3.6", "1,000", "12:30", "nan", "zebra"] * 40]
     keep = CusText(embeddings, 1.0, numbers="keep").sanitize(docs, seed=0)[0]
@@ -406,6 +411,7 @@ def test_pieces_of_an_encoder_stand_for_words():
         (lambda e: CusText(e, 1, mapping="aggressive"), "mapping: 'aggressive' is unknown"),
         (lambda e: CusText(e, 1, keep="the"), "keep: 'the' is one string"),
         (lambda e: CusText(e, -1), "epsilon: -1 is out of range"),
+        (lambda e: CusText(e, 1500), "epsilon: 1500 is out of range"),
         (lambda e: FBDD(e, 0), "epsilon: 0 is too small for noise"),
         (lambda e: Vickrey(e, 1, t=2), "t: 2 is out of range"),
         (lambda e: Mahalanobis(Embeddings(["a", "b"], [[0, 0], [1, 0.0]]), 1, strength=1), "strength: at 1"),

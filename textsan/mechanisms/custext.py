@@ -29,7 +29,7 @@ class CusText(Mechanism):
 
     Args:
         embeddings: the vocabulary, inputs and outputs alike.
-        epsilon: privacy parameter, at least 0; 0 is uniform within the output set.
+        epsilon: privacy parameter, from 0 (uniform within the output set) to 1400.
         k: the paper's K, at least 1.
         similarity: "euclidean" (u = minus the normalised distance) or "cosine" (u = the normalised cosine).
         mapping: "disjoint" is Algorithm 1. "overlapping" is the released code's other mode, the one that Tong et
@@ -66,7 +66,8 @@ class CusText(Mechanism):
     ):
         super().__init__(embeddings.words, keep=keep, oov=oov)
         self.embeddings = embeddings
-        self.epsilon = checks.number("epsilon", epsilon, low=0)
+        # exp(-epsilon / 2) is the least weight: above 1400 it underflows, and the support with it.
+        self.epsilon = checks.number("epsilon", epsilon, low=0, high=1400)
         self.k = checks.whole("k", k, low=1)
         self.similarity = checks.choice("similarity", similarity, ("euclidean", "cosine"))
         self.mapping = checks.choice("mapping", mapping, ("disjoint", "overlapping"))
@@ -120,13 +121,8 @@ class CusText(Mechanism):
         """DP within groups; none where output sets overlap."""
         outside = self._outside()
         if self.numbers:
-            outside += (
-                "; numbers outside of the vocabulary are "
-                + {
-                    "keep": "released verbatim",
-                    "jitter": "released with their magnitude",
-                }[self.numbers]
-            )
+            fate = {"keep": "verbatim", "jitter": "with their magnitude"}[self.numbers]
+            outside += f"; numbers outside of the vocabulary are released {fate}"
         if self.mapping == "overlapping":
             return Guarantee("none", np.inf, "pair", "no two words have the same output set in general", outside)
         adjacency = (
