@@ -99,8 +99,57 @@ def _markov(case: Case, *, k=None):
     return attack.reconstruct(case.released, case.positions)
 
 
+def _shadow_copies(case: Case, copies: int):
+    """Shadow sentences `copies` times over, and as often sanitized by the attacker."""
+    shadow = case.setting.shadow * copies
+    return shadow, case.mechanism.sanitize(shadow, seed=case.seed, first=len(case.setting.private))
+
+
+def _contextual(case: Case, *, k=10, copies=100, pairs=None, epochs=3.0, kind=attacks.ContextualBayes):
+    counts, sensitive = count_words(case.setting.shadow), set(case.mechanism.inputs) - case.spared
+    attack = kind(case.mechanism.channel, counts, k=k, sensitive=sensitive, seed=case.seed)
+    attack.fit(*_shadow_copies(case, copies), pairs=pairs, epochs=epochs, seed=case.seed)
+    return attack.reconstruct(case.released, case.positions)
+
+
+def _density_ratio(case: Case, *, k=10, copies=100, pairs=None, epochs=3.0):
+    return _contextual(case, k=k, copies=copies, pairs=pairs, epochs=epochs, kind=attacks.DensityRatio)
+
+
+def _contextual_bound(case: Case, *, k=10, copies=30, pairs=None, epochs=3.0):
+    # Definition 2: the prior of the attacked words, a detector of further sanitizations of their sentences.
+    sensitive = set(case.mechanism.inputs) - case.spared
+    settings = {"k": k, "alpha_inverse": 0, "sensitive": sensitive, "seed": case.seed}
+    attack = attacks.ContextualBayes(case.mechanism.channel, count_words([case.truths]), **settings)
+    private, first = case.setting.private * copies, len(case.setting.private) + copies * len(case.setting.shadow)
+    released = case.mechanism.sanitize(private, seed=case.seed, first=first)
+    attack.fit(private, released, pairs=pairs, epochs=epochs, seed=case.seed)
+    return attack.reconstruct(case.released, case.positions)
+
+
+def _noisy_channel(case: Case, *, adapter, k=20, copies=4, epochs=1.0, bigrams=True):
+    counts, sensitive = count_words(case.setting.shadow), set(case.mechanism.inputs) - case.spared
+    settings = {
+        "adapter": adapter,
+        "k": k,
+        "bigrams": bigrams,
+        "keep": case.mechanism.keep,
+        "sensitive": sensitive,
+    }
+    attack = attacks.NoisyChannel(case.mechanism.channel, counts, **settings)
+    attack.fit(*_shadow_copies(case, copies), epochs=epochs, seed=case.seed)
+    return attack.reconstruct(case.released, case.positions)
+
+
 _positive, _share = partial(checks.number, low=0), partial(checks.number, low=0, high=1)
 _count = partial(checks.whole, low=1)
+
+
+def _name(parameter: str, value):
+    if not isinstance(value, str):
+        raise ValueError(f"{parameter}: {value!r} is no name; pass one like without-rt")
+    return value
+
 
 DEFENCES: dict[str, tuple[Callable, dict[str, Callable]]] = {
     "custext+": (
@@ -116,11 +165,26 @@ DEFENCES: dict[str, tuple[Callable, dict[str, Callable]]] = {
     "santext+": (_santext_plus, {"epsilon": _positive, "w": _share, "p": _share}),
 }
 
+_DETECTOR = {"k": _count, "copies": _count, "pairs": _count, "epochs": _positive}
+
 ATTACKS: dict[str, tuple[Callable, dict[str, Callable]]] = {
     "context-free": (_context_free, {"alpha_inverse": _positive}),
     "context-free bound": (_context_free_bound, {}),
+    "contextual": (_contextual, _DETECTOR),
+    "contextual bound": (_contextual_bound, _DETECTOR),
+    "density ratio": (_density_ratio, _DETECTOR),
     "embedding inversion": (_inversion, {"exclude_itself": partial(checks.choice, known=(False, True))}),
     "markov": (_markov, {"k": _count}),
+    "noisy channel": (
+        _noisy_channel,
+        {
+            "adapter": _name,
+            "k": _count,
+            "copies": _count,
+            "epochs": _positive,
+            "bigrams": partial(checks.choice, known=(False, True)),
+        },
+    ),
     "unchanged": (_unchanged, {}),
 }
 

@@ -4,8 +4,8 @@ The channel is token-wise, hence Pr(c | x, y) = Pr(c | x), and Tong et al. 2024,
 
     Pr(x | y, c)  is proportional to  Pr(y | x) Pr(x) [Pr(c | x) / Pr(c)].
 
-A `Reader` gives the bracket for all candidates of all positions of a sentence in one forward. It may see y too: what
-y tells of x is in Pr(y | x). With `masked` it does not, at the price of a forward a position.
+A `Reader` gives the bracket for all candidates of all positions of a sentence in one forward. It may see y too:
+what y tells of x is in Pr(y | x). With `masked` it does not, at the price of a forward a position.
 """
 
 from collections.abc import Collection, Mapping, Sequence
