@@ -6,6 +6,7 @@ import pytest
 from textsan import Channel, assets, models
 from textsan.attacks import ContextFreeBayes, ContextualBayes, DensityRatio
 from textsan.attacks.pairs import Pair
+from textsan.attacks.released_code import ReleasedContextual
 from textsan.evaluation import attack_success_rate, sensitive_positions, words_at
 from textsan.worlds import World
 
@@ -24,23 +25,31 @@ def test_two_pairs_a_position_one_of_each_label():
     pairs, labels = attack.training_pairs(shadow, released)
     first, second = ("the", "dog", "dog"), ("dog",)
     assert list(zip(pairs, labels, strict=True)) == [
-        (Pair(first, 1, "cat"), 1),  # the guess is right: the second most likely word is labelled 0
-        (Pair(first, 1, "dog"), 0),
-        (Pair(first, 2, "dog"), 1),  # it is wrong: the original word is labelled 1
-        (Pair(first, 2, "cat"), 0),
-        (Pair(second, 0, "cow"), 1),
-        (Pair(second, 0, "cat"), 0),
+        (Pair(first, ("the", "cat", "dog")), 1),  # the guess is right: the second most likely word is labelled 0
+        (Pair(first, ("the", "dog", "dog")), 0),
+        (Pair(first, ("the", "dog", "dog")), 1),  # it is wrong: the original word is labelled 1
+        (Pair(first, ("the", "dog", "cat")), 0),
+        (Pair(second, ("cow",)), 1),
+        (Pair(second, ("cat",)), 0),
     ]
 
 
 def test_only_targets_and_sensitive_words_are_learnt_from():
     shadow, released = [["the", "cat", "dog", "cow"]], [["the", "cat", "dog", "dog"]]
     attack = ContextualBayes(ANIMALS, COUNTS, sensitive={"cat", "cow"})
-    assert {pair.index for pair in attack.training_pairs(shadow, released)[0]} == {1, 3}
-    assert {pair.index for pair in attack.training_pairs(shadow, released, targets={"dog"})[0]} == {3}
-    assert "dog" not in {pair.word for pair in attack.training_pairs(shadow, released)[0]}
+
+    def guesses(**settings):
+        return [pair.guess[1:] for pair in attack.training_pairs(shadow, released, **settings)[0]]
+
+    assert guesses() == [
+        ("cat", "dog", "dog"),
+        ("cow", "dog", "dog"),
+        ("cat", "dog", "cow"),
+        ("cat", "dog", "cat"),
+    ]
+    assert guesses(targets={"dog"}) == [("cat", "dog", "cow"), ("cat", "dog", "cat")]
     with pytest.raises(ValueError, match="no released word"):
-        attack.training_pairs(shadow, released, targets={"gnu"})
+        guesses(targets={"gnu"})
     with pytest.raises(ValueError, match="lengths differ"):
         attack.training_pairs(shadow, [["the"]])
 
@@ -60,15 +69,15 @@ def test_pairs_are_encoded_as_transformers_does():
     reference = AutoTokenizer.from_pretrained(assets.fetch(models.ENCODER), local_files_only=True)
     sentence, guess = ["the", "undersupplied", "cat"], ["the", "undersupplied", "cows"]
     expected = reference(sentence, guess, is_split_into_words=True)
-    [(ids, second)] = ContextualBayes(ANIMALS, COUNTS).detector._encode([Pair(tuple(sentence), 2, "cows")])
+    [(ids, second)] = ContextualBayes(ANIMALS, COUNTS).detector._encode([Pair(tuple(sentence), tuple(guess))])
     assert ids == expected["input_ids"]
     assert [int(place >= second) for place in range(len(ids))] == expected["token_type_ids"]
 
 
 def test_equal_pairs_are_encoded_once_and_batches_do_not_matter():
     detector = ContextualBayes(ANIMALS, COUNTS).detector
-    pairs = [Pair(("the", "cat"), 1, word) for word in ("dog", "cow", "dog")]
-    pairs.append(Pair(("the", "cat", "and", "an", "undersupplied", "dog"), 1, "cow"))
+    pairs = [Pair(("the", "cat"), ("the", word)) for word in ("dog", "cow", "dog")]
+    pairs.append(Pair(("the", "cat", "and", "an", "undersupplied", "dog"), ("cow",)))
     odds = detector.log_odds(pairs)
     assert detector.encoded == 3
     assert odds[0] == odds[2]
@@ -77,11 +86,12 @@ def test_equal_pairs_are_encoded_once_and_batches_do_not_matter():
 
 
 def test_a_long_document_is_read_around_the_position():
-    detector = ContextualBayes(ANIMALS, COUNTS).detector
-    doc = tuple(["far"] * 300 + ["cat"] + ["far"] * 300)
-    near = detector._near(Pair(doc, 300, "dog"))
-    assert (len(near.doc), near.doc[near.index]) == (100, "cat")
-    assert detector._near(Pair(doc, 600, "dog")).index == 99
+    attack = ContextualBayes(ANIMALS, COUNTS)
+    doc = ["far"] * 300 + ["cat"] + ["far"] * 300
+    near = attack.pair(doc, 300, "dog")
+    assert len(near.released) == len(near.guess) == 100
+    assert [(a, b) for a, b in zip(*near, strict=True) if a != b] == [("cat", "dog")]
+    assert attack.pair(doc, 600, "dog").guess == ("far",) * 99 + ("dog",)
 
 
 def test_a_detector_that_knows_nothing_leaves_the_context_free_attack(monkeypatch):
@@ -96,7 +106,7 @@ def test_a_detector_that_is_sure_turns_the_guess_among_the_k_best(monkeypatch):
 
     def sure(yes, no):
         def log_odds(pairs):
-            return np.array([yes if pair.word == "cow" else no for pair in pairs])
+            return np.array([yes if "cow" in pair.guess else no for pair in pairs])
 
         return log_odds
 
@@ -129,7 +139,7 @@ def test_fits_repeat():
     odds = []
     for _ in range(2):
         attack = ContextualBayes(ANIMALS, COUNTS).fit(docs, docs, epochs=1, batch_size=8, seed=4)
-        odds.append(attack.detector.log_odds([Pair(("fish", "cat"), 1, "dog")])[0])
+        odds.append(attack.detector.log_odds([Pair(("fish", "cat"), ("fish", "dog"))])[0])
     assert odds[0] == odds[1]
 
 
@@ -158,9 +168,7 @@ def test_ideal_odds_give_the_contextual_posterior_where_h_does_not(seed, monkeyp
     log_odds = np.log(positive) - np.log(negative)
 
     def exact(pairs):
-        return np.array(
-            [log_odds[words.index(p.word), "uvw".index(p.doc[0]), "uvw".index(p.doc[1])] for p in pairs]
-        )
+        return np.array([log_odds[words.index(p.guess[0]), *map("uvw".index, p.released)] for p in pairs])
 
     docs = [[y, c] for y in "uvw" for c in "uvw"]
     positions = [(d, 0) for d in range(9)]
@@ -199,7 +207,7 @@ def test_negatives_are_draws_of_the_context_free_posterior():
     n = 4000
     attack = DensityRatio(ANIMALS, COUNTS)
     pairs, labels = attack.training_pairs([["cow"]] * n, [["dog"]] * n, seed=5)
-    drawn = [pair.word for pair, label in zip(pairs, labels, strict=True) if not label]
+    drawn = [pair.guess[0] for pair, label in zip(pairs, labels, strict=True) if not label]
     weights = np.array([0.3 * 9, 0.4 * 4, 0.3 * 2])
     expected = weights / weights.sum()
     share = np.array([drawn.count(word) / n for word in ("cat", "dog", "cow")])
@@ -224,3 +232,21 @@ def test_density_ratio_fits_and_reconstructs():
     attack = DensityRatio(ANIMALS, COUNTS).fit(docs, docs, held_out=0.25, epochs=0.5, batch_size=8)
     assert attack.calibration[0] >= 0
     assert set(attack.reconstruct(docs, [(0, 1), (1, 1)])) <= set(ANIMALS.inputs)
+
+
+# --- the released code --------------------------------------------------------------------------------------
+
+
+def test_departures_of_the_released_code():
+    doc = ["an", "undersupplied", "dog", "barks", "."]
+    fused = ReleasedContextual(ANIMALS, COUNTS, departures=["fused"])
+    assert fused.attacked_pair(doc, 2, "cat").guess == ("an", "undersuppliedcatbarks", ".")
+    assert fused.attacked_pair(doc, 0, "cat").guess == ("catundersupplied", "dog", "barks", ".")
+    assert fused.attacked_pair(doc, 4, "cat").guess == ("an", "undersupplied", "dog", "barkscat")
+    shadow = [["undersupplied", "dog"]]
+    assert fused.training_pairs(shadow, shadow)[0][0].released == ("undersupplied", "dog")
+    dropped = ReleasedContextual(ANIMALS, COUNTS, departures=["dropped"])
+    assert dropped.training_pairs(shadow, shadow)[0] == [Pair(("dog",), ("dog",)), Pair(("dog",), ("cat",))]
+    assert dropped.attacked_pair(doc, 2, "cat") == dropped.pair(doc, 2, "cat")
+    with pytest.raises(ValueError, match="departures"):
+        ReleasedContextual(ANIMALS, COUNTS, departures=["substring"])

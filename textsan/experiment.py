@@ -11,6 +11,7 @@ from functools import cached_property, lru_cache, partial
 import numpy as np
 
 from textsan import attacks, checks
+from textsan.attacks.released_code import DEPARTURES, ReleasedContextual
 from textsan.evaluation import sensitive_positions, words_at
 from textsan.mechanisms import CusText, Mechanism, SanText, SanTextPlus, least_frequent
 from textsan.setting import Setting, load_setting
@@ -105,8 +106,12 @@ def _shadow_copies(case: Case, copies: int):
     return shadow, case.mechanism.sanitize(shadow, seed=case.seed, first=len(case.setting.private))
 
 
-def _contextual(case: Case, *, k=10, copies=100, pairs=None, epochs=3.0, kind=attacks.ContextualBayes):
+def _contextual(
+    case: Case, *, k=10, copies=100, pairs=None, epochs=3.0, departure=None, kind=attacks.ContextualBayes
+):
     counts, sensitive = count_words(case.setting.shadow), set(case.mechanism.inputs) - case.spared
+    if departure:
+        kind = partial(ReleasedContextual, departures=[departure])
     attack = kind(case.mechanism.channel, counts, k=k, sensitive=sensitive, seed=case.seed)
     attack.fit(*_shadow_copies(case, copies), pairs=pairs, epochs=epochs, seed=case.seed)
     return attack.reconstruct(case.released, case.positions)
@@ -116,13 +121,16 @@ def _density_ratio(case: Case, *, k=10, copies=100, pairs=None, epochs=3.0):
     return _contextual(case, k=k, copies=copies, pairs=pairs, epochs=epochs, kind=attacks.DensityRatio)
 
 
-def _contextual_bound(case: Case, *, k=10, copies=30, pairs=None, epochs=3.0):
+def _contextual_bound(case: Case, *, k=10, copies=30, pairs=None, epochs=3.0, departure=None):
     # Definition 2: the prior of the attacked words, a detector of further sanitizations of their sentences.
+    # The departure, of the released code: a detector of the very text that is attacked.
     sensitive = set(case.mechanism.inputs) - case.spared
     settings = {"k": k, "alpha_inverse": 0, "sensitive": sensitive, "seed": case.seed}
     attack = attacks.ContextualBayes(case.mechanism.channel, count_words([case.truths]), **settings)
     private, first = case.setting.private * copies, len(case.setting.private) + copies * len(case.setting.shadow)
     released = case.mechanism.sanitize(private, seed=case.seed, first=first)
+    if departure:
+        private, released = case.setting.private, case.released
     attack.fit(private, released, pairs=pairs, epochs=epochs, seed=case.seed)
     return attack.reconstruct(case.released, case.positions)
 
@@ -170,8 +178,11 @@ _DETECTOR = {"k": _count, "copies": _count, "pairs": _count, "epochs": _positive
 ATTACKS: dict[str, tuple[Callable, dict[str, Callable]]] = {
     "context-free": (_context_free, {"alpha_inverse": _positive}),
     "context-free bound": (_context_free_bound, {}),
-    "contextual": (_contextual, _DETECTOR),
-    "contextual bound": (_contextual_bound, _DETECTOR),
+    "contextual": (_contextual, {**_DETECTOR, "departure": partial(checks.choice, known=(None, *DEPARTURES))}),
+    "contextual bound": (
+        _contextual_bound,
+        {**_DETECTOR, "departure": partial(checks.choice, known=(None, "attacked pairs"))},
+    ),
     "density ratio": (_density_ratio, _DETECTOR),
     "embedding inversion": (_inversion, {"exclude_itself": partial(checks.choice, known=(False, True))}),
     "markov": (_markov, {"k": _count}),

@@ -11,6 +11,8 @@ from textsan.attacks.pairs import Pair, PairClassifier
 from textsan.attacks.shadow import paired
 from textsan.channel import Channel
 
+SPAN = 100  # words that are read of a long document
+
 
 class ContextualBayes(Attack):
     """Guesses argmax of Pr(x | y) h(f(c, y), f(c, x)) over the `k` best x of the context-free attack.
@@ -125,10 +127,9 @@ class ContextualBayes(Attack):
             raise ValueError("shadow_docs: no released word to learn from; pass more documents or other targets")
         truths = [shadow[d][i] for d, i in places]
         right, wrong = self._choose(truths, [released[d][i] for d, i in places], generator)
-        docs = {d: tuple(released[d]) for d, _ in places}
         made, labels = [], []
         for (d, i), words in zip(places, zip(right, wrong, strict=True), strict=True):
-            made += [Pair(docs[d], i, word) for word in words if word is not None]
+            made += [self.pair(released[d], i, word) for word in words if word is not None]
             labels += [label for label, word in zip((1, 0), words, strict=True) if word is not None]
         return made, labels
 
@@ -166,20 +167,27 @@ class ContextualBayes(Attack):
             word: [(self.channel.inputs[r], s) for r, s in zip(*lines, strict=True) if s > -np.inf]
             for word, *lines in zip(seen, rows, joint, strict=True)
         }
-        whole = {d: tuple(docs[d]) for d, _ in positions}
+        listed = [table.get(y) or [(y, 0.0)] for y in released]
         pairs = [
-            Pair(whole[d], i, word)
-            for (d, i), y in zip(positions, released, strict=True)
-            if len(table.get(y, ())) > 1
-            for word, _ in table[y]
+            self.attacked_pair(docs[d], i, word)
+            for (d, i), some in zip(positions, listed, strict=True)
+            if len(some) > 1
+            for word, _ in some
         ]
-        context = dict(zip(pairs, self._log_context(pairs), strict=True)) if pairs else {}
+        context = iter(self._log_context(pairs) if pairs else ())
         guesses = []
-        for (d, i), y in zip(positions, released, strict=True):
-            listed = table.get(y) or [(y, 0.0)]
-            scores = [score + context.get(Pair(whole[d], i, word), 0.0) for word, score in listed]
-            guesses.append(listed[int(np.argmax(scores))][0])
+        for some in listed:
+            scores = [score + next(context) for _, score in some] if len(some) > 1 else [0.0]
+            guesses.append(some[int(np.argmax(scores))][0])
         return guesses
+
+    def pair(self, doc: Sequence[str], index: int, word: str) -> Pair:
+        """f(c, y) and f(c, x') for a position of a sanitized document; of a long one, `SPAN` words around it."""
+        start = max(0, min(index - SPAN // 2, len(doc) - SPAN))
+        near, at = tuple(doc[start : start + SPAN]), index - start
+        return Pair(near, (*near[:at], word, *near[at + 1 :]))
+
+    attacked_pair = pair
 
     def _log_context(self, pairs: Sequence[Pair]) -> np.ndarray:
         """log h, which the paper puts in the place of log Pr(c | x, y)."""

@@ -4,7 +4,7 @@ The input is <f(c, y), f(c, x')>, the sanitized sentence and the same sentence w
 al. 2024, section 4.3), the output the pooled state of an encoder through a linear layer.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -12,20 +12,18 @@ import numpy as np
 from textsan import models
 from textsan.attacks.shadow import batches_by_length
 
-SPAN = 100  # words around the position that are read
 _AT_ONCE = 128  # pairs a forward, when nothing is learnt
 
 
 class Pair(NamedTuple):
-    """A sanitized sentence, a position in it, and a candidate for the original word there.
+    """f(c, y) and f(c, x'), token by token.
 
-    >>> Pair(("a", "b"), 1, "c").word
-    'c'
+    >>> Pair(("a", "b"), ("a", "c")).guess
+    ('a', 'c')
     """
 
-    doc: tuple[str, ...]
-    index: int
-    word: str
+    released: tuple[str, ...]
+    guess: tuple[str, ...]
 
 
 class PairClassifier:
@@ -97,24 +95,15 @@ class PairClassifier:
                 odds[part] = (logits[:, 1] - logits[:, 0]).cpu().numpy()
         return odds[[distinct[pair] for pair in pairs]]
 
-    def _encode(self, pairs) -> list[tuple[list[int], int]]:
+    def _encode(self, pairs: Collection[Pair]) -> list[tuple[list[int], int]]:
         """Piece numbers of each pair, and where its second sequence starts."""
-        pairs = [self._near(pair) for pair in pairs]
-        words = {word for pair in pairs for word in (*pair.doc, pair.word)}
-        new = sorted(words - self._pieces.keys())
+        new = sorted({word for pair in pairs for sentence in pair for word in sentence} - self._pieces.keys())
         self._pieces.update(zip(new, models.word_pieces(new, self.name), strict=True))
         result = []
-        for doc, index, word in pairs:
-            sentence = [self._pieces[token] for token in doc]
-            guess = [*sentence[:index], self._pieces[word], *sentence[index + 1 :]]
-            one = self._first + [piece for token in sentence for piece in token] + self._last
-            result.append((one + [piece for token in guess for piece in token] + self._last, len(one)))
+        for pair in pairs:
+            one, two = ([piece for word in sentence for piece in self._pieces[word]] for sentence in pair)
+            result.append((self._first + one + self._last + two + self._last, len(one) + 2))
         return result
-
-    @staticmethod
-    def _near(pair: Pair) -> Pair:
-        start = max(0, min(pair.index - SPAN // 2, len(pair.doc) - SPAN))
-        return Pair(pair.doc[start : start + SPAN], pair.index - start, pair.word)
 
     def _forward(self, sequences):
         import torch
