@@ -86,13 +86,15 @@ class Laboratory:
         return conditional_expectation(self._worth(guesses), self.positions)
 
     def regret(self, guesses: Sequence[str]) -> Estimate:
-        """`optimum` minus `value`, position by position: at least 0, and 0 for the best attack.
+        """`optimum` minus `value`, position by position: 0 for the best attack, and never less for any.
 
         Args:
             guesses: one for each of `positions`.
         """
         pairs = zip(self.best.confidence(self.released), self._worth(guesses), strict=True)
-        return conditional_expectation([best - worth for best, worth in pairs], self.positions)
+        lost = [best - worth for best, worth in pairs]
+        exact = [np.where(abs(part) > 1e-12, part, 0.0) for part in lost]  # the two differ by rounding
+        return conditional_expectation(exact, self.positions)
 
     def _worth(self, guesses: Sequence[str]) -> list[np.ndarray]:
         worth = [np.zeros(len(doc)) for doc in self.docs]
