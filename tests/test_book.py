@@ -584,7 +584,9 @@ def test_every_command_has_help_with_an_example():
             assert f"textsan {name}" in textsan(name, "--help").output.replace("\n", " ")
 
 
-@pytest.mark.parametrize("arguments", [["nonsense"], ["run"], ["sanitize", "a", "b"], ["run", "1", "--profil", "x"]])
+@pytest.mark.parametrize(
+    "arguments", [["nonsense"], ["run"], ["sanitize", "a", "b"], ["run", "1", "--profil", "x"]]
+)
 def test_misused_commands_get_one_line_and_status_2(arguments):
     result = textsan(*arguments)
     assert result.exit_code == 2 and result.output.count("\n") == 1

@@ -19,9 +19,7 @@ def test_no_deterministic_rule_beats_the_argmax():
     ]
     assert max(values) == pytest.approx(leakage.bayes_vulnerability(prior, ch), abs=1e-12)
     counts = dict(zip("abc", prior * 1e6, strict=True))
-    rule = ContextFreeBayes(ch, counts, alpha_inverse=0).reconstruct(
-        [list("wxyz")], [(0, y) for y in range(4)]
-    )
+    rule = ContextFreeBayes(ch, counts, alpha_inverse=0).reconstruct([list("wxyz")], [(0, y) for y in range(4)])
     value = sum(prior["abc".index(x)] * matrix["abc".index(x), y] for y, x in enumerate(rule))
     assert value == pytest.approx(max(values), abs=1e-12)
 

@@ -1,6 +1,6 @@
 """What a released word says of the original word at its place: states of a language model, with Pr(y | x).
 
-The bridge from a channel to forward-backward: candidate states are listed where they are few, else rows are filled.
+The bridge from a channel to forward-backward: candidate states are listed where they are few, else rows are full.
 """
 
 from collections.abc import Sequence
