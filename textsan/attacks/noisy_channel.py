@@ -132,7 +132,8 @@ class NoisyChannel(Attack):
     def _choose_weights(self, shadow, released, choose, seed) -> tuple[float, float]:
         """The pair of most hits on some documents; the smallest of equals, which trusts the models least.
 
-        The bigram model that attacks a document is fitted on nearly all others, as it will be in the end.
+        What attacks a document is fitted on other documents only: the bigram model on nearly all of them, as it will
+        be in the end, and the prior with the original word taken off its counts.
         """
         second = WEIGHTS if self.bigrams else (0.0,)
         pairs = sorted(((r, b) for r in WEIGHTS for b in second), key=sum)
@@ -142,15 +143,19 @@ class NoisyChannel(Attack):
             self._fit_bigrams([doc for d, doc in enumerate(shadow) if d not in set(attacked)])
             originals = [shadow[d] for d in attacked]
             positions = self._sensitive_positions(originals)
-            known, rows, base, read, bigram = self._factors([released[d] for d in attacked], positions)
-            truth = np.array([self.channel.input_index[originals[d][i]] for d, i in positions], dtype=np.intp)
+            words = [originals[d][i] for d, i in positions]
+            known, rows, base, read, bigram = self._factors([released[d] for d in attacked], positions, words)
+            truth = np.array([self.channel.input_index[word] for word in words], dtype=np.intp)
             right, line = rows == truth[known][:, None], np.arange(len(rows))
             for at, (r, b) in enumerate(pairs):
                 hits[at] += right[line, (base + r * read + b * bigram).argmax(axis=1)].sum()
         return pairs[int(hits.argmax())]
 
-    def _factors(self, docs, positions):
-        """Which positions have candidates, (n,); their rows, log Pr(x | y), s and b, (n, k) each."""
+    def _factors(self, docs, positions, truths=None):
+        """Which positions have candidates, (n,); their rows, log Pr(x | y), s and b, (n, k) each.
+
+        Where truths are given, docs are of the text that was counted, and Pr(x | y) leaves one out.
+        """
         import torch
 
         of = {}
@@ -163,14 +168,15 @@ class NoisyChannel(Attack):
             read = [docs[d][w * WINDOW : (w + 1) * WINDOW] for d, w, _ in some]
             at = np.array([place for part in some for place, _ in of[part]])
             places = [(n, i) for n, part in enumerate(some) for _, i in of[part]]
-            batch, known, table = self.slots.batch(read, places, masked=np.full(len(places), self.masked))
+            words = None if truths is None else [truths[place] for place in at]
+            batch, known, table = self.slots.batch(read, places, words, np.full(len(places), self.masked))
             if len(known):
                 with torch.no_grad():
-                    found.append((at[known], table, self.reader(batch).double().numpy()))
+                    factor = self.reader(batch).double().numpy()
+                found.append((at[known], self.slots.rows[table], batch.log_prior.double().numpy(), factor))
         if not found:
             return (np.empty(0, dtype=np.intp),) + (np.empty((0, self.k)),) * 4
-        known, table, read = (np.concatenate(part) for part in zip(*found, strict=True))
-        rows, base = self.slots.rows[table], self.slots.log_posterior[table]
+        known, rows, base, read = (np.concatenate(part) for part in zip(*found, strict=True))
         bigram = np.zeros_like(base)
         if self._markov is not None:
             bigram = self._bigram_factor(docs, [positions[at] for at in known], rows) - base
