@@ -20,7 +20,7 @@ from textsan.attacks.slots import Slots
 from textsan.channel import Channel
 from textsan.priors import MarkovModel
 
-WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0)
+WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 2.5)
 _AT_ONCE = 64  # sentences a forward
 _FOLDS = 5
 _FLOOR = 1e-9  # posterior of a candidate that the bigram model did not list
@@ -79,7 +79,7 @@ class NoisyChannel(Attack):
         sanitized_docs: Sequence[Sequence[str]],
         *,
         epochs: float = 1.0,
-        learning_rate: float = 3e-4,
+        learning_rate: float = 1e-3,
         batch_size: int = 32,
         held_out: float = 0.2,
         seed: int = 0,
@@ -132,8 +132,8 @@ class NoisyChannel(Attack):
     def _choose_weights(self, shadow, released, choose, seed) -> tuple[float, float]:
         """The pair of most hits on some documents; the smallest of equals, which trusts the models least.
 
-        What attacks a document is fitted on other documents only: the bigram model on nearly all of them, as it will
-        be in the end, and the prior with the original word taken off its counts.
+        What attacks a document is fitted on others: the bigram model on nearly all of them, as it will be in the end,
+        the prior with the original word taken off its counts.
         """
         second = WEIGHTS if self.bigrams else (0.0,)
         pairs = sorted(((r, b) for r in WEIGHTS for b in second), key=sum)
