@@ -132,8 +132,8 @@ class NoisyChannel(Attack):
     def _choose_weights(self, shadow, released, choose, seed) -> tuple[float, float]:
         """The pair of most hits on some documents; the smallest of equals, which trusts the models least.
 
-        What attacks a document is fitted on others: the bigram model on nearly all of them, as it will be in the end,
-        the prior with the original word taken off its counts.
+        What attacks a document is fitted on others: the bigram model on nearly all of them, as it will be in the
+        end, the prior with the original word taken off its counts.
         """
         second = WEIGHTS if self.bigrams else (0.0,)
         pairs = sorted(((r, b) for r in WEIGHTS for b in second), key=sum)
