@@ -7,6 +7,7 @@ import os
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pyarrow
 import pyarrow.parquet
 import pytest
@@ -14,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from textsan import assets, datasets
-from textsan.datasets import Record, load_dataset, normalised, private_and_shadow
+from textsan.datasets import Record, load_dataset, normalised, private_and_shadow, sources
 from textsan.vocabulary import tokenize
 
 CORPORA = {"rt": 10605, "amazon": 3708, "nyt": 5190, "tweets": 4200, "drugs": 979}
@@ -134,6 +135,29 @@ def test_private_and_shadow_share_no_sentence(default_data):
 def test_private_and_shadow_bad_numbers(n_private, n_shadow, what):
     with pytest.raises(ValueError, match=what):
         private_and_shadow([Record("a"), Record("b"), Record("c")], n_private, n_shadow, seed=0)
+
+
+def test_parts_of_one_sentence_are_private_or_shadow_but_not_both():
+    sentences = [[f"s{i}w{j}" for j in range(6)] for i in range(30)]
+    docs = [doc[a:b] for doc in sentences for a, b in ((0, 6), (0, 3), (3, 6), (1, 2))]
+    docs = [docs[i] for i in np.random.default_rng(0).permutation(len(docs))]
+    records = [Record(" ".join(doc), None, {"source": s}) for doc, s in zip(docs, sources(docs), strict=True)]
+    private, shadow = private_and_shadow(records, 50, 60, seed=0)
+    first, second = ({record.text[:3] for record in part} for part in (private, shadow))  # "s1w", "s12"
+    assert len(private) == 50 and len(shadow) == 60 and len(first) == 13  # 12 whole sentences and a half
+    assert not {record.fields["source"] for record in private} & {record.fields["source"] for record in shadow}
+    loose = [Record(record.text) for record in records]  # by line, as the released code draws
+    by_line = private_and_shadow(loose, 50, 60, seed=0)
+    assert {r.text.split("w")[0] for r in by_line[0]} & {r.text.split("w")[0] for r in by_line[1]}
+
+
+def test_sources_against_brute_force():
+    generator = np.random.default_rng(1)
+    docs = [generator.choice(list("abc"), size=generator.integers(1, 6)).tolist() for _ in range(60)]
+    for doc, source in zip(docs, sources(docs), strict=True):
+        text = f" {' '.join(doc)} "
+        longer = [other for other in docs if text in f" {' '.join(other)} "]
+        assert docs[source] in longer and len(docs[source]) == max(map(len, longer))
 
 
 def test_private_and_shadow_too_few_after_repeats():

@@ -13,8 +13,9 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from textsan import Embeddings, Setting, cli, experiment, grid, sweep
+from textsan import Embeddings, Setting, cli, experiment, grid, load_dataset, sweep
 from textsan.evaluation import attack_success_rate, bootstrap_rate
+from textsan.setting import load_setting
 
 SPEC = {
     "dataset": "rt",
@@ -43,7 +44,7 @@ def write(folder, **changes):
 def world(monkeypatch):
     """Settings of made-up sentences, drawn with the seed; nothing is read or downloaded."""
 
-    def setting(dataset, n_private, n_shadow, *, seed):
+    def setting(dataset, n_private, n_shadow, *, seed, shadow_dataset):
         generator = np.random.default_rng(9)
         words = ["the", "of", *(f"w{i}" for i in range(80))]
         embeddings = Embeddings(words, generator.normal(size=(82, 4)))
@@ -102,7 +103,7 @@ def test_protected_words_alone_are_attacked(world):
     assert not {"the", "of"} & set(case.truths)
     case = experiment.prepare("rt", 40, 30, None, 0, "santext+", epsilon=1.0)
     assert set(case.truths) <= case.mechanism.sensitive == set(case.mechanism.inputs) - case.spared
-    assert not case.spared & set(experiment.ATTACKS["context-free"][0](case))
+    assert not case.spared & set(experiment.ATTACKS["context-free"][0](case).guesses)
     assert case.shadow_released[:2] != case.mechanism.sanitize(case.setting.shadow, seed=0)[:2]
 
 
@@ -112,7 +113,7 @@ def test_the_bound_knows_the_attacked_words(world):
     for seed in range(10):
         case = experiment.prepare("rt", 200, 30, None, seed, "custext+", epsilon=2.0)
         for name in ("context-free", "context-free bound"):
-            rates[name] += attack_success_rate(experiment.ATTACKS[name][0](case), case.truths).value / 10
+            rates[name] += attack_success_rate(experiment.ATTACKS[name][0](case).guesses, case.truths).value / 10
     assert rates["context-free"] < rates["context-free bound"]
 
 
@@ -131,7 +132,7 @@ def test_a_failed_cell_is_reported_and_the_others_go_on(world, tmp_path, monkeyp
     def breaks(case):
         if case.seed == 1:
             raise RuntimeError("out of luck")
-        return case.truths
+        return experiment.Answer(case.truths, {"encoded": 3})
 
     monkeypatch.setitem(experiment.ATTACKS, "unchanged", (breaks, {}))
     arguments = ["sweep", str(write(tmp_path)), "-o", str(tmp_path / "out"), "-j", "1"]
@@ -140,9 +141,11 @@ def test_a_failed_cell_is_reported_and_the_others_go_on(world, tmp_path, monkeyp
     failed = [line for line in result.stderr.splitlines() if "RuntimeError: out of luck" in line]
     assert len(failed) == 3 and all("unchanged-1" in line for line in failed)
     assert len(pd.read_csv(tmp_path / "out" / "results.csv")) == SIZE - 3
-    monkeypatch.setitem(experiment.ATTACKS, "unchanged", (lambda case: case.truths, {}))
+    monkeypatch.setitem(experiment.ATTACKS, "unchanged", (lambda case: experiment.Answer(case.truths), {}))
     assert CliRunner().invoke(cli.main, arguments).exit_code == 0
-    assert len(pd.read_csv(tmp_path / "out" / "results.csv")) == SIZE
+    table = pd.read_csv(tmp_path / "out" / "results.csv")
+    assert len(table) == SIZE
+    assert (table.encoded.notna() == ((table.attack == "unchanged") & (table.seed == 0))).all()
 
 
 @pytest.mark.parametrize(
@@ -241,11 +244,34 @@ def test_a_dask_cluster_of_two_workers_gives_the_same_results(reference, tmp_pat
 
 def test_differences_are_those_of_the_same_positions(world, tmp_path):
     cells = grid.read_spec(write(tmp_path, attack=["unchanged", "context-free"], seed=0))
-    sweep.run(cells, tmp_path, workers=1)
-    table, gains = sweep.table(cells, tmp_path), sweep.differences(cells, tmp_path, "context-free")
-    assert len(gains) == 3 and set(gains.attack) == {"unchanged"}
-    baseline = table[table.attack == "context-free"].asr.to_numpy()
-    np.testing.assert_allclose(gains.baseline_asr, baseline, atol=1e-12)
-    np.testing.assert_allclose(gains.gain, gains.asr - baseline, atol=1e-12)
-    assert ((gains.gain_low <= gains.gain) & (gains.gain <= gains.gain_high)).all()
-    assert (gains.gain_high < 0).any()
+    assert sweep.run(cells, tmp_path, workers=1, baselines=["context-free"]) == []
+    table = pd.read_csv(tmp_path / "results.csv")
+    rows, baseline = (table[table.attack == name] for name in ("unchanged", "context-free"))
+    assert len(rows) == 3 and baseline["over context-free"].isna().all()
+    gain = rows["over context-free"].to_numpy()
+    np.testing.assert_allclose(gain, rows.asr.to_numpy() - baseline.asr.to_numpy(), atol=1e-12)
+    assert (rows["over context-free low"] <= gain).all() and (gain <= rows["over context-free high"]).all()
+    assert (rows["over context-free high"] < 0).any()
+
+
+def test_a_baseline_that_is_not_there_once_is_refused_before_anything_runs(tmp_path, default_data):
+    spec = write(tmp_path, attack=["unchanged", {"name": "markov", "k": [2, 5]}])
+    for name, number in (("context-free", "0"), ("markov", "2")):
+        arguments = ["sweep", str(spec), "-o", str(tmp_path / "out"), "--over", name]
+        result = CliRunner().invoke(cli.main, arguments)
+        assert result.exit_code == 2 and f"{name!r} is {number} attacks" in result.stderr
+        assert not (tmp_path / "out").exists()
+
+
+def test_what_made_the_results_stands_beside_them(world, tmp_path):
+    sweep.run(grid.read_spec(write(tmp_path, seed=0, attack="unchanged")), tmp_path, workers=1)
+    made = yaml.safe_load((tmp_path / "results.yml").read_text())
+    assert made["cells"] == "3 of 3" and "SST-2" in made["data"]["rt"] and "GloVe 840B" in made["word vectors"]
+    assert {"python", "numpy"} <= made["versions"][0].keys()
+
+
+def test_the_attackers_sentences_may_be_of_another_data_set(default_data):
+    own, other = (load_setting("amazon", 30, 20, seed=0, shadow_dataset=name) for name in (None, "tweets"))
+    tweets = {tuple(record.tokens) for record in load_dataset("tweets")}
+    assert own.private == other.private and own.shadow != other.shadow
+    assert {tuple(doc) for doc in other.shadow} <= tweets

@@ -35,6 +35,20 @@ MASKED = 0.1  # share of attacked positions whose own slot is hidden
 K = 20  # candidates
 
 
+def leaving_out(dataset: str) -> str:
+    """The adapter that was trained on no text of a data set.
+
+    SST-2 and Rotten Tomatoes are the sentences of `rt`; of the others all adapters are free, and get that one too.
+
+    Args:
+        dataset: name of the corpus under attack.
+
+    >>> leaving_out("amazon"), leaving_out("sst2")
+    ('without-amazon', 'without-rt')
+    """
+    return f"without-{dataset if dataset in CORPORA else 'rt'}"
+
+
 def public_sentences(without: str) -> list[list[str]]:
     """Tokens of the default corpora but one, less every sentence that the one has too.
 

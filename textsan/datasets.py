@@ -61,8 +61,9 @@ def load_dataset(name: str, split: str = "train") -> list[Record]:
     The papers' sets keep their own splits, except that a record is dropped from train where its text (either
     text of a pair) is also in dev or test, and from dev where it is also in test. The text of a pair is
     the context sentence in qnli (the sentence that Tong et al. sanitize) and the first sentence in stsb; both
-    sentences are in the fields `sentence1` and `sentence2`. yelp's labels are stars, 1 to 5. Files in
-    `TEXTSAN_DATA` are the reader's own; nothing vouches for them.
+    sentences are in the fields `sentence1` and `sentence2`. Most of sst2 are phrases; the field `source` tells
+    which belong to one sentence. yelp's labels are stars, 1 to 5. Files in `TEXTSAN_DATA` are the reader's own;
+    nothing vouches for them.
 
     Args:
         name: rt, amazon, nyt, tweets, drugs; sst2, qnli, cola, stsb, ag_news, yelp, rotten_tomatoes; or any
@@ -126,15 +127,23 @@ def normalised(text: str) -> str:
 
 
 def private_and_shadow(
-    records: Sequence[Record], n_private: int, n_shadow: int, seed: int
+    records: Sequence[Record],
+    n_private: int,
+    n_shadow: int,
+    seed: int,
+    shadow_records: Sequence[Record] | None = None,
 ) -> tuple[list[Record], list[Record]]:
-    """A private and a shadow set drawn from `records`, with no normalised sentence in both.
+    """A private and a shadow set, with no normalised sentence in both.
+
+    Records whose field `source` is equal are parts of one sentence, and whole sentences are drawn: no part of one
+    is private and another one shadow.
 
     Args:
         records: what to draw from, without replacement.
         n_private: number of records to sanitize, at least 1.
         n_shadow: number of records that the adversary knows, at least 0.
         seed: of the draw.
+        shadow_records: what the shadow set is drawn from; None is the same records.
 
     Returns:
         (private, shadow), lists of `n_private` and `n_shadow` records.
@@ -147,16 +156,31 @@ def private_and_shadow(
     True
     """
     n_private, n_shadow = checks.whole("n_private", n_private, 1), checks.whole("n_shadow", n_shadow)
-    order = np.random.default_rng(seed).permutation(len(records))
+    order, source = _by_source(records, seed)
     private = [records[i] for i in order[:n_private]]
     taken = {normalised(record.text) for record in private}
-    rest = [records[i] for i in order[n_private:] if normalised(records[i].text) not in taken]
+    if shadow_records is None:
+        begun = {source[i] for i in order[:n_private]}
+        rest = [records[i] for i in order[n_private:] if source[i] not in begun]
+    else:
+        rest = [shadow_records[i] for i in _by_source(shadow_records, seed)[0]]
+    rest = [record for record in rest if normalised(record.text) not in taken]
     if len(private) < n_private or len(rest) < n_shadow:
         raise ValueError(
             f"n_private + n_shadow: {n_private} + {n_shadow} are too many for {len(records)} records, "
             f"of which {len(rest)} are left for the shadow set; ask for fewer"
         )
     return private, rest[:n_shadow]
+
+
+def _by_source(records: Sequence[Record], seed: int) -> tuple[list[int], list]:
+    """Numbers of all records in random order, those of one source together; and the source of each record."""
+    source = [record.fields.get("source", ("record", i)) for i, record in enumerate(records)]
+    members: dict = {}
+    for i, one in enumerate(source):
+        members.setdefault(one, []).append(i)
+    parts = list(members.values())
+    return [i for part in np.random.default_rng(seed).permutation(len(parts)) for i in parts[part]], source
 
 
 # --- reading ------------------------------------------------------------------------------------------------
@@ -234,7 +258,36 @@ def _records(name: str, entry: dict, rows) -> list[Record]:
             raise ValueError(f"dataset: row {number} of {name!r} has no {column!r}; it is not a set of texts")
         fields = {key: value for key, value in row.items() if key not in ("text", "label")}
         records.append(Record(row[column], row.get("label"), fields))
+    if entry.get("phrases"):
+        for record, source in zip(records, sources([record.text.split() for record in records]), strict=True):
+            record.fields["source"] = source
     return records
+
+
+def sources(docs: Sequence[Sequence[str]]) -> list[int]:
+    """Number of the longest document that each document is a part of, words in a row; the earliest of the longest.
+
+    A treebank's phrases are parts of sentences, and a set of phrases has mostly the sentences too. A phrase that
+    more than one sentence has is counted to one of them.
+
+    Args:
+        docs: token lists.
+
+    >>> sources([["a", "film"], ["it", "is", "a", "film"], ["no"]])
+    [1, 1, 2]
+    """
+    found: dict[str, int] = {}  # the first document that has these words in a row
+    wanted = {" ".join(doc) for doc in docs}
+    for number in sorted(range(len(docs)), key=lambda i: -len(docs[i])):
+        doc = docs[number]
+        if " ".join(doc) in found:
+            continue
+        for start in range(len(doc)):
+            for end in range(start + 1, len(doc) + 1):
+                part = " ".join(doc[start:end])
+                if part in wanted:
+                    found.setdefault(part, number)
+    return [found.get(" ".join(doc), number) for number, doc in enumerate(docs)]
 
 
 # --- splitting ----------------------------------------------------------------------------------------------

@@ -7,10 +7,11 @@ new attack is a function of a `Case` that answers with a guess a position, and o
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
+from typing import NamedTuple
 
 import numpy as np
 
-from textsan import attacks, checks
+from textsan import adapters, attacks, checks
 from textsan.attacks.released_code import DEPARTURES, ReleasedContextual
 from textsan.evaluation import sensitive_positions, words_at
 from textsan.mechanisms import CusText, Mechanism, SanText, SanTextPlus, least_frequent
@@ -23,6 +24,7 @@ class Case:
     """A sanitized private text and what an attacker may know of it.
 
     Attributes:
+        dataset: name of the private documents' corpus.
         setting: private and shadow documents, and the vocabulary.
         mechanism: the defence; its channel is public.
         released: the private documents, sanitized.
@@ -32,6 +34,7 @@ class Case:
         seed: of all that is drawn, attacks included.
     """
 
+    dataset: str
     setting: Setting
     mechanism: Mechanism
     released: list[list[str]]
@@ -48,6 +51,19 @@ class Case:
     def shadow_released(self) -> list[list[str]]:
         """The shadow documents, sanitized by the attacker, with draws of their own."""
         return self.mechanism.sanitize(self.setting.shadow, seed=self.seed, first=len(self.setting.private))
+
+
+class Answer(NamedTuple):
+    """What an attack says.
+
+    Attributes:
+        guesses: a word a position.
+        details: further columns of the results: `encoded`, the sentences or pairs that went through an encoder,
+            training included, and what else is known of the run.
+    """
+
+    guesses: list[str]
+    details: dict[str, float] = {}
 
 
 # --- defences: functions of a setting -----------------------------------------------------------------------
@@ -72,32 +88,35 @@ def _custext_plus(setting: Setting, *, epsilon, k=20, mapping="disjoint", normal
 
 
 def _unchanged(case: Case):
-    return words_at(case.released, case.positions)
+    return Answer(words_at(case.released, case.positions))
 
 
 def _inversion(case: Case, *, exclude_itself=False):
     attack = attacks.EmbeddingInversion(case.setting.embeddings, exclude_itself)
-    return attack.reconstruct(case.released, case.positions)
+    return Answer(attack.reconstruct(case.released, case.positions))
 
 
 def _context_free(case: Case, *, alpha_inverse=None):
     counts = count_words(case.setting.shadow)
     attack = attacks.ContextFreeBayes(case.mechanism.channel, counts, alpha_inverse, keep=case.spared)
-    return attack.reconstruct(case.released, case.positions)
+    return Answer(attack.reconstruct(case.released, case.positions))
 
 
 def _context_free_bound(case: Case):
     # The prior of the attacked words themselves, under which no context-free rule is better (Theorem 1).
     counts = count_words([case.truths])
     attack = attacks.ContextFreeBayes(case.mechanism.channel, counts, alpha_inverse=0)
-    return attack.reconstruct(case.released, case.positions)
+    return Answer(attack.reconstruct(case.released, case.positions))
 
 
 def _markov(case: Case, *, k=None):
-    channel, sensitive = case.mechanism.channel, set(case.mechanism.inputs) - case.spared
-    attack = attacks.MarkovBayes(channel, k=k, keep=case.mechanism.keep, sensitive=sensitive)
+    attack = attacks.MarkovBayes(case.mechanism.channel, k=k, keep=case.mechanism.keep, sensitive=_sensitive(case))
     attack.fit(case.setting.shadow, case.shadow_released)
-    return attack.reconstruct(case.released, case.positions)
+    return Answer(attack.reconstruct(case.released, case.positions))
+
+
+def _sensitive(case: Case) -> set[str]:
+    return set(case.mechanism.inputs) - case.spared
 
 
 def _shadow_copies(case: Case, copies: int):
@@ -107,46 +126,73 @@ def _shadow_copies(case: Case, copies: int):
 
 
 def _contextual(
-    case: Case, *, k=10, copies=100, pairs=None, epochs=3.0, departure=None, kind=attacks.ContextualBayes
+    case: Case,
+    *,
+    k=10,
+    copies=100,
+    pairs=None,
+    epochs=3.0,
+    tests=None,
+    departure=None,
+    kind=attacks.ContextualBayes,
 ):
-    counts, sensitive = count_words(case.setting.shadow), set(case.mechanism.inputs) - case.spared
     if departure:
         kind = partial(ReleasedContextual, departures=[departure])
-    attack = kind(case.mechanism.channel, counts, k=k, sensitive=sensitive, seed=case.seed)
-    attack.fit(*_shadow_copies(case, copies), pairs=pairs, epochs=epochs, seed=case.seed)
-    return attack.reconstruct(case.released, case.positions)
+    counts, settings = count_words(case.setting.shadow), {"sensitive": _sensitive(case), "seed": case.seed}
+    attack = kind(case.mechanism.channel, counts, k=k, **settings)
+    return _detected(case, attack, *_shadow_copies(case, copies), pairs, epochs, tests)
 
 
-def _density_ratio(case: Case, *, k=10, copies=100, pairs=None, epochs=3.0):
-    return _contextual(case, k=k, copies=copies, pairs=pairs, epochs=epochs, kind=attacks.DensityRatio)
+def _detected(case: Case, attack, docs, released, pairs, epochs, tests=None):
+    """Trains a detector and attacks with it; on `tests` pairs of the private text its accuracy is measured."""
+    details = {}
+
+    def measure(when):
+        if tests:
+            encoded = attack.detector.encoded
+            accuracy = attack.accuracy(case.setting.private, case.released, pairs=tests, seed=case.seed)
+            for name, value in zip(("", "_low", "_high"), accuracy, strict=True):
+                details[f"accuracy_{when}{name}"] = value
+            attack.detector.encoded = encoded  # what is measured is no part of the attack
+
+    measure("before")
+    attack.fit(docs, released, pairs=pairs, epochs=epochs, seed=case.seed)
+    guesses = attack.reconstruct(case.released, case.positions)
+    measure("after")
+    return Answer(guesses, {"encoded": attack.detector.encoded, **details})
+
+
+def _density_ratio(case: Case, *, k=10, copies=100, pairs=None, epochs=3.0, tests=None):
+    settings = {"copies": copies, "pairs": pairs, "epochs": epochs, "tests": tests}
+    return _contextual(case, k=k, **settings, kind=attacks.DensityRatio)
 
 
 def _contextual_bound(case: Case, *, k=10, copies=30, pairs=None, epochs=3.0, departure=None):
     # Definition 2: the prior of the attacked words, a detector of further sanitizations of their sentences.
     # The departure, of the released code: a detector of the very text that is attacked.
-    sensitive = set(case.mechanism.inputs) - case.spared
-    settings = {"k": k, "alpha_inverse": 0, "sensitive": sensitive, "seed": case.seed}
+    settings = {"k": k, "alpha_inverse": 0, "sensitive": _sensitive(case), "seed": case.seed}
     attack = attacks.ContextualBayes(case.mechanism.channel, count_words([case.truths]), **settings)
     private, first = case.setting.private * copies, len(case.setting.private) + copies * len(case.setting.shadow)
     released = case.mechanism.sanitize(private, seed=case.seed, first=first)
     if departure:
         private, released = case.setting.private, case.released
-    attack.fit(private, released, pairs=pairs, epochs=epochs, seed=case.seed)
-    return attack.reconstruct(case.released, case.positions)
+    return _detected(case, attack, private, released, pairs, epochs)
 
 
-def _noisy_channel(case: Case, *, adapter, k=20, copies=4, epochs=1.0, bigrams=True):
-    counts, sensitive = count_words(case.setting.shadow), set(case.mechanism.inputs) - case.spared
-    settings = {
-        "adapter": adapter,
-        "k": k,
-        "bigrams": bigrams,
-        "keep": case.mechanism.keep,
-        "sensitive": sensitive,
-    }
-    attack = attacks.NoisyChannel(case.mechanism.channel, counts, **settings)
+def _noisy_channel(case: Case, *, adapter=None, k=20, copies=4, epochs=1.0, bigrams=True):
+    attack = attacks.NoisyChannel(
+        case.mechanism.channel,
+        count_words(case.setting.shadow),
+        adapter=adapter or adapters.leaving_out(case.dataset),
+        k=k,
+        bigrams=bigrams,
+        keep=case.mechanism.keep,
+        sensitive=_sensitive(case),
+    )
     attack.fit(*_shadow_copies(case, copies), epochs=epochs, seed=case.seed)
-    return attack.reconstruct(case.released, case.positions)
+    guesses = attack.reconstruct(case.released, case.positions)
+    reader, bigram = attack.weights
+    return Answer(guesses, {"encoded": attack.reader.encoded, "reader_weight": reader, "bigram_weight": bigram})
 
 
 _positive, _share = partial(checks.number, low=0), partial(checks.number, low=0, high=1)
@@ -173,7 +219,7 @@ DEFENCES: dict[str, tuple[Callable, dict[str, Callable]]] = {
     "santext+": (_santext_plus, {"epsilon": _positive, "w": _share, "p": _share}),
 }
 
-_DETECTOR = {"k": _count, "copies": _count, "pairs": _count, "epochs": _positive}
+_DETECTOR = {"k": _count, "copies": _count, "pairs": _count, "epochs": _positive, "tests": _count}
 
 ATTACKS: dict[str, tuple[Callable, dict[str, Callable]]] = {
     "context-free": (_context_free, {"alpha_inverse": _positive}),
@@ -181,7 +227,10 @@ ATTACKS: dict[str, tuple[Callable, dict[str, Callable]]] = {
     "contextual": (_contextual, {**_DETECTOR, "departure": partial(checks.choice, known=(None, *DEPARTURES))}),
     "contextual bound": (
         _contextual_bound,
-        {**_DETECTOR, "departure": partial(checks.choice, known=(None, "attacked pairs"))},
+        {
+            **{name: check for name, check in _DETECTOR.items() if name != "tests"},
+            "departure": partial(checks.choice, known=(None, "attacked pairs")),
+        },
     ),
     "density ratio": (_density_ratio, _DETECTOR),
     "embedding inversion": (_inversion, {"exclude_itself": partial(checks.choice, known=(False, True))}),
@@ -203,7 +252,15 @@ _setting = lru_cache(maxsize=2)(load_setting)  # a worker meets the same few set
 
 
 def prepare(
-    dataset: str, n_private: int, n_shadow: int, n_positions: int | None, seed: int, defence: str, **given
+    dataset: str,
+    n_private: int,
+    n_shadow: int,
+    n_positions: int | None,
+    seed: int,
+    defence: str,
+    *,
+    shadow_dataset: str | None = None,
+    **given,
 ):
     """The case that all attacks of a family share: sentences, positions and draws follow from the seed alone.
 
@@ -216,7 +273,8 @@ def prepare(
         n_positions: how many positions are attacked, drawn at random; None is all of them.
         seed: int of at least 0.
         defence: a name in `DEFENCES`.
-        **given: its parameters.
+        shadow_dataset: data set that the shadow sentences are of; None is the same one.
+        **given: the defence's parameters.
 
     Returns:
         a `Case`.
@@ -224,7 +282,7 @@ def prepare(
     Raises:
         KeyError, ValueError: as `load_setting`, or there are fewer positions than asked for.
     """
-    setting = _setting(dataset, n_private, n_shadow, seed=seed)
+    setting = _setting(dataset, n_private, n_shadow, seed=seed, shadow_dataset=shadow_dataset)
     mechanism = DEFENCES[defence][0](setting, **given)
     protected = set(getattr(mechanism, "sensitive", mechanism.inputs)) - mechanism.keep
     positions = sensitive_positions(setting.private, protected)
@@ -236,4 +294,5 @@ def prepare(
         chosen = np.random.default_rng(seed).choice(len(positions), n_positions, replace=False)
         positions = [positions[i] for i in sorted(chosen)]
     spared = frozenset(mechanism.inputs) - protected
-    return Case(setting, mechanism, mechanism.sanitize(setting.private, seed=seed), positions, spared, seed)
+    released = mechanism.sanitize(setting.private, seed=seed)
+    return Case(dataset, setting, mechanism, released, positions, spared, seed)

@@ -9,7 +9,8 @@
     seed: [0, 1]
 
 Every value may be one or a list; the grid is the product of them. `n_positions`, a number of attacked positions,
-may be left out (all of them), and so may `seed` (0) and the parameters that have a default in `experiment`.
+may be left out (all of them), and so may `seed` (0), `shadow_dataset` (where the attacker's sentences are of
+another data set than the private ones) and the parameters that have a default in `experiment`.
 """
 
 import hashlib
@@ -32,8 +33,8 @@ _NUMBERS = {
     "n_positions": partial(checks.whole, low=1),
     "seed": checks.whole,
 }
-_DEFAULTS = {"n_positions": None, "seed": 0}
-_KEYS = ("dataset", *_NUMBERS, "defence", "attack")
+_DEFAULTS = {"shadow_dataset": None, "n_positions": None, "seed": 0}
+_KEYS = ("dataset", "shadow_dataset", *_NUMBERS, "defence", "attack")
 
 Cell = dict  # a value for each of _KEYS; defence and attack are their name and parameters
 
@@ -61,17 +62,21 @@ def read_spec(path: Path) -> list[Cell]:
     if missing:
         raise KeyError(f"spec: key {missing[0]!r} is missing; known: {', '.join(_KEYS)}")
     spec = _DEFAULTS | spec
-    for name in _listed("dataset", spec["dataset"]):
-        if not isinstance(name, str):
-            raise ValueError(f"dataset: {name!r} is no name; `textsan data list` shows what there is")
+    axes = {key: _values(key, spec[key], _dataset, optional=key in _DEFAULTS) for key in _KEYS[:2]}
+    for name in {name for names in axes.values() for name in names if name}:
         load_dataset(name)
-    axes = {"dataset": _listed("dataset", spec["dataset"])}
     for key, check in _NUMBERS.items():
-        axes[key] = _values(key, spec[key], check, optional=key == "n_positions")
+        axes[key] = _values(key, spec[key], check, optional=_DEFAULTS.get(key, 0) is None)
     for key, known in (("defence", experiment.DEFENCES), ("attack", experiment.ATTACKS)):
         axes[key] = [choice for entry in _listed(key, spec[key]) for choice in _choices(key, entry, known)]
     cells = (dict(zip(axes, values, strict=True)) for values in product(*axes.values()))
     return list({cell_name(cell): cell for cell in cells}.values())
+
+
+def _dataset(key: str, name) -> str:
+    if not isinstance(name, str):
+        raise ValueError(f"{key}: {name!r} is no name; `textsan data list` shows what there is")
+    return name
 
 
 def _listed(key: str, value) -> list:

@@ -23,22 +23,32 @@ class Setting:
 
 
 def load_setting(
-    dataset: str, n_private: int, n_shadow: int, *, seed: int, embeddings: str = "glove-6b-50d"
+    dataset: str,
+    n_private: int,
+    n_shadow: int,
+    *,
+    seed: int,
+    shadow_dataset: str | None = None,
+    embeddings: str = "glove-6b-50d",
 ) -> Setting:
-    """Draws private and shadow sentences from the training split of a corpus.
+    """Draws private and shadow sentences from the training split of a corpus, or of two.
+
+    The private sentences depend on neither the number of shadow sentences nor their corpus.
 
     Args:
         dataset: name of a data set; see `textsan data list`.
         n_private, n_shadow: numbers of sentences, at least 1.
         seed: of the draw, int.
+        shadow_dataset: what the attacker has instead of sentences of the same data set; None is the same.
         embeddings: name of word vectors.
 
     Raises:
         KeyError: unknown data set or word vectors.
         ValueError: the corpus has too few sentences.
     """
-    records = private_and_shadow(load_dataset(dataset, split="train"), n_private, n_shadow, seed)
-    private, shadow = ([list(record.tokens) for record in part] for part in records)
+    shadow = None if shadow_dataset in (None, dataset) else load_dataset(shadow_dataset, split="train")
+    parts = private_and_shadow(load_dataset(dataset, split="train"), n_private, n_shadow, seed, shadow)
+    private, shadow = ([list(record.tokens) for record in part] for part in parts)
     words = {word for document in private + shadow for word in document}
     vectors = load_embeddings(embeddings)
     return Setting(private, shadow, vectors.restrict(word for word in vectors.words if word in words))

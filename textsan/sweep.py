@@ -11,31 +11,52 @@ import os
 import platform
 import time
 import traceback
+from collections.abc import Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
 import joblib
 import numpy as np
 import pandas as pd
+import yaml
 from filelock import FileLock, Timeout
 from tqdm import tqdm
 
-from textsan import experiment
-from textsan.evaluation import bootstrap_rate, paired_difference, words_at
+from textsan import experiment, models
+from textsan.evaluation import Estimate, bootstrap_rate, paired_difference, words_at
 from textsan.grid import Cell, cell_name
 
+SUBSTITUTIONS = {
+    "rt": "in place of SST-2, whose sentences are of the same reviews",
+    "nyt": "in place of AG News",
+    "amazon": "in place of Yelp",
+    "tweets": "in no paper",
+}
+"""What the default corpora stand for."""
 
-def run(cells: list[Cell], folder: Path, *, workers: int = -1, scheduler: str | None = None) -> list[str]:
+
+def run(
+    cells: list[Cell],
+    folder: Path,
+    *,
+    workers: int = -1,
+    scheduler: str | None = None,
+    baselines: Sequence[str] = (),
+) -> list[str]:
     """Computes the cells that have no result yet, and writes `results.csv` of those that have one.
+
+    Beside it, `results.yml` says what made them.
 
     Args:
         cells: of `textsan.grid.read_spec`.
         folder: where results go; every worker must reach it under this name.
         workers: processes on this machine; -1 is one a core.
         scheduler: address of a dask scheduler, whose workers are used instead.
+        baselines: names of attacks that the others are compared with in the table.
 
     Returns:
         a line for each cell that failed.
@@ -44,6 +65,8 @@ def run(cells: list[Cell], folder: Path, *, workers: int = -1, scheduler: str | 
         ValueError: another sweep is writing to the folder, or dask is asked for and not installed.
         ConnectionError: no scheduler answers.
     """
+    for name in baselines:
+        _attack(name, cells)
     folder = Path(folder).resolve()
     stored = folder / "cells"
     stored.mkdir(parents=True, exist_ok=True)
@@ -64,23 +87,70 @@ def run(cells: list[Cell], folder: Path, *, workers: int = -1, scheduler: str | 
                     progress.update(number)
             except BrokenProcessPool:
                 failures.append("a worker was killed (out of memory?); start again with fewer workers")
-        _write(folder / "results.csv", table(cells, folder).to_csv(index=False).encode())
+        _write(folder / "results.csv", table(cells, folder, baselines).to_csv(index=False).encode())
+        _write(folder / "results.yml", yaml.safe_dump(provenance(cells, folder), sort_keys=False).encode())
     return failures
 
 
-def table(cells: list[Cell], folder: Path) -> pd.DataFrame:
+def table(cells: list[Cell], folder: Path, baselines: Sequence[str] = ()) -> pd.DataFrame:
     """Tidy results, a row a cell, of those that have been computed.
 
     Args:
         cells: of `textsan.grid.read_spec`.
         folder: that of `run`.
+        baselines: names of attacks. For each there are three more columns, "over NAME" and its "low" and "high":
+            the attack's success rate minus the baseline's on the same positions, 95 % interval from resampling
+            sentences, both together. Empty where the baseline has not been computed.
+
+    Raises:
+        ValueError: a baseline that is no attack of the cells, or is there with more than one set of parameters.
     """
+    others = [_attack(name, cells) for name in baselines]
+    computed = [cell for cell in cells if _result(cell, folder).exists()]
     rows = []
-    for cell in cells:
-        path = Path(folder) / "cells" / f"{cell_name(cell)}.json"
-        if path.exists():
-            rows.append(json.loads(path.read_text(encoding="utf-8"))["row"])
+    for cell in computed:
+        row = json.loads(_result(cell, folder).read_text(encoding="utf-8"))["row"]
+        for attack in others:
+            other = cell | {"attack": attack}
+            if other in computed and other != cell:
+                name, gain = f"over {attack['name']}", _difference(cell, other, folder)
+                row |= dict(zip((name, f"{name} low", f"{name} high"), gain, strict=True))
+        rows.append(row)
     return pd.DataFrame(rows)
+
+
+def _attack(name: str, cells: list[Cell]) -> dict:
+    found = list(
+        {json.dumps(cell["attack"]): cell["attack"] for cell in cells if cell["attack"]["name"] == name}.values()
+    )
+    if len(found) != 1:
+        raise ValueError(f"over: {name!r} is {len(found)} attacks of the sweep; name one that is there just once")
+    return found[0]
+
+
+def provenance(cells: list[Cell], folder: Path) -> dict:
+    """What made the results: hardware, versions and what stands in the place of the papers' data and models.
+
+    Args:
+        cells: of `textsan.grid.read_spec`.
+        folder: that of `run`.
+    """
+    results = [_result(cell, folder) for cell in cells]
+    made = [json.loads(path.read_text(encoding="utf-8")) for path in results if path.exists()]
+    names = {cell[key] for cell in cells for key in ("dataset", "shadow_dataset")} - {None}
+    return {
+        "cells": f"{len(made)} of {len(cells)}",
+        "seconds": round(sum(one["row"]["seconds"] for one in made), 1),
+        "hardware": sorted({one["hardware"] for one in made}),
+        "versions": [dict(pairs) for pairs in sorted({tuple(one["versions"].items()) for one in made})],
+        "data": {name: SUBSTITUTIONS.get(name, "the papers' own") for name in sorted(names)},
+        "word vectors": "glove-6b-50d, in place of GloVe 840B with 300 dimensions",
+        "encoder": f"{models.ENCODER}, in place of bert-base-uncased",
+    }
+
+
+def _result(cell: Cell, folder: Path) -> Path:
+    return Path(folder) / "cells" / f"{cell_name(cell)}.json"
 
 
 def load_hits(cell: Cell, folder: Path) -> dict[str, np.ndarray]:
@@ -102,39 +172,10 @@ def load_hits(cell: Cell, folder: Path) -> dict[str, np.ndarray]:
         return dict(file)
 
 
-def differences(cells: list[Cell], folder: Path, baseline: str) -> pd.DataFrame:
-    """Success rate of each attack minus that of a baseline on the same positions, a row a computed cell.
-
-    The columns of `table`, and `baseline_asr`, `gain`, `gain_low`, `gain_high`: a 95 % interval from resampling
-    sentences, both attacks together.
-
-    Args:
-        cells: of `textsan.grid.read_spec`.
-        folder: that of `run`.
-        baseline: name of an attack that every family has once.
-
-    Raises:
-        FileNotFoundError: a cell has no result.
-    """
-    rows = []
-    for cell in cells:
-        if cell["attack"]["name"] == baseline:
-            continue
-        other = next(
-            c for c in cells if c | {"attack": cell["attack"]} == cell and c["attack"]["name"] == baseline
-        )
-        ours, theirs = load_hits(cell, folder), load_hits(other, folder)
-        truths = np.ones(len(ours["hit"]), dtype=bool)
-        gain = paired_difference(ours["hit"], theirs["hit"], truths, ours["document"], seed=cell["seed"])
-        [row] = table([cell], folder).to_dict("records")
-        columns = {
-            "baseline_asr": theirs["hit"].mean(),
-            "gain": gain.value,
-            "gain_low": gain.low,
-            "gain_high": gain.high,
-        }
-        rows.append(row | columns)
-    return pd.DataFrame(rows)
+def _difference(cell: Cell, other: Cell, folder: Path) -> Estimate:
+    ours, theirs = load_hits(cell, folder), load_hits(other, folder)
+    truths = np.ones(len(ours["hit"]), dtype=bool)
+    return paired_difference(ours["hit"], theirs["hit"], truths, ours["document"], seed=cell["seed"])
 
 
 def _run_family(cells: list[Cell], stored: Path) -> tuple[int, list[str]]:
@@ -158,7 +199,7 @@ def _run_cell(cell: Cell, case: experiment.Case, stored: Path) -> None:
     parameters = dict(cell["attack"])
     attack, _ = experiment.ATTACKS[parameters.pop("name")]
     start = time.perf_counter()
-    guesses = attack(case, **parameters)
+    guesses, details = attack(case, **parameters)
     seconds = time.perf_counter() - start
     truths = case.truths
     document, index = np.array(case.positions, dtype=np.int32).T
@@ -174,7 +215,7 @@ def _run_cell(cell: Cell, case: experiment.Case, stored: Path) -> None:
     estimate = bootstrap_rate(guesses, truths, document, seed=cell["seed"])
     defence = dict(cell["defence"])
     row = {
-        **{key: cell[key] for key in ("dataset", "n_private", "n_shadow", "seed")},
+        **{key: cell[key] for key in ("dataset", "shadow_dataset", "n_private", "n_shadow", "seed")},
         "defence": defence.pop("name"),
         "epsilon": defence.pop("epsilon"),
         "defence_parameters": json.dumps(defence),
@@ -187,15 +228,16 @@ def _run_cell(cell: Cell, case: experiment.Case, stored: Path) -> None:
         "asr_substring": float(arrays["substring"].mean()),
         "unchanged": float(arrays["unchanged"].mean()),
         "seconds": round(seconds, 3),
+        **details,
     }
-    versions = {name: version(name) for name in ("textsan", "numpy", "scipy")} | {
-        "python": platform.python_version()
-    }
+    versions = {"python": platform.python_version()}
+    versions |= {name: version(name) for name in ("textsan", "numpy", "scipy", "torch") if find_spec(name)}
     hits = io.BytesIO()
     np.savez_compressed(hits, **arrays)
     name = cell_name(cell)
     _write(stored / f"{name}.npz", hits.getvalue())
-    result = {"cell": cell, "row": row, "versions": versions}
+    hardware = f"{platform.machine()}, {joblib.cpu_count()} cores"
+    result = {"cell": cell, "row": row, "versions": versions, "hardware": hardware}
     _write(stored / f"{name}.json", (json.dumps(result, indent=1) + "\n").encode())
 
 
