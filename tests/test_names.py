@@ -1,10 +1,13 @@
 import importlib.util
+import re
 
 import pytest
 
-from textsan import assets, names
-from textsan.datasets import Record
-from textsan.names import find_names, surface
+from textsan import assets, census_names, datasets, names
+from textsan.case import capitals, lower_share, surface
+from textsan.datasets import Record, load_dataset
+from textsan.evaluation import attack_success_rate
+from textsan.names import checked_names, find_names
 from textsan.vocabulary import tokenize
 
 pytestmark = pytest.mark.usefixtures("default_data")
@@ -76,7 +79,7 @@ def test_surface_is_the_tokens_with_their_case(text):
 
 
 def test_census_lists_have_their_published_sizes():
-    lists = names._census()
+    lists = census_names._census()
     assert len(lists.family) == 88_799 and len(lists.given) == 5163
     assert assets.registry()["assets"]["census-names"]["default"]
 
@@ -103,3 +106,53 @@ def test_presidio_finds_people_and_no_titles():
         "angela",
         "merkel",
     ]
+
+
+def test_capitals_say_nothing_at_starts_in_shouts_and_in_text_without_case():
+    assert capitals(["Then", "Ann", "left", ".", "Bob", "did", "NOT", "."]) == (
+        [None, True, False, None, None, False, None, None]
+    )
+    assert capitals(["ann", "left"]) == [None, None] == capitals(["Ann", "Left"])
+    assert capitals(["so", "Mr", ".", "Ann", "left"])[3] is True  # no sentence ends after a title
+
+
+def test_case_of_the_corpora_tells_words_from_names():
+    share = lower_share()
+    assert all(share[word] > 0.5 for word in ("will", "may", "long", "bill", "grace", "art"))
+    assert all(share.get(word, 0.0) < 0.5 for word in ("john", "robert", "spielberg", "america"))
+
+
+def precision_and_recall(dataset, finder):
+    docs = load_dataset(dataset, "all")
+    read, truth = checked_names(docs)
+    answer = {position for position in finder(docs) if position[0] in read}
+    both = answer & truth
+    return (
+        attack_success_rate([p in both for p in sorted(answer)], [True] * len(answer)),
+        attack_success_rate([p in both for p in sorted(truth)], [True] * len(truth)),
+    )
+
+
+@pytest.mark.parametrize("dataset, sentences, recall", [("rt", 250, 0.7), ("nyt", 209, 0.85)])
+def test_the_finder_holds_on_sentences_read_by_hand(dataset, sentences, recall):
+    assert len(checked_names(load_dataset(dataset, "all"))[0]) == sentences
+    found = precision_and_recall(dataset, lambda docs: find_names(docs, "census"))
+    assert found[0].low > 0.85 and found[1].low > recall
+
+    def every_listed_word(docs):
+        listed = census_names._census().given | census_names._census().family
+        return [(d, i) for d, r in enumerate(docs) for i, word in enumerate(r.tokens) if word in listed]
+
+    assert precision_and_recall(dataset, every_listed_word)[0].high < 0.2
+
+
+@pytest.mark.skipif("yelp" not in datasets._local_folders(), reason="yelp is not in TEXTSAN_DATA")
+def test_reviews_read_by_hand_are_recognised():
+    docs = load_dataset("yelp", "train")
+    assert len(checked_names(docs)[0]) in (0, 39)  # none of them in another edition of the data
+
+
+def test_the_table_of_checked_sentences_holds_no_text():
+    lines = names._CHECKED.read_text().splitlines()
+    assert lines[0] == "dataset,split,sentence,names"
+    assert all(re.fullmatch(r"\w+,(test|train),[0-9a-f]{16},(\d+( \d+)*)?", line) for line in lines[1:])
