@@ -186,24 +186,16 @@ def test_comparisons_of_two_attacks(root, quantity, value):
 
 
 def test_parameters_become_columns_and_comments_are_skipped(tmp_path):
-    rows = [row("x", 0.5, attack_parameters={"k": 5, "alpha_inverse": None}), row("x", 0.5)]
+    rows = [row("x", 0.5, attack_parameters={"k": 5, "departure": None}), row("x", 0.5)]
     text = pd.DataFrame(rows).to_csv(index=False)
     (tmp_path / "a.csv").write_text("# made by hand\n# twice\n" + text)
     (tmp_path / "b.csv").write_text("task,seconds\nx,1\n")
     frame = load_tables(tmp_path, ["*.csv", "a.csv"])
     assert len(frame) == 3 and list(frame.table) == ["a.csv", "a.csv", "b.csv"]
     assert frame["defence.mapping"].tolist()[:2] == ["overlapping"] * 2
-    assert frame["attack.k"][0] == 5 and pd.isna(frame["attack.k"][1])
+    assert frame["attack.k"][0] == 5 and pd.isna(frame["attack.k"][1]) and frame["attack.departure"].isna().all()
     assert frame.shadow_ratio[0] == 5.0 and frame.minutes_per_1000[0] == pytest.approx(1 / 30)
     assert load_tables(tmp_path, "none*.csv").empty
-
-
-def test_smoothing_is_the_constant_in_units_of_one_over_alpha(tmp_path):
-    given = [{"alpha_inverse": None}, {"alpha_inverse": 0}, {"pseudo_count": 5, "alpha_inverse": None}]
-    given += [{"alpha_inverse": 0.001}, {}]
-    pd.DataFrame([row("x", 0.5, attack_parameters=one) for one in given]).to_csv(tmp_path / "a.csv", index=False)
-    found = load_tables(tmp_path, "a.csv").smoothing
-    assert found[[0, 1, 2, 4]].tolist() == [1, 0, 5, 1] and pd.isna(found[3])
 
 
 def test_select_compares_numbers_words_and_empty_cells():
@@ -282,3 +274,4 @@ def test_columns_of_one_row_can_be_compared(tmp_path):
 def test_several_rows_in_a_cell_are_refused(tmp_path):
     with pytest.raises(ValueError, match="several rows"):
         judged(tmp_path, [row("x", 0.6), row("x", 0.5), row("y", 0.5)], test="above")
+    assert judged(tmp_path, [row("x", 0.6), row("x", 0.6), row("y", 0.5)], test="above").verdict == "holds"

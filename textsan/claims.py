@@ -86,7 +86,7 @@ def pairs(rows: pd.DataFrame, left: Mapping, right: Mapping, free: Sequence[str]
         free: columns that need not agree within a cell.
 
     Raises:
-        ValueError: more than one row on a side of a cell.
+        ValueError: rows on a side of a cell that differ; one that is in two tables counts once.
     """
     names = [column for column in FAMILY if column not in free and column in rows]
     sides = []
@@ -96,7 +96,7 @@ def pairs(rows: pd.DataFrame, left: Mapping, right: Mapping, free: Sequence[str]
         found = {}
         for row in select(rows, where).to_dict("records"):
             cell = tuple(str(row[name]) for name in names)
-            if cell in found:
+            if cell in found and found[cell][column] != row[column]:
                 raise ValueError(f"claim: {where} has several rows in the cell {', '.join(cell)}; ask for more")
             found[cell] = row
         sides.append((found, column))

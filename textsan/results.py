@@ -15,8 +15,8 @@ def load_tables(folder: Path, patterns: str | Sequence[str]) -> pd.DataFrame:
     """Rows of all tables of a folder that match; an empty frame where none does.
 
     Lines that begin with # are comments. The parameters of a sweep's table become columns, "attack.k" and
-    "defence.mapping" for example, and more follow from others: table (the file), shadow_ratio (in percent),
-    minutes_per_1000 (of 1,000 attacked words) and smoothing (the context-free attack's constant, times alpha).
+    "defence.mapping" for example, and three more follow from others: table (the file), shadow_ratio (in percent)
+    and minutes_per_1000 (of 1,000 attacked words).
 
     Args:
         folder: where the tables are.
@@ -42,18 +42,9 @@ def _read(path: Path) -> pd.DataFrame:
                 frame[f"{kind}.{name}"] = pd.Series([one.get(name) for one in given], dtype=object)
     if {"n_shadow", "n_private"} <= {*frame}:
         frame["shadow_ratio"] = 100 * frame.n_shadow / frame.n_private
-    if "attack" in frame:
-        frame["smoothing"] = [_smoothing(row) for row in frame.to_dict("records")]
     if {"seconds", "n_positions"} <= {*frame}:
         frame["minutes_per_1000"] = frame.seconds / frame.n_positions * 1000 / 60
     return frame.assign(table=path.name)
-
-
-def _smoothing(row: Mapping) -> float | None:
-    if "attack.pseudo_count" in row and row["attack.pseudo_count"] is not None:
-        return row["attack.pseudo_count"]
-    constant = row.get("attack.alpha_inverse")
-    return 1.0 if constant is None else 0.0 if constant == 0 else None
 
 
 def select(rows: pd.DataFrame, where: Mapping) -> pd.DataFrame:
