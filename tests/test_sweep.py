@@ -15,6 +15,7 @@ from click.testing import CliRunner
 
 from textsan import Embeddings, Setting, cli, experiment, grid, load_dataset, sweep
 from textsan.evaluation import attack_success_rate, bootstrap_rate
+from textsan.names import find_names
 from textsan.setting import load_setting
 
 SPEC = {
@@ -107,6 +108,15 @@ def test_protected_words_alone_are_attacked(world):
     assert case.shadow_released[:2] != case.mechanism.sanitize(case.setting.shadow, seed=0)[:2]
 
 
+def test_names_alone_are_attacked_where_names_are_asked_for(default_data):
+    every, names = (
+        experiment.prepare("nyt", 60, 40, None, 0, "custext+", epsilon=1.0, targets=targets)
+        for targets in ("protected", "census")
+    )
+    assert names.released == every.released and 0 < len(names.positions) < len(every.positions) / 5
+    assert set(names.positions) == set(every.positions) & set(find_names(every.setting.records, "census"))
+
+
 def test_the_bound_knows_the_attacked_words(world):
     """Over ten seeds, no context-free attack on shadow counts is above it on average."""
     rates = Counter()
@@ -158,6 +168,8 @@ def test_a_failed_cell_is_reported_and_the_others_go_on(world, tmp_path, monkeyp
         ({"seed": -1}, ["seed", "-1"]),
         ({"dataset": "rtt"}, ["dataset", "rtt", "amazon"]),
         ({"dataset": 3}, ["dataset", "3"]),
+        ({"shadow_dataset": "rtt"}, ["dataset", "rtt", "amazon"]),
+        ({"targets": "places"}, ["targets", "places", "census"]),
         ({"attack": ["psychic"]}, ["attack", "psychic", "markov", "context-free"]),
         ({"attack": {"name": "markov", "kk": 3}}, ["markov", "kk", "known: k"]),
         ({"attack": {"name": "markov", "k": 0.5}}, ["markov", "k", "0.5"]),

@@ -15,6 +15,7 @@ from textsan import adapters, attacks, checks
 from textsan.attacks.released_code import DEPARTURES, ReleasedContextual
 from textsan.evaluation import sensitive_positions, words_at
 from textsan.mechanisms import CusText, Mechanism, SanText, SanTextPlus, least_frequent
+from textsan.names import find_names
 from textsan.setting import Setting, load_setting
 from textsan.vocabulary import STOP_WORDS, count_words
 
@@ -96,9 +97,11 @@ def _inversion(case: Case, *, exclude_itself=False):
     return Answer(attack.reconstruct(case.released, case.positions))
 
 
-def _context_free(case: Case, *, alpha_inverse=None):
+def _context_free(case: Case, *, multiple=1.0):
+    # The constant is a multiple of the paper's 1/alpha, alpha being the number of shadow tokens (its Table 4).
     counts = count_words(case.setting.shadow)
-    attack = attacks.ContextFreeBayes(case.mechanism.channel, counts, alpha_inverse, keep=case.spared)
+    constant = multiple / sum(counts.values())
+    attack = attacks.ContextFreeBayes(case.mechanism.channel, counts, constant, keep=case.spared)
     return Answer(attack.reconstruct(case.released, case.positions))
 
 
@@ -222,7 +225,7 @@ DEFENCES: dict[str, tuple[Callable, dict[str, Callable]]] = {
 _DETECTOR = {"k": _count, "copies": _count, "pairs": _count, "epochs": _positive, "tests": _count}
 
 ATTACKS: dict[str, tuple[Callable, dict[str, Callable]]] = {
-    "context-free": (_context_free, {"alpha_inverse": _positive}),
+    "context-free": (_context_free, {"multiple": _positive}),
     "context-free bound": (_context_free_bound, {}),
     "contextual": (_contextual, {**_DETECTOR, "departure": partial(checks.choice, known=(None, *DEPARTURES))}),
     "contextual bound": (
@@ -251,6 +254,10 @@ ATTACKS: dict[str, tuple[Callable, dict[str, Callable]]] = {
 _setting = lru_cache(maxsize=2)(load_setting)  # a worker meets the same few settings again and again
 
 
+TARGETS = ("protected", "census", "presidio")
+"""What is attacked: every protected word, or the personal names among them that one of the finders finds."""
+
+
 def prepare(
     dataset: str,
     n_private: int,
@@ -260,12 +267,13 @@ def prepare(
     defence: str,
     *,
     shadow_dataset: str | None = None,
+    targets: str = "protected",
     **given,
 ):
     """The case that all attacks of a family share: sentences, positions and draws follow from the seed alone.
 
     Under attack are the positions whose original word the defence protects: no kept word, of SanText+ only the
-    sensitive ones. They do not depend on epsilon.
+    sensitive ones; or the personal names among them. They do not depend on epsilon.
 
     Args:
         dataset: name of a data set.
@@ -274,6 +282,7 @@ def prepare(
         seed: int of at least 0.
         defence: a name in `DEFENCES`.
         shadow_dataset: data set that the shadow sentences are of; None is the same one.
+        targets: one of `TARGETS`.
         **given: the defence's parameters.
 
     Returns:
@@ -286,6 +295,9 @@ def prepare(
     mechanism = DEFENCES[defence][0](setting, **given)
     protected = set(getattr(mechanism, "sensitive", mechanism.inputs)) - mechanism.keep
     positions = sensitive_positions(setting.private, protected)
+    if targets != "protected":
+        found = set(find_names(setting.records, targets))
+        positions = [position for position in positions if position in found]
     if n_positions is not None:
         if n_positions > len(positions):
             raise ValueError(

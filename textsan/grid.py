@@ -10,7 +10,8 @@
 
 Every value may be one or a list; the grid is the product of them. `n_positions`, a number of attacked positions,
 may be left out (all of them), and so may `seed` (0), `shadow_dataset` (where the attacker's sentences are of
-another data set than the private ones) and the parameters that have a default in `experiment`.
+another data set than the private ones), `targets` (protected; or census or presidio, the personal names that this
+finder finds among the protected words) and the parameters that have a default in `experiment`.
 """
 
 import hashlib
@@ -33,8 +34,8 @@ _NUMBERS = {
     "n_positions": partial(checks.whole, low=1),
     "seed": checks.whole,
 }
-_DEFAULTS = {"shadow_dataset": None, "n_positions": None, "seed": 0}
-_KEYS = ("dataset", "shadow_dataset", *_NUMBERS, "defence", "attack")
+_DEFAULTS = {"shadow_dataset": None, "targets": "protected", "n_positions": None, "seed": 0}
+_KEYS = ("dataset", "shadow_dataset", "targets", *_NUMBERS, "defence", "attack")
 
 Cell = dict  # a value for each of _KEYS; defence and attack are their name and parameters
 
@@ -65,6 +66,9 @@ def read_spec(path: Path) -> list[Cell]:
     axes = {key: _values(key, spec[key], _dataset, optional=key in _DEFAULTS) for key in _KEYS[:2]}
     for name in {name for names in axes.values() for name in names if name}:
         load_dataset(name)
+    axes["targets"] = _values(
+        "targets", spec["targets"], partial(checks.choice, known=experiment.TARGETS), optional=False
+    )
     for key, check in _NUMBERS.items():
         axes[key] = _values(key, spec[key], check, optional=_DEFAULTS.get(key, 0) is None)
     for key, known in (("defence", experiment.DEFENCES), ("attack", experiment.ATTACKS)):

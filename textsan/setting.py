@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from textsan.datasets import load_dataset, private_and_shadow
+from textsan.datasets import Record, load_dataset, private_and_shadow
 from textsan.embeddings import Embeddings, load_embeddings
 
 
@@ -15,11 +15,13 @@ class Setting:
         shadow: token lists that the attacker owns.
         embeddings: every word of either that has a vector, in the order of the word vectors (GloVe: frequent
             words first); as in the papers the vocabulary is that of the data, and it is public.
+        records: the private documents with the text as it is written, for what its case says.
     """
 
     private: list[list[str]]
     shadow: list[list[str]]
     embeddings: Embeddings
+    records: tuple[Record, ...] = ()
 
 
 def load_setting(
@@ -51,4 +53,5 @@ def load_setting(
     private, shadow = ([list(record.tokens) for record in part] for part in parts)
     words = {word for document in private + shadow for word in document}
     vectors = load_embeddings(embeddings)
-    return Setting(private, shadow, vectors.restrict(word for word in vectors.words if word in words))
+    vocabulary = vectors.restrict(word for word in vectors.words if word in words)
+    return Setting(private, shadow, vocabulary, tuple(parts[0]))

@@ -215,7 +215,7 @@ def _run_cell(cell: Cell, case: experiment.Case, stored: Path) -> None:
     estimate = bootstrap_rate(guesses, truths, document, seed=cell["seed"])
     defence = dict(cell["defence"])
     row = {
-        **{key: cell[key] for key in ("dataset", "shadow_dataset", "n_private", "n_shadow", "seed")},
+        **{key: cell[key] for key in ("dataset", "shadow_dataset", "targets", "n_private", "n_shadow", "seed")},
         "defence": defence.pop("name"),
         "epsilon": defence.pop("epsilon"),
         "defence_parameters": json.dumps(defence),
