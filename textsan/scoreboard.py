@@ -186,7 +186,8 @@ def _why(ours: Estimate, published: float, band: float, limit: str, word: str) -
         return f"published as {'at most' if limit == 'upper' else 'at least'} {published:g}"
     gap = max(ours.low - published, published - ours.high)
     if word == "differs":
-        return f"{gap - band:.3g} beyond both intervals; ours is {'higher' if ours.value > published else 'lower'}"
+        side = "higher" if ours.value > published else "lower"
+        return f"{round(gap - band, 3):g} beyond both intervals; ours is {side}"
     return "inside our interval" if gap <= 0 else "inside the paper's band"
 
 

@@ -1,0 +1,377 @@
+"""What each departure of released code from its paper changes, as far as channels and counts decide it.
+
+    TEXTSAN_DATA=FOLDER python benchmarks/departures.py [--out data/results/departures.csv]
+
+Success is computed, not sampled: for each attacked word x the sum of Pr(y | x) over the outputs y for which the
+attack answers x. So nothing depends on the draws of a sanitizer, and the 95 % intervals are those of the
+sentences, resampled, both sides together. SST-2 is read from TEXTSAN_DATA or the hub.
+"""
+
+import argparse
+import os
+import platform
+from dataclasses import replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import yaml
+from scipy import sparse
+
+from textsan import Channel, CusText, count_words, experiment, load_embeddings, tokenize
+from textsan.attacks import ContextFreeBayes, EmbeddingInversion
+from textsan.datasets import load_dataset
+from textsan.embeddings import euclidean
+from textsan.vocabulary import STOP_WORDS
+
+CORPUS, N_PRIVATE, N_SHADOW, SEED = "rt", 1000, 1000, 0
+CUSTEXT = (1.0, 2.0, 4.0, 8.0)
+SANTEXT = (2.0, 2.4, 2.8, 3.2)
+ATTACKED = {"custext+": 3000, "santext+": 1000}  # positions of Tong et al. 2024
+TYPES, REPEATS = 1000, 20  # its sanitized types under attack; draws of shadow lines from SST-2
+K = 20
+
+
+class Score(NamedTuple):
+    """Expected hits and attacked words of each sentence."""
+
+    hits: np.ndarray
+    words: np.ndarray
+
+    @property
+    def rate(self) -> float:
+        return float(self.hits.sum() / self.words.sum())
+
+
+def effect(described: Score, released: Score) -> tuple[float, float, float]:
+    """Released minus described with a 95 % percentile interval, the same resampled sentences on both sides."""
+    size = len(described.words)
+    picks = np.random.default_rng(SEED).multinomial(size, np.full(size, 1 / size), size=1000)
+    rates = [(picks @ score.hits) / (picks @ score.words) for score in (released, described)]
+    return released.rate - described.rate, *np.quantile(rates[0] - rates[1], [0.025, 0.975])
+
+
+# --- expected success -----------------------------------------------------------------------------------------
+
+
+def answers(attack: ContextFreeBayes) -> np.ndarray:
+    """Row number of the input that the attack answers to each output."""
+    channel = attack.channel
+    best, score = attack.candidates(channel.outputs, k=1)
+    own = np.array([channel.input_index.get(word, -1) for word in channel.outputs])
+    return np.where(score[:, 0] > -np.inf, best[:, 0], own)
+
+
+def equal(channel: Channel, guesses: np.ndarray) -> sparse.csr_array:
+    """1 where the answer to an output is the input, (n_in, n_out)."""
+    known = np.flatnonzero(guesses >= 0)
+    return sparse.csr_array((np.ones(len(known)), (guesses[known], known)), shape=channel.shape)
+
+
+def contained(channel: Channel, guesses: np.ndarray) -> sparse.csr_array:
+    """1 where the answer to an output contains the input."""
+    rows, columns = [], []
+    for column, guess in enumerate(guesses):
+        word = channel.inputs[guess]
+        parts = {word[i:j] for i in range(len(word)) for j in range(i + 1, len(word) + 1)}
+        found = [channel.input_index[part] for part in parts if part in channel.input_index]
+        rows += found
+        columns += [column] * len(found)
+    return sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=channel.shape)
+
+
+def expected(channel: Channel, hit: sparse.csr_array, outputs=None) -> np.ndarray:
+    """Sum of Pr(y | x) over the outputs that are a hit for x, of each input; over some of the outputs if given."""
+    found = np.zeros(channel.shape[0])
+    for at in range(0, len(found), 256):
+        rows = np.arange(at, min(at + 256, len(found)))
+        weights = hit[rows].toarray()
+        if outputs is not None:
+            weights *= outputs
+        found[rows] = (channel.rows(rows) * weights).sum(axis=1)
+    return found
+
+
+def score(case, by_word: np.ndarray, weight: np.ndarray | None = None) -> Score:
+    """Hits and words by sentence, from what each input of the channel contributes."""
+    documents = np.array([document for document, _ in case.positions])
+    rows = np.array([case.mechanism.channel.input_index[word] for word in case.truths])
+    size = len(case.setting.private)
+    counted = np.bincount(documents, None if weight is None else weight[rows], size)
+    return Score(np.bincount(documents, by_word[rows], size), counted.astype(float))
+
+
+def context_free(case, channel=None, counts=None, constant=None, hit=equal) -> np.ndarray:
+    """Expected hits of the context-free attack, or with the counts of the truth and no constant of its bound."""
+    channel = case.mechanism.channel if channel is None else channel
+    counts = count_words(case.setting.shadow) if counts is None else counts
+    return expected(channel, hit(channel, answers(ContextFreeBayes(channel, counts, constant, keep=case.spared))))
+
+
+def prepare(defence, epsilon, **given):
+    return experiment.prepare(CORPUS, N_PRIVATE, N_SHADOW, None, SEED, defence, epsilon=epsilon, **given)
+
+
+def custext(epsilon, mapping="overlapping", normalise="group"):
+    return prepare("custext+", epsilon, mapping=mapping, normalise=normalise)
+
+
+def santext(epsilon, w=0.999, p=0.0):
+    return prepare("santext+", epsilon, w=w, p=p)
+
+
+SETTINGS = [("custext+", e, custext) for e in CUSTEXT] + [("santext+", e, santext) for e in SANTEXT]
+
+
+# --- the departures: each yields (defence, epsilon, described, released) ------------------------------------
+
+
+def substring():
+    for defence, epsilon, build in SETTINGS:
+        case = build(epsilon)
+        yield defence, epsilon, score(case, context_free(case)), score(case, context_free(case, hit=contained))
+
+
+def counters():
+    """What a baseline as good as the context-free attack prints, as the mean over all smaller epsilons."""
+    seen = []
+    for epsilon in range(1, 9):
+        case = custext(float(epsilon))
+        seen.append(score(case, context_free(case)))
+        if epsilon in CUSTEXT:
+            mean = Score(np.mean([one.hits for one in seen], axis=0), seen[-1].words)
+            yield "custext+", float(epsilon), seen[-1], mean
+
+
+def mapping():
+    for epsilon in CUSTEXT:
+        cases = [custext(epsilon, mapping=name) for name in ("disjoint", "overlapping")]
+        yield "custext+", epsilon, *(score(case, context_free(case)) for case in cases)
+
+
+def output_space():
+    """Each word's neighbours among all 400,000 words of GloVe 6B, not among those of the data."""
+    case, glove = custext(1.0), load_embeddings()
+    vectors, others = case.setting.embeddings.vectors, glove.vectors.astype(np.float64)
+    nearest, far = [], []
+    for at in range(0, len(vectors), 64):
+        distances = euclidean(vectors[at : at + 64], others)
+        closest = np.argpartition(distances, K, axis=1)[:, :K].copy()  # a view would keep the whole table
+        nearest.append(closest)
+        far.append(np.take_along_axis(distances, closest, axis=1))
+    columns, near = np.unique(np.concatenate(nearest), return_inverse=True)
+    far = np.concatenate(far)
+    far = (far - far.min(axis=1, keepdims=True)) / np.ptp(far, axis=1, keepdims=True)
+    inputs = case.mechanism.inputs
+    for epsilon in CUSTEXT:
+        weights = np.exp(-epsilon / 2 * far)
+        weights /= weights.sum(axis=1, keepdims=True)
+        places = (np.repeat(np.arange(len(inputs)), K), near.ravel())
+        matrix = sparse.coo_array((weights.ravel(), places), shape=(len(inputs), len(columns))).tocsr()
+        channel = Channel.from_sparse(matrix, inputs, [glove.words[i] for i in columns])
+        case = custext(epsilon)
+        yield "custext+", epsilon, score(case, context_free(case)), score(case, context_free(case, channel))
+
+
+def normalise():
+    for epsilon in CUSTEXT:
+        cases = [custext(epsilon, "disjoint", name) for name in ("group", "row")]
+        yield "custext+", epsilon, *(score(case, context_free(case)) for case in cases)
+
+
+def nearly_all_sensitive():
+    for epsilon in SANTEXT:
+        cases = [santext(epsilon, w, p) for w, p in ((0.9, 0.3), (0.999, 0.0))]
+        yield "santext+", epsilon, *(score(case, context_free(case)) for case in cases)
+
+
+def kept_unknown():
+    """Words without a vector: uniform draws, or released as they are; they count as attacked words here."""
+    for epsilon in SANTEXT:
+        case = santext(epsilon)
+        known = score(case, context_free(case))
+        unknown = np.array(
+            [sum(word not in case.setting.embeddings for word in doc) for doc in case.setting.private]
+        )
+        words = known.words + unknown
+        yield "santext+", epsilon, Score(known.hits, words), Score(known.hits + unknown, words)
+
+
+def inversion():
+    """The nearest other word is what an attack that answers anything but y could say."""
+    for defence, epsilon, build in SETTINGS:
+        case = build(epsilon)
+        channel = case.mechanism.channel
+        sides = []
+        for barred in (True, False):
+            attack = EmbeddingInversion(case.setting.embeddings, exclude_itself=barred)
+            guesses = attack.reconstruct([channel.outputs], [(0, i) for i in range(len(channel.outputs))])
+            guesses = np.array([channel.input_index[word] for word in guesses])
+            sides.append(score(case, expected(channel, equal(channel, guesses))))
+        yield defence, epsilon, *sides
+
+
+def bound_of_sentences():
+    """The bound's prior: the attacked words, or all protected words of the sentences that they stand in."""
+    for defence, epsilon, build in SETTINGS:
+        case = build(epsilon)
+        chosen = np.random.default_rng(SEED).choice(len(case.positions), ATTACKED[defence], replace=False)
+        few = replace(case, positions=[case.positions[i] for i in sorted(chosen)])
+        sentences = count_words(case.setting.private[d] for d in sorted({d for d, _ in few.positions}))
+        sides = [context_free(few, counts=counts, constant=0) for counts in (count_words([few.truths]), sentences)]
+        yield defence, epsilon, *(score(few, side) for side in sides)
+
+
+def frequent_types():
+    """Attacked are the places whose released word is one of 1,000 that a sanitization at epsilon 8 contained."""
+    high = custext(8.0)
+    released = sorted({high.released[d][i] for d, i in high.positions})
+    types = set(np.random.default_rng(SEED).permutation(released)[:TYPES])
+    for epsilon in CUSTEXT:
+        case = custext(epsilon)
+        channel = case.mechanism.channel
+        among = np.array([word in types for word in channel.outputs], dtype=float)
+        everything = sparse.csr_array(np.ones(channel.shape))
+        hits = equal(
+            channel, answers(ContextFreeBayes(channel, count_words(case.setting.shadow), keep=case.spared))
+        )
+        reached = expected(channel, everything, among)
+        yield (
+            "custext+",
+            epsilon,
+            score(case, context_free(case)),
+            score(case, expected(channel, hits, among), reached),
+        )
+
+
+def all_tokens():
+    """Counts of all shadow tokens, stop words and words without a vector too, or of the attackable ones alone."""
+    for defence, epsilon, build in SETTINGS:
+        case = build(epsilon)
+        counts = count_words(case.setting.shadow)
+        attackable = {
+            x: n for x, n in counts.items() if x in case.mechanism.channel.input_index.keys() - case.spared
+        }
+        sides = [context_free(case, counts=one) for one in (attackable, counts)]
+        yield defence, epsilon, *(score(case, side) for side in sides)
+
+
+DEPARTURES = {
+    "hits are counted by substring": substring,
+    "counters are never reset between epsilons": counters,
+    "each word has neighbours of its own": mapping,
+    "neighbours come from all of GloVe": output_space,
+    "scores are normalised for each word": normalise,
+    "w = 0.999 and p = 0 in place of 0.9 and 0.3": nearly_all_sensitive,
+    "words without a vector are kept": kept_unknown,
+    "embedding inversion answers the released word": inversion,
+    "the bound's prior counts whole sentences": bound_of_sentences,
+    "attacked are 1,000 words that are released at epsilon 8": frequent_types,
+    "all shadow tokens are counted": all_tokens,
+}
+
+
+# --- two that are about draws -----------------------------------------------------------------------------------
+
+
+def other_positions():
+    """An attack minus itself on two draws of as many words as the paper attacks: what comparisons may be off."""
+    for defence, epsilon, build in SETTINGS:
+        case, generator = build(epsilon), np.random.default_rng(SEED)
+        rate = score(case, context_free(case)).rate
+        n, total = ATTACKED[defence], len(case.positions)
+        hits = generator.random(total) < rate  # the order of the words does not matter here
+        draws = [hits[generator.choice(total, 2 * n, replace=False)] for _ in range(1000)]
+        differences = [draw[:n].mean() - draw[n:].mean() for draw in draws]
+        yield defence, epsilon, rate, rate, 0.0, *np.quantile(differences, [0.025, 0.975]), total
+
+
+def by_line(epsilon=4.0):
+    """SST-2: shadow lines of sentences that private lines are of, or of other sentences; 20,000 private lines."""
+    records = load_dataset("sst2")
+    generator = np.random.default_rng(SEED)
+    source = np.array([record.fields["source"] for record in records])
+    sentences = generator.permutation(np.unique(source))
+    inside = np.isin(source, sentences[: 2 * len(sentences) // 3])
+    lines = generator.permutation(np.flatnonzero(inside))
+    private, left = lines[:20_000], lines[20_000:]
+    pools = {"line": left, "sentence": np.flatnonzero(~inside)}
+    tokens = [tokenize(record.text) for record in records]
+    words = {word for line in tokens for word in line}
+    glove = load_embeddings()
+    mechanism = CusText(
+        glove.restrict(word for word in glove.words if word in words),
+        epsilon,
+        mapping="overlapping",
+        keep=STOP_WORDS,
+    )
+    channel, spared = mechanism.channel, STOP_WORDS & set(mechanism.inputs)
+    attacked = count_words(tokens[i] for i in private)
+    true = np.array([0 if word in spared else attacked[word] for word in channel.inputs], dtype=float)
+    true /= true.sum()
+    rates = {name: [] for name in pools}
+    for _ in range(REPEATS):
+        for name, pool in pools.items():
+            counts = count_words(tokens[i] for i in generator.choice(pool, 1000, replace=False))
+            guesses = answers(ContextFreeBayes(channel, counts, keep=spared))
+            rates[name].append(true @ expected(channel, equal(channel, guesses)))
+    shared = {name: float(np.isin(source[pool], source[private]).mean()) for name, pool in pools.items()}
+    difference = np.array(rates["line"]) - rates["sentence"]
+    half = 1.96 * difference.std(ddof=1) / np.sqrt(REPEATS)
+    mean = difference.mean()
+    note = (
+        f"{shared['line']:.3f} of the shadow lines are of private sentences; {shared['sentence']:.3f} by sentence"
+    )
+    sides = (np.mean(rates["sentence"]), np.mean(rates["line"]))
+    yield "custext+", epsilon, *sides, mean, mean - half, mean + half, int(attacked.total()), note
+
+
+# --- the table --------------------------------------------------------------------------------------------
+
+COLUMNS = "departure defence epsilon described released effect low high n_positions note".split()
+
+
+def rows(only):
+    for name, departure in DEPARTURES.items():
+        if only in (None, name):
+            for defence, epsilon, described, released in departure():
+                n = round(described.words.sum())
+                values = described.rate, released.rate, *effect(described, released), n, CORPUS
+                yield name, defence, epsilon, *values
+                print(name, defence, epsilon, *np.round(values[:5], 4), flush=True)
+    if only in (None, "positions"):
+        for row in other_positions():
+            yield "attacks are compared on different words", *row, CORPUS
+    if only in (None, "sst2"):
+        for row in by_line():
+            yield "shadow and private text are disjoint by line only", *row
+            print(*row, flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", help="one departure, 'positions' or 'sst2'")
+    parser.add_argument("--out", type=Path, default=Path("data/results/departures.csv"))
+    arguments = parser.parse_args()
+    frame = pd.DataFrame(rows(arguments.only), columns=COLUMNS)
+    frame.round(5).to_csv(arguments.out, index=False, lineterminator="\n")
+    made = {
+        "command": "TEXTSAN_DATA=FOLDER python benchmarks/departures.py",
+        "success": "expected, from channels and shadow counts",
+        "intervals": "95 %, sentences resampled; of sst2, over draws of shadow lines",
+        "data": f"{CORPUS} (in place of SST-2), {N_PRIVATE} private and {N_SHADOW} shadow sentences; sst2",
+        "seed": SEED,
+        "embeddings": "glove-6b-50d (in place of GloVe 840B, 300 dimensions)",
+        "hardware": f"{os.cpu_count()} cores, {platform.machine()}",
+        "versions": {name: version(name) for name in ("textsan", "numpy", "scipy")}
+        | {"python": platform.python_version()},
+    }
+    arguments.out.with_suffix(".yml").write_text(
+        yaml.safe_dump(made, sort_keys=False, width=110), encoding="utf-8"
+    )
+
+
+if __name__ == "__main__":
+    main()

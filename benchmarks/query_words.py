@@ -1,0 +1,58 @@
+"""N of the query attack for the words of Chen et al. 2023, Table 2, exactly, on a vocabulary of the paper's size.
+
+    TEXTSAN_DATA=FOLDER python benchmarks/query_words.py [--dataset sst2] [--out data/results/query.csv]
+
+The vocabulary is that of GloVe 6B, its 65,713 first words and those of the data; words of the data come first, the
+most frequent one at the head, as in the released code's mapping. Both ways of normalising the scores are computed.
+"""
+
+import argparse
+import os
+import platform
+from importlib.metadata import version
+from pathlib import Path
+
+import pandas as pd
+import yaml
+
+from textsan import CusText, count_words, load_embeddings
+from textsan.attacks.query import queries_needed
+from textsan.datasets import load_dataset
+
+WORDS, EPSILONS, K, SIZE = ("she", "car", "alice", "happy"), (1.0, 2.0, 3.0, 8.0), 20, 65_713
+
+
+def rows(dataset):
+    counts = count_words(record.tokens for split in ("train", "dev") for record in load_dataset(dataset, split))
+    glove = load_embeddings()
+    words = [*glove.words[:SIZE], *(word for word in counts if word in glove)]
+    vocabulary = glove.restrict(sorted(dict.fromkeys(words), key=lambda word: -counts[word]))
+    for normalise in ("group", "row"):
+        mechanism = CusText(vocabulary, EPSILONS[0], k=K, normalise=normalise)
+        for epsilon in EPSILONS:
+            channel = mechanism.with_epsilon(epsilon).channel
+            for word in WORDS:
+                needed = queries_needed(channel.rows([word])[0], channel.output_index[word])
+                row = {"dataset": dataset, "defence": "custext", "normalise": normalise, "epsilon": epsilon}
+                yield row | {"k": K, "vocabulary": len(vocabulary), "word": word, "queries": needed}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--dataset", default="sst2")
+    parser.add_argument("--out", type=Path, default=Path("data/results/query.csv"))
+    arguments = parser.parse_args()
+    pd.DataFrame(rows(arguments.dataset)).to_csv(arguments.out, index=False, lineterminator="\n")
+    versions = {name: version(name) for name in ("textsan", "numpy", "scipy")}
+    made = {
+        "command": f"python benchmarks/query_words.py --dataset {arguments.dataset}",
+        "queries": "fewest draws whose mode is the word with 95 % confidence, exact",
+        "embeddings": "glove-6b-50d (in place of GloVe, 300 dimensions)",
+        "hardware": f"{os.cpu_count()} cores, {platform.machine()}",
+        "versions": versions | {"python": platform.python_version()},
+    }
+    arguments.out.with_suffix(".yml").write_text(yaml.safe_dump(made, sort_keys=False), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
