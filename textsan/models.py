@@ -41,25 +41,34 @@ def half_precision(device):
     return torch.autocast(device.type, dtype=torch.bfloat16, enabled=supported)
 
 
-def load_encoder(name: str = ENCODER, *, classes: int | None = None):
+def load_encoder(name: str = ENCODER, *, classes: int | None = None, masked: bool = False):
     """A transformers model with the weights of a registered encoder, in evaluation mode.
 
     Args:
         name: a model of the registry.
         classes: None is the bare encoder; a number puts dropout and a fresh linear layer of so many classes on its
             pooled output (seed torch first).
+        masked: with its own masked-language-model head.
 
     Raises:
         KeyError: unknown model.
+        ValueError: the model has no such head.
     """
-    from transformers import AutoModel, AutoModelForSequenceClassification
+    from transformers import AutoModel, AutoModelForMaskedLM, AutoModelForSequenceClassification
 
     options = {"local_files_only": True, "use_safetensors": True, "trust_remote_code": False}
     kind = AutoModel
     if classes:
         kind, options["num_labels"] = AutoModelForSequenceClassification, classes
+    if masked:
+        kind, options["output_loading_info"] = AutoModelForMaskedLM, True
     with _quiet():
-        return kind.from_pretrained(assets.fetch(name), **options).eval()
+        model = kind.from_pretrained(assets.fetch(name), **options)
+    if masked:
+        model, loading = model
+        if loading["missing_keys"]:
+            raise ValueError(f"model: {name!r} has no masked-language-model head; bert-base-uncased has one")
+    return model.eval()
 
 
 @contextmanager

@@ -34,8 +34,8 @@ class Batch(NamedTuple):
         slots: (sentences, length, d) vectors, padded.
         lengths: (sentences,).
         where: (n, 2) sentence and slot of each position to read.
-        candidates: (n, K, d) vectors of candidate words.
-        log_prior: (n, K) log Pr(x | y) of each, IMPOSSIBLE where there is none.
+        candidates: (n, K, d) vectors of candidate words; (K, d) where all positions have the same ones.
+        log_prior: (n, K) log Pr(x | y) of each, IMPOSSIBLE where there is none; or what broadcasts to it.
         truth: (n,) place of the original word among the candidates, -1 where it is not one; None if unknown.
     """
 
@@ -106,6 +106,8 @@ class Reader(nn.Module):
         with models.half_precision(framed.device):
             hidden = self.encoder(inputs_embeds=framed, attention_mask=attended.long()).last_hidden_state
         queries = self.head(hidden[batch.where[:, 0], batch.where[:, 1] + 1].float())
+        if batch.candidates.ndim == 2:
+            return queries @ batch.candidates.T
         return torch.einsum("nd,nkd->nk", queries, batch.candidates)
 
 

@@ -167,3 +167,29 @@ class Slots:
         place = torch.from_numpy(at)
         means[place] = (means[place] - lost * self.vectors[true[at]]) / (1 - lost)
         log_posterior[at, truth[at]] += np.log1p(-share)
+
+
+def plain_batch(reader, docs: Sequence[Sequence[str]], positions: Sequence[Position], candidates, *, truth=None):
+    """A `Batch` that shows each word as it stands, of an attacker who does not know the channel.
+
+    Args:
+        reader: gives word vectors.
+        docs: token lists, none empty.
+        positions: pairs (document, index).
+        candidates: (K, d) vectors of the words to choose from, the same everywhere.
+        truth: (n,) number of the original word among them; None if unknown.
+    """
+    import torch
+
+    from textsan.reader import Batch
+
+    number = {word: at for at, word in enumerate(dict.fromkeys(word for doc in docs for word in doc))}
+    lengths = torch.tensor([len(doc) for doc in docs])
+    numbers = torch.zeros(len(docs), int(lengths.max()), dtype=torch.long)
+    for row, doc in zip(numbers, docs, strict=True):
+        row[: len(doc)] = torch.tensor([number[word] for word in doc])
+    where = torch.tensor(positions).reshape(-1, 2)
+    truth = None if truth is None else torch.tensor(truth)
+    with torch.no_grad():
+        slots = reader.vectors(number)[numbers]
+    return Batch(slots, lengths, where, candidates, torch.zeros(()), truth)

@@ -1,0 +1,193 @@
+"""Mask inference: the released word is hidden, scores against transformers and a reader by hand, odd words."""
+
+import numpy as np
+import pytest
+import torch
+
+from textsan import assets, models
+from textsan.attacks import MaskedBert, MaskedReader, MaskInference
+from textsan.datasets import load_dataset
+from textsan.evaluation import attack_success_rate
+from textsan.reader import Batch
+from textsan.vocabulary import count_words
+
+pytestmark = pytest.mark.usefixtures("default_data")
+
+ADAPTER = "without-rt"
+WORDS = "movie film cat undersupplied , the good".split()
+DOC = "the film was good , though slow".split()
+COUNTS = {"the": 9, ",": 7, "film": 3}
+
+
+@pytest.fixture(scope="module")
+def reader():
+    return MaskedReader(WORDS, COUNTS, ADAPTER)
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    """A small random BERT with its head, in a folder as the hub has it, under the name "tiny-bert"."""
+    from transformers import BertConfig, BertForMaskedLM
+
+    folder = tmp_path_factory.mktemp("tiny-bert")
+    sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
+    torch.manual_seed(0)
+    model = BertForMaskedLM(BertConfig(**sizes, max_position_embeddings=64, initializer_range=0.5))
+    model.save_pretrained(folder)
+    for name in ("tokenizer.json", "tokenizer_config.json", "vocab.txt"):
+        (folder / name).write_bytes((assets.fetch(models.ENCODER) / name).read_bytes())
+    fetch = assets.fetch
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(assets, "fetch", lambda name: folder if name == "tiny-bert" else fetch(name))
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def bert(tiny):
+    return MaskedBert(WORDS, "tiny-bert")
+
+
+@pytest.fixture(params=["reader", "bert"])
+def model(request):
+    return request.getfixturevalue(request.param)
+
+
+def test_it_never_sees_the_released_word(model):
+    changed = [[*DOC[:3], word, *DOC[4:]] for word in ("good", "undersupplied", "[MASK]", "")]
+    scores = model.log_scores(changed, [3] * 4)
+    assert (scores == scores[0]).all()
+    assert len(set(MaskInference(model).reconstruct(changed, [(d, 3) for d in range(4)]))) == 1
+    context = model.log_scores([DOC, ["a", *DOC[1:]]], [3, 3])
+    assert not np.allclose(context[0], context[1], atol=0.02)
+
+
+def test_neighbours_in_a_batch_do_not_matter(model):
+    docs = [DOC, ["good"], DOC * 3]
+    together = model.log_scores(docs, [0, 0, 9])
+    alone = np.concatenate([model.log_scores([doc], [i]) for doc, i in zip(docs, [0, 0, 9], strict=True)])
+    assert np.allclose(together, alone, atol=0.05)  # bfloat16, where the processor has it
+    assert together.std(axis=0).max() > 0.1
+
+
+def test_guesses_are_the_best_words_and_each_costs_a_forward(model):
+    docs = [DOC, ["good", "film"], DOC[::-1]]
+    positions = [(d, i) for d, doc in enumerate(docs) for i in range(len(doc))]
+    attack, before = MaskInference(model), model.encoded
+    guesses = attack.reconstruct(docs, positions)
+    assert attack.encoded - before == len(positions)
+    for (d, i), guess in zip(positions, guesses, strict=True):
+        scores = dict(zip(model.words, model.log_scores([docs[d]], [i])[0], strict=True))
+        assert scores[guess] > max(scores.values()) - 0.05
+
+
+class Recorder:
+    """Stands in for a model: keeps what it was shown."""
+
+    words = ["a"]
+
+    def __init__(self):
+        self.shown = []
+
+    def log_scores(self, docs, indices):
+        self.shown += zip(docs, indices, strict=True)
+        return np.zeros((len(docs), 1))
+
+
+def test_of_long_documents_what_is_near_is_shown():
+    doc, recorder = [str(i) for i in range(300)], Recorder()
+    assert MaskInference(recorder).reconstruct([doc], [(0, i) for i in (0, 150, 299)]) == ["a"] * 3
+    starts = [int(part[0]) for part, _ in recorder.shown]
+    assert starts == [0, 150 - 64, 300 - 128]
+    for (part, index), start, i in zip(recorder.shown, starts, (0, 150, 299), strict=True):
+        assert (part, part[index]) == (doc[start : start + 128], str(i))
+
+
+# --- the reader ----------------------------------------------------------------------------------------------
+
+
+def test_scores_of_the_reader_by_hand(reader):
+    vectors = reader.reader.vectors(DOC)
+    slots = torch.cat([vectors[:4], reader.reader.masked[None], vectors[5:]])[None]
+    candidates = reader.reader.vectors(WORDS)[None]
+    with torch.no_grad():
+        s = reader.reader(Batch(slots, torch.tensor([7]), torch.tensor([[0, 4]]), candidates, torch.zeros(1)))
+    expected = s[0].numpy() + np.log([COUNTS.get(word, 0) + 1 for word in WORDS])
+    assert reader.log_scores([DOC], [4])[0] == pytest.approx(expected, abs=1e-5)
+    assert reader.words == WORDS
+
+
+def test_the_adapter_reads_context(default_data):
+    """True words are likelier in their own context than in that of another position, and than their frequency."""
+    docs = [record.tokens for record in load_dataset("rt")[:200]]
+    counts = count_words(docs[30:])
+    model = MaskedReader(counts, counts, ADAPTER)
+    number = {word: at for at, word in enumerate(model.words)}
+    positions = [(d, i) for d, doc in enumerate(docs[:30]) for i, word in enumerate(doc) if word in number]
+    truth = [number[docs[d][i]] for d, i in positions]
+    scores = np.concatenate(
+        [
+            model.log_scores([docs[d] for d, _ in part], [i for _, i in part])
+            for part in np.array_split(positions, 8)
+        ]
+    )
+
+    def likelihood(table):
+        return (table - np.logaddexp.reduce(table, axis=1, keepdims=True))[np.arange(len(truth)), truth].mean()
+
+    blind = np.log([counts[word] + 1 for word in model.words])
+    assert likelihood(scores) > likelihood(np.tile(blind, (len(truth), 1))) + 0.2
+    assert likelihood(scores) > likelihood(np.roll(scores, 7, axis=0)) + 0.2
+
+
+# --- a masked language model with its own head ---------------------------------------------------------------
+
+
+def test_scores_are_those_of_transformers(bert, tiny):
+    from transformers import AutoModelForMaskedLM, AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(tiny)
+    reference = AutoModelForMaskedLM.from_pretrained(tiny)
+    inputs = tokenizer("The film was [MASK] , though undersupplied", return_tensors="pt")
+    at = int((inputs["input_ids"][0] == tokenizer.mask_token_id).nonzero())
+    with torch.no_grad(), models.half_precision(torch.device("cpu")):
+        logits = reference(**inputs).logits[0, at].float()
+    doc = ["The", "film", "was", "undersupplied", ",", "THOUGH", "undersupplied"]  # cased, and several pieces
+    expected = logits[tokenizer.convert_tokens_to_ids(bert.words)].numpy()
+    assert bert.log_scores([doc], [3])[0] == pytest.approx(expected, abs=1e-3)
+
+
+def test_words_of_several_pieces_are_never_answered(bert):
+    assert bert.words == [word for word in WORDS if word != "undersupplied"]
+    with pytest.raises(ValueError, match="single piece"):
+        MaskedBert(["undersupplied", "\u200b"], "tiny-bert")
+
+
+def test_a_model_that_loves_a_word_has_its_frequency_as_success(tiny):
+    model = MaskedBert(WORDS, "tiny-bert")
+    with torch.no_grad():
+        model.model.get_output_embeddings().bias[models.word_pieces(["film"])[0][0]] = 1e4
+    guesses = MaskInference(model).reconstruct([DOC], [(0, i) for i in range(7)])
+    assert guesses == ["film"] * 7
+    assert 1 - attack_success_rate(guesses, DOC).value == pytest.approx(6 / 7)  # the defence rate
+
+
+def test_sentences_beyond_what_the_model_can_read(bert):
+    doc = ["undersupplied"] * 60  # 3 pieces each, 64 places
+    scores = [bert.log_scores([doc], [i])[0] for i in (0, 30, 59)]
+    assert np.isfinite(scores).all()
+    pieces, at = bert._masked(doc, 30)
+    assert len(pieces) <= 64
+    assert pieces[at] == models.word_pieces([models.MASK])[0][0]
+
+
+def test_bad_input_is_named(tiny):
+    with pytest.raises(ValueError, match="words: none"):
+        MaskedReader([], COUNTS, ADAPTER)
+    with pytest.raises(ValueError, match="words: none"):
+        MaskedBert([], "tiny-bert")
+    with pytest.raises(KeyError, match="without-mars"):
+        MaskedReader(WORDS, COUNTS, "without-mars")
+    with pytest.raises(KeyError, match="no-such-model"):
+        MaskedBert(WORDS, "no-such-model")
+    with pytest.raises(ValueError, match="no masked-language-model head"):
+        MaskedBert(WORDS, models.ENCODER)

@@ -1,0 +1,186 @@
+"""Inversion BERT: a model of pairs alone, and the counting that its published variant amounts to.
+
+Kugler et al. 2021 train a sequence model on aligned pairs to turn encodings back into words, one output a
+position. The released code of Tong et al. 2024 trains a classifier for each released word y instead, with y as its
+only and constant input: the best constant answer is the most frequent original of y in the pairs.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+
+import numpy as np
+
+from textsan import models
+from textsan.attacks.base import Attack
+from textsan.attacks.shadow import WINDOW, batches_by_length, paired, windows
+from textsan.attacks.slots import plain_batch
+
+_AT_ONCE = 64  # sentences a forward
+_SHARPNESS = 10.0  # of the softmax; a few hundred steps at the usual rates do not get there by themselves
+
+
+class InversionBert(Attack):
+    """Reads a sanitized sentence once and names the original of every word, as it learnt from pairs.
+
+    Each released word is one slot, the mean input embedding e(y) of its pieces. With q_t made by a head of what
+    the encoder puts out at slot t, the word x scores
+
+        10 [<q_t, e(x)> + g cos(e(y_t), e(x)) + b(x)],
+
+    a softmax over `words` tied to the input embeddings. At first g is 1 and b is 0, so that training starts near
+    embedding inversion, which answers y, and learns where to leave it. Neither channel nor prior is given: what it
+    knows of either is in the pairs.
+
+    Args:
+        words: what answers are chosen from, the public vocabulary of attacked words.
+        encoder: a registered encoder; its linear layers learn updates of low rank.
+        seed: of the fresh numbers.
+
+    Raises:
+        ValueError: no words.
+    """
+
+    def __init__(self, words: Collection[str], *, encoder: str = models.ENCODER, seed: int = 0):
+        import torch
+
+        from textsan.reader import Reader
+
+        self.words = list(dict.fromkeys(words))
+        if not self.words:
+            raise ValueError("words: none; pass the words that answers are chosen from")
+        self._number = {word: number for number, word in enumerate(self.words)}
+        self.reader = Reader(encoder=encoder, seed=seed)
+        self.reader.gain = torch.nn.Parameter(torch.ones(()))
+        self.reader.bias = torch.nn.Parameter(torch.zeros(len(self.words)))
+        with torch.no_grad():
+            vectors = self.reader.vectors(self.words)
+        self._candidates, self._directions = _SHARPNESS * vectors, torch.nn.functional.normalize(vectors, dim=1)
+
+    @property
+    def encoded(self) -> int:
+        """Sentences read so far, in training too."""
+        return self.reader.encoded
+
+    def fit(
+        self,
+        shadow_docs: Sequence[Sequence[str]],
+        sanitized_docs: Sequence[Sequence[str]],
+        *,
+        epochs: float = 3.0,
+        learning_rate: float = 2e-3,
+        batch_size: int = 32,
+        seed: int = 0,
+    ) -> "InversionBert":
+        """Maximises the likelihood of the original words among `words`, given the sanitized sentence.
+
+        Args:
+            shadow_docs: the attacker's own token lists, each as often as it was sanitized.
+            sanitized_docs: the same, sanitized by the attacker with the mechanism under attack.
+            epochs: passes over them.
+            learning_rate: the highest.
+            batch_size: sentences a batch.
+            seed: of order and dropout.
+
+        Raises:
+            ValueError: documents whose lengths disagree, or none of `words` in them.
+        """
+        from textsan.reader import train
+
+        shadow, released = paired(shadow_docs, sanitized_docs)
+        parts = [
+            (d, a, b)
+            for d, a, b in windows(list(map(len, shadow)), WINDOW)
+            if not self._number.keys().isdisjoint(shadow[d][a:b])
+        ]
+        if not parts:
+            raise ValueError("shadow_docs: none of the words to choose from; pass text of the same vocabulary")
+        steps = int(np.ceil(epochs * len(parts) / batch_size))
+        order, generator = [], np.random.default_rng(seed)
+        while len(order) < steps:
+            order += batches_by_length([b - a for _, a, b in parts], batch_size, generator)
+
+        def batch(step):
+            chosen = [parts[i] for i in order[step]]
+            originals = [shadow[d][a:b] for d, a, b in chosen]
+            places = [(n, i) for n, doc in enumerate(originals) for i, x in enumerate(doc) if x in self._number]
+            truth = [self._number[originals[n][i]] for n, i in places]
+            return self._batch([released[d][a:b] for d, a, b in chosen], places, truth)
+
+        train(self.reader, batch, steps=steps, learning_rate=learning_rate, seed=seed)
+        return self
+
+    def _batch(self, docs, places, truth=None):
+        """A batch whose log prior is what is learnt besides the reader: g times the likeness to y, and b."""
+        import torch
+
+        batch = plain_batch(self.reader, docs, places, self._candidates, truth=truth)
+        own = torch.nn.functional.normalize(batch.slots[batch.where[:, 0], batch.where[:, 1]], dim=1)
+        beside = self.reader.gain * (own @ self._directions.T) + self.reader.bias
+        return batch._replace(log_prior=_SHARPNESS * beside)
+
+    def _guess(self, docs, positions):
+        import torch
+
+        of: dict[tuple[int, int], list[int]] = {}
+        for at, (d, i) in enumerate(positions):
+            of.setdefault((d, i // WINDOW), []).append(at)
+        parts = sorted(of, key=lambda part: len(docs[part[0]]))
+        guesses = [""] * len(positions)
+        for start in range(0, len(parts), _AT_ONCE):
+            some = parts[start : start + _AT_ONCE]
+            read = [docs[d][w * WINDOW : (w + 1) * WINDOW] for d, w in some]
+            at = [place for part in some for place in of[part]]
+            places = [(n, positions[place][1] % WINDOW) for n, part in enumerate(some) for place in of[part]]
+            with torch.no_grad():
+                batch = self._batch(read, places)
+                best = (self.reader(batch) + batch.log_prior).argmax(dim=1)
+            for place, number in zip(at, best.tolist(), strict=True):
+                guesses[place] = self.words[number]
+        return guesses
+
+
+class EmpiricalInversion(Attack):
+    """Guesses the most frequent original of y in the shadow pairs, argmax_x N(x, y); ties go to the first seen.
+
+    That is what one classifier for each y can learn whose input is y alone: its cross entropy is least at
+    N(x, y) / N(y). N(x, y) / copies tends to N(x) Pr(y | x), so that with many sanitizations of the shadow text
+    the attack becomes `ContextFreeBayes` with `alpha_inverse=0`. A y that occurs in no pair is guessed to be
+    itself; the released code counts it as a miss, and `table` tells which words these are.
+
+    Args:
+        sensitive: words that can stand at attacked positions; None is every word.
+
+    Attributes:
+        table: the answer for each y that was seen.
+
+    >>> attack = EmpiricalInversion().fit([["a", "b", "b"]], [["u", "u", "u"]])
+    >>> attack.reconstruct([["u", "v"]], [(0, 0), (0, 1)])
+    ['b', 'v']
+    """
+
+    def __init__(self, *, sensitive: Collection[str] | None = None):
+        self.sensitive = None if sensitive is None else frozenset(sensitive)
+        self.table: dict[str, str] = {}
+
+    def fit(
+        self, shadow_docs: Sequence[Sequence[str]], sanitized_docs: Sequence[Sequence[str]]
+    ) -> "EmpiricalInversion":
+        """Counts the pairs.
+
+        Args:
+            shadow_docs: the attacker's own token lists, each as often as it was sanitized.
+            sanitized_docs: the same, sanitized by the attacker with the mechanism under attack.
+
+        Raises:
+            ValueError: documents whose lengths disagree, or empty ones.
+        """
+        counts: dict[str, Counter] = {}
+        for doc, released in zip(*paired(shadow_docs, sanitized_docs), strict=True):
+            for x, y in zip(doc, released, strict=True):
+                if self.sensitive is None or x in self.sensitive:
+                    counts.setdefault(y, Counter())[x] += 1
+        self.table = {y: originals.most_common(1)[0][0] for y, originals in counts.items()}
+        return self
+
+    def _guess(self, docs, positions):
+        return [self.table.get(docs[d][i], docs[d][i]) for d, i in positions]

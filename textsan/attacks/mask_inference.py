@@ -1,0 +1,158 @@
+"""Mask token inference: a masked language model fills in the attacked position (Yue et al. 2021, section 5.3).
+
+The released word is hidden from the model and used nowhere else: y and the channel are left out. What remains is
+the context, and it is the sanitized one. The share of positions that the attack misses is what Yue et al. 2021 and
+Chen et al. 2023 report as defence rate or privacy level.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+
+import numpy as np
+
+from textsan import models
+from textsan.attacks.base import Attack
+from textsan.attacks.shadow import WINDOW
+from textsan.attacks.slots import plain_batch
+
+_AT_ONCE = 64  # positions a forward
+
+
+class MaskInference(Attack):
+    """Guesses argmax_x Pr(x | c), c the sanitized sentence without the position itself; one forward a position.
+
+    Args:
+        model: what fills in masks and holds the words to choose from: a `MaskedReader` or a `MaskedBert`.
+    """
+
+    def __init__(self, model: "MaskedReader | MaskedBert"):
+        self.model = model
+
+    @property
+    def encoded(self) -> int:
+        """Masked sentences read so far."""
+        return self.model.encoded
+
+    def _guess(self, docs, positions):
+        order = sorted(range(len(positions)), key=lambda at: len(docs[positions[at][0]]))
+        guesses = [""] * len(positions)
+        for start in range(0, len(order), _AT_ONCE):
+            some = order[start : start + _AT_ONCE]
+            parts, indices = zip(*(_around(docs[d], i) for d, i in (positions[at] for at in some)), strict=True)
+            best = self.model.log_scores(parts, indices).argmax(axis=1)
+            for at, number in zip(some, best, strict=True):
+                guesses[at] = self.model.words[number]
+        return guesses
+
+
+def _around(doc: list[str], index: int) -> tuple[list[str], int]:
+    """Up to `WINDOW` words around a position, and where it is among them."""
+    start = max(0, min(index - WINDOW // 2, len(doc) - WINDOW))
+    return doc[start : start + WINDOW], index - start
+
+
+class MaskedReader:
+    """An adapter's reader as a masked language model: Pr(x | c) proportional to Pr(x) exp <q_t, e(x)>.
+
+    The slot of the attacked word holds a mask, the others the words as they were released. A reader estimates
+    log Pr(c | x) - log Pr(c); how frequent words are, which a masked language model knows too, comes from counts.
+
+    Args:
+        words: what answers are chosen from.
+        counts: occurrences of words in public text; add-one smoothed they are Pr(x).
+        adapter: a trained adapter, "without-rt" for example.
+
+    Attributes:
+        words: those that can be answered, here all.
+        encoded: masked sentences read so far.
+
+    Raises:
+        KeyError: no such adapter.
+        ValueError: no words.
+    """
+
+    def __init__(self, words: Collection[str], counts: Mapping[str, int], adapter: str):
+        import torch
+
+        from textsan.reader import Reader, load_adapter
+
+        self.words = _distinct(words)
+        self.reader = Reader()
+        load_adapter(self.reader, adapter)
+        self._log_prior = np.log([counts.get(word, 0) + 1 for word in self.words])
+        with torch.no_grad():
+            self._vectors = self.reader.vectors(self.words)
+
+    @property
+    def encoded(self) -> int:
+        return self.reader.encoded
+
+    def log_scores(self, docs: Sequence[Sequence[str]], indices: Sequence[int]) -> np.ndarray:
+        """log Pr(x | c) of each word at one position of each document, up to constants, (len(docs), words)."""
+        import torch
+
+        batch = plain_batch(self.reader, docs, list(enumerate(indices)), self._vectors)
+        batch.slots[batch.where[:, 0], batch.where[:, 1]] = self.reader.masked
+        with torch.no_grad():
+            return self.reader(batch).double().numpy() + self._log_prior
+
+
+class MaskedBert:
+    """A masked language model of the registry, with one mask in the place of the whole attacked word.
+
+    The released code of Tong et al. 2024 looks words up in BERT's list of pieces, so that cased and rare ones
+    become unknown. Here every word goes through the tokenizer, which lower-cases it and cuts it into pieces. One
+    mask is one piece, so that words of several pieces are never answered: as many masks as y has pieces would tell
+    of y.
+
+    Args:
+        words: what answers are chosen from.
+        name: a registered model with a masked-language-model head.
+
+    Attributes:
+        words: those that can be answered, of one piece each.
+        encoded: masked sentences read so far.
+
+    Raises:
+        KeyError: unknown model.
+        ValueError: no words of one piece.
+    """
+
+    def __init__(self, words: Collection[str], name: str = "bert-base-uncased"):
+        self.name, self.encoded, self.device = name, 0, models.pick_device()
+        self.model = models.load_encoder(name, masked=True).to(self.device)
+        special = (models.CLS, models.SEP, models.MASK, models.UNKNOWN)
+        *self._frame, unknown = (piece for [piece] in models.word_pieces(special, name))
+        words = _distinct(words)
+        pieces = dict(zip(words, models.word_pieces(words, name), strict=True))
+        self.words = [word for word in words if len(pieces[word]) == 1 and pieces[word] != [unknown]]
+        if not self.words:
+            raise ValueError(f"words: none of {len(words)} is a single piece of {name}; pass others")
+        self._answers = [pieces[word][0] for word in self.words]
+
+    def log_scores(self, docs: Sequence[Sequence[str]], indices: Sequence[int]) -> np.ndarray:
+        """log Pr(x | c) of each word at one position of each document, up to constants, (len(docs), words)."""
+        import torch
+
+        sequences, masks = zip(*map(self._masked, docs, indices), strict=True)
+        ids = torch.nn.utils.rnn.pad_sequence([torch.tensor(sequence) for sequence in sequences], batch_first=True)
+        attended = torch.arange(ids.shape[1]) < torch.tensor([[len(sequence)] for sequence in sequences])
+        self.encoded += len(docs)
+        with torch.no_grad(), models.half_precision(self.device):
+            inputs = {"input_ids": ids.to(self.device), "attention_mask": attended.long().to(self.device)}
+            logits = self.model(**inputs).logits.float().cpu()
+        return logits[torch.arange(len(docs)), torch.tensor(masks)][:, self._answers].double().numpy()
+
+    def _masked(self, doc: Sequence[str], index: int) -> tuple[list[int], int]:
+        """Pieces of the sentence, a mask for the word, no more than the model can read; the place of the mask."""
+        first, last, mask = self._frame
+        words = models.word_pieces([*doc[:index], *doc[index + 1 :]], self.name) if len(doc) > 1 else []
+        before, after = ([piece for word in side for piece in word] for side in (words[:index], words[index:]))
+        room = (self.model.config.max_position_embeddings - 3) // 2
+        before = before[max(0, len(before) - room) :]
+        return [first, *before, mask, *after[:room], last], len(before) + 1
+
+
+def _distinct(words: Collection[str]) -> list[str]:
+    if not words:
+        raise ValueError("words: none; pass the words that answers are chosen from")
+    return list(dict.fromkeys(words))
