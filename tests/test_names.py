@@ -1,3 +1,4 @@
+import csv
 import importlib.util
 import re
 
@@ -6,9 +7,10 @@ import pytest
 from textsan import assets, census_names, datasets, names
 from textsan.case import capitals, lower_share, surface
 from textsan.datasets import Record, load_dataset
-from textsan.evaluation import attack_success_rate
 from textsan.names import checked_names, find_names
 from textsan.vocabulary import tokenize
+
+RESULTS = names._CHECKED.parent
 
 pytestmark = pytest.mark.usefixtures("default_data")
 
@@ -79,7 +81,7 @@ def test_surface_is_the_tokens_with_their_case(text):
 
 
 def test_census_lists_have_their_published_sizes():
-    lists = census_names._census()
+    lists = census_names.name_lists()
     assert len(lists.family) == 88_799 and len(lists.given) == 5163
     assert assets.registry()["assets"]["census-names"]["default"]
 
@@ -122,28 +124,33 @@ def test_case_of_the_corpora_tells_words_from_names():
     assert all(share.get(word, 0.0) < 0.5 for word in ("john", "robert", "spielberg", "america"))
 
 
-def precision_and_recall(dataset, finder):
-    docs = load_dataset(dataset, "all")
-    read, truth = checked_names(docs)
-    answer = {position for position in finder(docs) if position[0] in read}
-    both = answer & truth
-    return (
-        attack_success_rate([p in both for p in sorted(answer)], [True] * len(answer)),
-        attack_success_rate([p in both for p in sorted(truth)], [True] * len(truth)),
-    )
+@pytest.mark.parametrize("dataset, texts, recall", [("rt", 250, 0.7), ("nyt", 209, 0.85)])
+def test_the_finder_holds_on_sentences_read_by_hand(dataset, texts, recall, monkeypatch):
+    found = names.measure(dataset, "census")
+    assert found["texts"] == texts
+    assert found["precision"].low > 0.85 and found["recall"].low > recall
 
-
-@pytest.mark.parametrize("dataset, sentences, recall", [("rt", 250, 0.7), ("nyt", 209, 0.85)])
-def test_the_finder_holds_on_sentences_read_by_hand(dataset, sentences, recall):
-    assert len(checked_names(load_dataset(dataset, "all"))[0]) == sentences
-    found = precision_and_recall(dataset, lambda docs: find_names(docs, "census"))
-    assert found[0].low > 0.85 and found[1].low > recall
-
-    def every_listed_word(docs):
-        listed = census_names._census().given | census_names._census().family
+    def every_listed_word(docs, finder):
+        listed = census_names.name_lists().given | census_names.name_lists().family
         return [(d, i) for d, r in enumerate(docs) for i, word in enumerate(r.tokens) if word in listed]
 
-    assert precision_and_recall(dataset, every_listed_word)[0].high < 0.2
+    monkeypatch.setattr(names, "find_names", every_listed_word)
+    assert names.measure(dataset, "census")["precision"].high < 0.2
+
+
+def test_the_committed_comparison_is_what_the_finder_does():
+    rows = {(r["dataset"], r["finder"]): r for r in csv.DictReader((RESULTS / "names-finders.csv").open())}
+    found = names.measure("nyt", "census")
+    row = rows["nyt", "census"]
+    for side in ("precision", "recall"):
+        assert [float(row[side + end]) for end in ("", "_low", "_high")] == pytest.approx(
+            list(found[side]), abs=1e-4
+        )
+
+
+def test_a_data_set_that_nobody_read_is_named():
+    with pytest.raises(ValueError, match="amazon"):
+        names.measure("amazon", "census")
 
 
 @pytest.mark.skipif("yelp" not in datasets._local_folders(), reason="yelp is not in TEXTSAN_DATA")

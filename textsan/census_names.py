@@ -37,13 +37,20 @@ _PLACE_SUFFIXES = frozenset(
 )
 
 
-class _Lists(NamedTuple):
+class Lists(NamedTuple):
+    """Given and family names, lower-cased."""
+
     given: frozenset[str]
     family: frozenset[str]
 
 
 @cache
-def _census() -> _Lists:
+def name_lists() -> Lists:
+    """The census bureau's lists; each covers 90 % of the population.
+
+    >>> "mary" in name_lists().given, "smith" in name_lists().family
+    (True, True)
+    """
     folder = assets.fetch("census-names")
 
     def names(file):
@@ -51,7 +58,7 @@ def _census() -> _Lists:
             return {line.split()[0].lower() for line in lines}
 
     given = names("dist.male.first") | names("dist.female.first")
-    return _Lists(frozenset(given), frozenset(names("dist.all.last")))
+    return Lists(frozenset(given), frozenset(names("dist.all.last")))
 
 
 def _is_typical(word: str) -> bool:
@@ -82,16 +89,16 @@ class _Text:
         word = self.word(i)
         if len(word) < 2 or not word[0].isalpha() or self.capitals[i] is False or word in STOP_WORDS | TITLES:
             return False
-        proofs = (word in _census().family) + _is_typical(word)
+        proofs = (word in name_lists().family) + _is_typical(word)
         return proofs == 2 or (proofs == 1 and self.capitals[i] is True)
 
     def is_given(self, i: int) -> bool:
         word, after = self.word(i), self.word(i + 1)
-        if not self.may_be(i, _census().given) or self.is_place(i) or word in STOP_WORDS | TITLES:
+        if not self.may_be(i, name_lists().given) or self.is_place(i) or word in STOP_WORDS | TITLES:
             return False
         if _is_typical(word) and word not in _NOT_PERSONS:
             return True
-        named = self.may_be(i + 1, _census().family) and _is_typical(after) and after not in _NOT_PERSONS
+        named = self.may_be(i + 1, name_lists().family) and _is_typical(after) and after not in _NOT_PERSONS
         return bool(named and self.capitals[i] and self.capitals[i + 1])
 
     def may_be_foreign(self, i: int) -> bool:
