@@ -1,14 +1,17 @@
 """The scoreboard on planted tables, where the verdict is known, and the committed one against its tables."""
 
+import importlib.util
 import json
 import math
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 import yaml
 
-from textsan import claims, scoreboard
+from textsan import Channel, claims, scoreboard
+from textsan.attacks import ContextFreeBayes
 from textsan.evaluation import Estimate
 from textsan.results import difference, estimate, load_tables, ratio, select
 
@@ -275,3 +278,54 @@ def test_several_rows_in_a_cell_are_refused(tmp_path):
     with pytest.raises(ValueError, match="several rows"):
         judged(tmp_path, [row("x", 0.6), row("x", 0.5), row("y", 0.5)], test="above")
     assert judged(tmp_path, [row("x", 0.6), row("x", 0.6), row("y", 0.5)], test="above").verdict == "holds"
+
+
+# Departures
+
+
+@pytest.fixture(scope="module")
+def departures():
+    path = ROOT / "benchmarks" / "departures.py"
+    spec = importlib.util.spec_from_file_location("departures", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_expected_success_is_the_sum_over_outputs(departures):
+    generator = np.random.default_rng(0)
+    inputs, outputs = ["art", "artful", "tea", "part"], ["u", "v", "w", "x", "y"]
+    matrix = generator.dirichlet(np.ones(5), size=4)
+    channel = Channel.from_matrix(matrix, inputs, outputs)
+    attack = ContextFreeBayes(channel, {"art": 3, "artful": 5, "part": 4, "tea": 2})
+    guesses = attack.reconstruct([outputs], [(0, i) for i in range(5)])
+    answers = departures.answers(attack)
+    assert [inputs[i] for i in answers] == guesses and len(set(guesses)) > 1
+    among = np.array([1.0, 0.0, 1.0, 1.0, 0.0])
+    for hit, right in ((departures.equal, str.__eq__), (departures.contained, str.__contains__)):
+        table = np.array([[right(guess, word) for guess in guesses] for word in inputs])
+        marks = hit(channel, answers)
+        np.testing.assert_allclose(departures.expected(channel, marks), (matrix * table).sum(axis=1))
+        np.testing.assert_allclose(departures.expected(channel, marks, among), (matrix * table) @ among)
+
+
+def test_effects_resample_both_sides_together(departures):
+    words = np.full(400, 10.0)
+    hits = np.random.default_rng(0).binomial(10, 0.3, size=400).astype(float)
+    same = departures.effect(departures.Score(hits, words), departures.Score(hits + 1, words))
+    assert same == pytest.approx((0.1, 0.1, 0.1))
+    other = np.random.default_rng(1).binomial(10, 0.3, size=400).astype(float)
+    value, low, high = departures.effect(departures.Score(hits, words), departures.Score(other, words))
+    assert low < value < high
+    assert high - low == pytest.approx(2 * 1.96 * math.sqrt(2 * 0.21 / 4000), rel=0.15)
+
+
+def test_committed_departures_say_what_must_be_so():
+    table = pd.read_csv(ROOT / "data" / "results" / "departures.csv").set_index("departure")
+    assert np.allclose(table.released - table.described, table.effect, atol=2e-5)
+    assert (table.low <= table.effect + 1e-9).all() and (table.effect <= table.high + 1e-9).all()
+    assert (table.effect["hits are counted by substring"] >= 0).all()
+    assert (table.effect["all shadow tokens are counted"] == 0).all()
+    assert (table.effect["the bound's prior counts whole sentences"] < 0).all()
+    counters = table.loc["counters are never reset between epsilons"].set_index("epsilon").effect
+    assert counters[1.0] == 0 and (counters.diff().dropna() < 0).all()

@@ -110,7 +110,7 @@ def _compare(known: Mapping, rules: Sequence[Mapping], folder: Path) -> tuple:
             return _answer("not comparable", rule["not_comparable"])
         if sides := _sides(rule, known, folder):
             return _judged(rule, known, sides)
-        asked += [rule["tables"]] if isinstance(rule["tables"], str) else rule["tables"]
+        asked += _patterns(rule)
     reason = f"no row in {', '.join(dict.fromkeys(asked))}" if asked else "no experiment here asks this"
     return _answer("not run", reason)
 
@@ -120,19 +120,23 @@ def _answer(word: str, reason: str, ours=(np.nan,) * 3, substitution="", band=np
 
 
 def _sides(rule: Mapping, known: Mapping, folder: Path) -> list[dict]:
-    """The row of ours, and the one it is set against if the rule has one; nothing where one of them is missing."""
-    rows = load_tables(folder, rule["tables"])
-    sides = []
-    for where in (rule[key] for key in ("where", "against") if key in rule):
-        found = select(rows, _filled(where, known, rule["ours"]))
-        if len(found) > 1:
-            raise ValueError(
-                f"scoreboard: {rule['rows']} finds several rows in {rule['tables']}; narrow its where"
-            )
-        if found.empty:
-            return []
-        sides += found.to_dict("records")
-    return sides
+    """The row of ours, and the one it is set against if the rule has one; nothing where one of them is missing.
+
+    Both are of the same tables: of several patterns, the first with all that is asked for.
+    """
+    wheres = [_filled(rule[key], known, rule["ours"]) for key in ("where", "against") if key in rule]
+    for pattern in _patterns(rule):
+        rows = load_tables(folder, pattern)
+        found = [select(rows, where) for where in wheres]
+        if any(len(one) > 1 for one in found):
+            raise ValueError(f"scoreboard: {rule['rows']} finds several rows in {pattern}; narrow its where")
+        if all(len(one) for one in found):
+            return [one.to_dict("records")[0] for one in found]
+    return []
+
+
+def _patterns(rule: Mapping) -> list[str]:
+    return [rule["tables"]] if isinstance(rule["tables"], str) else rule["tables"]
 
 
 def _judged(rule: Mapping, known: Mapping, sides: Sequence[Mapping]) -> tuple:
