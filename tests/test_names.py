@@ -138,6 +138,12 @@ def test_the_finder_holds_on_sentences_read_by_hand(dataset, texts, recall, monk
     assert names.measure(dataset, "census")["precision"].high < 0.2
 
 
+def test_without_capitals_the_finder_gives_up_recall_not_precision():
+    blind, sighted = names.measure("rt", "census", cased=False), names.measure("rt", "census")
+    assert blind["precision"].low > 0.85
+    assert 0.5 < blind["recall"].value < sighted["recall"].value
+
+
 def test_the_committed_comparison_is_what_the_finder_does():
     table = csv.DictReader((RESULTS / "names-finders.csv").read_text().splitlines())
     rows = {(row["dataset"], row["finder"]): row for row in table}

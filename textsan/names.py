@@ -69,12 +69,13 @@ def checked_names(docs: Sequence[Record]) -> tuple[set[int], set[tuple[int, int]
     return set(read.values()), names
 
 
-def measure(dataset: str, finder: str) -> dict[str, str | int | Estimate]:
+def measure(dataset: str, finder: str, *, cased: bool = True) -> dict[str, str | int | Estimate]:
     """Precision and recall of a finder on the texts of a data set that were read by hand, with Wilson intervals.
 
     Args:
         dataset: rt, nyt or yelp.
         finder: "census", which learns surnames from the whole data set, or "presidio".
+        cased: whether it sees the capitals; False shows it tokens, which is all that some data sets have.
 
     Raises:
         ValueError: none of its texts was read by hand, or as `find_names`.
@@ -87,7 +88,8 @@ def measure(dataset: str, finder: str) -> dict[str, str | int | Estimate]:
     if not read:
         raise ValueError(f"dataset: no text of {dataset!r} was read by hand; pass rt or nyt")
     # Presidio looks at one text at a time and is slow; the others need not be shown to it.
-    shown = docs if finder == "census" else [record if d in read else "" for d, record in enumerate(docs)]
+    shown = [record if finder == "census" or d in read else Record("") for d, record in enumerate(docs)]
+    shown = shown if cased else [record.tokens for record in shown]
     found = {position for position in find_names(shown, finder) if position[0] in read}
     right = {
         "precision": [position in truth for position in sorted(found)],
