@@ -135,18 +135,22 @@ def _contextual(
     copies=100,
     pairs=None,
     epochs=3.0,
+    span=100,
+    stages=1,
+    learning_rate=5e-5,
     tests=None,
     departure=None,
     kind=attacks.ContextualBayes,
 ):
     if departure:
         kind = partial(ReleasedContextual, departures=[departure])
-    counts, settings = count_words(case.setting.shadow), {"sensitive": _sensitive(case), "seed": case.seed}
-    attack = kind(case.mechanism.channel, counts, k=k, **settings)
-    return _detected(case, attack, *_shadow_copies(case, copies), pairs, epochs, tests)
+    settings = {"k": k, "span": span, "sensitive": _sensitive(case), "seed": case.seed}
+    attack = kind(case.mechanism.channel, count_words(case.setting.shadow), **settings)
+    training = {"pairs": pairs, "epochs": epochs, "stages": stages, "learning_rate": learning_rate}
+    return _detected(case, attack, *_shadow_copies(case, copies), training, tests)
 
 
-def _detected(case: Case, attack, docs, released, pairs, epochs, tests=None):
+def _detected(case: Case, attack, docs, released, training, tests=None):
     """Trains a detector and attacks with it; on `tests` pairs of the private text its accuracy is measured."""
     details = {}
 
@@ -159,27 +163,41 @@ def _detected(case: Case, attack, docs, released, pairs, epochs, tests=None):
             attack.detector.encoded = encoded  # what is measured is no part of the attack
 
     measure("before")
-    attack.fit(docs, released, pairs=pairs, epochs=epochs, seed=case.seed)
+    attack.fit(docs, released, **training, seed=case.seed)
     guesses = attack.reconstruct(case.released, case.positions)
     measure("after")
     return Answer(guesses, {"encoded": attack.detector.encoded, **details})
 
 
-def _density_ratio(case: Case, *, k=10, copies=100, pairs=None, epochs=3.0, tests=None):
-    settings = {"copies": copies, "pairs": pairs, "epochs": epochs, "tests": tests}
-    return _contextual(case, k=k, **settings, kind=attacks.DensityRatio)
+def _density_ratio(
+    case: Case, *, k=10, copies=100, pairs=None, epochs=3.0, span=100, stages=1, learning_rate=5e-5, tests=None
+):
+    training = {"pairs": pairs, "epochs": epochs, "stages": stages, "learning_rate": learning_rate}
+    return _contextual(case, k=k, copies=copies, span=span, tests=tests, **training, kind=attacks.DensityRatio)
 
 
-def _contextual_bound(case: Case, *, k=10, copies=30, pairs=None, epochs=3.0, departure=None):
+def _contextual_bound(
+    case: Case,
+    *,
+    k=10,
+    copies=30,
+    pairs=None,
+    epochs=3.0,
+    span=100,
+    stages=1,
+    learning_rate=5e-5,
+    departure=None,
+):
     # Definition 2: the prior of the attacked words, a detector of further sanitizations of their sentences.
     # The departure, of the released code: a detector of the very text that is attacked.
-    settings = {"k": k, "alpha_inverse": 0, "sensitive": _sensitive(case), "seed": case.seed}
+    settings = {"k": k, "span": span, "alpha_inverse": 0, "sensitive": _sensitive(case), "seed": case.seed}
     attack = attacks.ContextualBayes(case.mechanism.channel, count_words([case.truths]), **settings)
     private, first = case.setting.private * copies, len(case.setting.private) + copies * len(case.setting.shadow)
     released = case.mechanism.sanitize(private, seed=case.seed, first=first)
     if departure:
         private, released = case.setting.private, case.released
-    return _detected(case, attack, private, released, pairs, epochs)
+    training = {"pairs": pairs, "epochs": epochs, "stages": stages, "learning_rate": learning_rate}
+    return _detected(case, attack, private, released, training)
 
 
 def _noisy_channel(case: Case, *, adapter=None, k=20, copies=4, epochs=1.0, bigrams=True):
@@ -196,6 +214,26 @@ def _noisy_channel(case: Case, *, adapter=None, k=20, copies=4, epochs=1.0, bigr
     guesses = attack.reconstruct(case.released, case.positions)
     reader, bigram = attack.weights
     return Answer(guesses, {"encoded": attack.reader.encoded, "reader_weight": reader, "bigram_weight": bigram})
+
+
+def _inversion_bert(case: Case, *, copies=3, epochs=3.0):
+    attack = attacks.InversionBert(sorted(_sensitive(case)), seed=case.seed)
+    attack.fit(*_shadow_copies(case, copies), epochs=epochs, seed=case.seed)
+    guesses = attack.reconstruct(case.released, case.positions)
+    return Answer(guesses, {"encoded": attack.encoded})
+
+
+def _empirical_inversion(case: Case, *, copies=100):
+    attack = attacks.EmpiricalInversion(sensitive=_sensitive(case)).fit(*_shadow_copies(case, copies))
+    return Answer(attack.reconstruct(case.released, case.positions))
+
+
+def _mask_inference(case: Case, *, adapter=None):
+    adapter = adapter or adapters.leaving_out(case.dataset)
+    model = attacks.MaskedReader(sorted(_sensitive(case)), count_words(case.setting.shadow), adapter)
+    attack = attacks.MaskInference(model)
+    guesses = attack.reconstruct(case.released, case.positions)
+    return Answer(guesses, {"encoded": attack.encoded})
 
 
 _positive, _share = partial(checks.number, low=0), partial(checks.number, low=0, high=1)
@@ -222,7 +260,10 @@ DEFENCES: dict[str, tuple[Callable, dict[str, Callable]]] = {
     "santext+": (_santext_plus, {"epsilon": _positive, "w": _share, "p": _share}),
 }
 
-_DETECTOR = {"k": _count, "copies": _count, "pairs": _count, "epochs": _positive, "tests": _count}
+_DETECTOR = {
+    **dict.fromkeys(("k", "copies", "pairs", "span", "stages", "tests"), _count),
+    **dict.fromkeys(("epochs", "learning_rate"), _positive),
+}
 
 ATTACKS: dict[str, tuple[Callable, dict[str, Callable]]] = {
     "context-free": (_context_free, {"multiple": _positive}),
@@ -236,6 +277,9 @@ ATTACKS: dict[str, tuple[Callable, dict[str, Callable]]] = {
         },
     ),
     "density ratio": (_density_ratio, _DETECTOR),
+    "empirical inversion": (_empirical_inversion, {"copies": _count}),
+    "inversion BERT": (_inversion_bert, {"copies": _count, "epochs": _positive}),
+    "mask inference": (_mask_inference, {"adapter": _name}),
     "embedding inversion": (_inversion, {"exclude_itself": partial(checks.choice, known=(False, True))}),
     "markov": (_markov, {"k": _count}),
     "noisy channel": (

@@ -11,7 +11,7 @@ from textsan.attacks.pairs import Pair, PairClassifier
 from textsan.attacks.shadow import paired
 from textsan.channel import Channel
 
-SPAN = 100  # words that are read of a long document
+SPAN = 100  # words; longer than a sentence
 
 
 class ContextualBayes(Attack):
@@ -28,6 +28,7 @@ class ContextualBayes(Attack):
         alpha_inverse: constant of at least 0 added to each frequency; None is add-one smoothing.
         keep: words that the mechanism releases verbatim.
         sensitive: words that can stand at attacked positions; None is every input of the channel.
+        span: words that the detector reads, those around the position; the paper's reads the sentence.
         encoder: a registered encoder; the paper's is bert-base-uncased.
         seed: of the detector's fresh layer.
 
@@ -44,9 +45,11 @@ class ContextualBayes(Attack):
         alpha_inverse: float | None = None,
         keep: Collection[str] = (),
         sensitive: Collection[str] | None = None,
+        span: int = SPAN,
         encoder: str = models.ENCODER,
         seed: int = 0,
     ):
+        self.span = checks.whole("span", span, low=1)
         self.channel, self.k = channel, min(checks.whole("k", k, low=1), len(channel.inputs))
         self.sensitive = frozenset(channel.inputs if sensitive is None else sensitive) - frozenset(keep)
         others = set(channel.inputs) - self.sensitive
@@ -60,6 +63,7 @@ class ContextualBayes(Attack):
         *,
         targets: Collection[str] | None = None,
         pairs: int | None = None,
+        stages: int = 1,
         epochs: float = 3.0,
         learning_rate: float = 5e-5,
         decay_every: int = 1000,
@@ -73,6 +77,9 @@ class ContextualBayes(Attack):
             sanitized_docs: the same, sanitized by the attacker with the mechanism under attack.
             targets: released words that are under attack, the paper's Gamma; None is all.
             pairs: how many pairs to train on at most, drawn at random; None is all.
+            stages: parts of the pairs. Of more than one, the first shows the word alone and each later one more of
+                its context, up to `span`: a small encoder that has not learnt to compare two sentences soon does
+                on short ones, and stays at chance on long ones for thousands of steps.
             epochs: passes over them.
             learning_rate: of Adam.
             decay_every: steps after which the learning rate falls to a tenth.
@@ -82,20 +89,33 @@ class ContextualBayes(Attack):
         Raises:
             ValueError: documents whose lengths disagree, or no position to learn from.
         """
-        made, labels = self.training_pairs(shadow_docs, sanitized_docs, targets=targets, pairs=pairs, seed=seed)
-        self.detector.train(
-            made,
-            labels,
-            epochs=epochs,
-            learning_rate=learning_rate,
-            decay_every=decay_every,
-            batch_size=batch_size,
-            seed=seed,
-        )
+        stages = checks.whole("stages", stages, low=1)
+        for stage in range(1, stages + 1):
+            span = self.span if stages == 1 else 1 + (self.span - 1) * (stage - 1) // (stages - 1)
+            made, labels = self.training_pairs(
+                shadow_docs, sanitized_docs, targets=targets, pairs=pairs, span=span, seed=seed
+            )
+            part = slice(len(made) * (stage - 1) // stages, len(made) * stage // stages)
+            self.detector.train(
+                made[part],
+                labels[part],
+                epochs=epochs,
+                learning_rate=learning_rate,
+                decay_every=decay_every,
+                batch_size=batch_size,
+                seed=seed,
+            )
         return self
 
     def training_pairs(
-        self, shadow_docs, sanitized_docs, *, targets=None, pairs: int | None = None, seed: int = 0
+        self,
+        shadow_docs,
+        sanitized_docs,
+        *,
+        targets=None,
+        pairs: int | None = None,
+        span: int | None = None,
+        seed: int = 0,
     ) -> tuple[list[Pair], list[int]]:
         """Steps 1 and 2: two pairs a position, one of each label, those of one position side by side.
 
@@ -104,6 +124,7 @@ class ContextualBayes(Attack):
 
         Args:
             shadow_docs, sanitized_docs, targets, pairs, seed: as for `fit`.
+            span: words around the position; None is the attack's.
 
         Returns:
             pairs and labels.
@@ -129,7 +150,7 @@ class ContextualBayes(Attack):
         right, wrong = self._choose(truths, [released[d][i] for d, i in places], generator)
         made, labels = [], []
         for (d, i), words in zip(places, zip(right, wrong, strict=True), strict=True):
-            made += [self.pair(released[d], i, word) for word in words if word is not None]
+            made += [self.pair(released[d], i, word, span) for word in words if word is not None]
             labels += [label for label, word in zip((1, 0), words, strict=True) if word is not None]
         return made, labels
 
@@ -181,11 +202,15 @@ class ContextualBayes(Attack):
             guesses.append(some[int(np.argmax(scores))][0])
         return guesses
 
-    def pair(self, doc: Sequence[str], index: int, word: str) -> Pair:
-        """f(c, y) and f(c, x') for a position of a sanitized document; of a long one, `SPAN` words around it."""
-        start = max(0, min(index - SPAN // 2, len(doc) - SPAN))
-        near, at = tuple(doc[start : start + SPAN]), index - start
+    def pair(self, doc: Sequence[str], index: int, word: str, span: int | None = None) -> Pair:
+        """f(c, y) and f(c, x') for a position of a sanitized document, `span` words around it."""
+        near, at = self._near(doc, index, span or self.span)
         return Pair(near, (*near[:at], word, *near[at + 1 :]))
+
+    @staticmethod
+    def _near(doc, index: int, span: int) -> tuple[tuple[str, ...], int]:
+        start = max(0, min(index - span // 2, len(doc) - span))
+        return tuple(doc[start : start + span]), index - start
 
     attacked_pair = pair
 

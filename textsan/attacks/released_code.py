@@ -34,7 +34,7 @@ class ReleasedContextual(ContextualBayes):
     def attacked_pair(self, doc, index, word):
         if "fused" not in self.departures:
             return self.pair(doc, index, word)
-        left, right = doc[max(0, index - 1) : index], doc[index + 1 : index + 2]
+        near, at = self._near(doc, index, self.span)
+        left, right = near[max(0, at - 1) : at], near[at + 1 : at + 2]
         fused = "".join([*left, word, *right])
-        guess = [*doc[: index - len(left)], fused, *doc[index + 1 + len(right) :]]
-        return Pair(tuple(doc), tuple(guess))
+        return Pair(near, (*near[: at - len(left)], fused, *near[at + 1 + len(right) :]))
