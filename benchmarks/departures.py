@@ -292,7 +292,7 @@ def by_line(epsilon=4.0):
     """SST-2: shadow lines of sentences that private lines are of, or of other sentences; 20,000 private lines."""
     records = load_dataset("sst2")
     generator = np.random.default_rng(SEED)
-    source = np.array([record.fields["source"] for record in records])
+    source = np.array([record.fields["part_of"] for record in records])
     sentences = generator.permutation(np.unique(source))
     inside = np.isin(source, sentences[: 2 * len(sentences) // 3])
     lines = generator.permutation(np.flatnonzero(inside))

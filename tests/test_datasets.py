@@ -141,11 +141,11 @@ def test_parts_of_one_sentence_are_private_or_shadow_but_not_both():
     sentences = [[f"s{i}w{j}" for j in range(6)] for i in range(30)]
     docs = [doc[a:b] for doc in sentences for a, b in ((0, 6), (0, 3), (3, 6), (1, 2))]
     docs = [docs[i] for i in np.random.default_rng(0).permutation(len(docs))]
-    records = [Record(" ".join(doc), None, {"source": s}) for doc, s in zip(docs, sources(docs), strict=True)]
+    records = [Record(" ".join(doc), None, {"part_of": s}) for doc, s in zip(docs, sources(docs), strict=True)]
     private, shadow = private_and_shadow(records, 50, 60, seed=0)
     first, second = ({record.text[:3] for record in part} for part in (private, shadow))  # "s1w", "s12"
     assert len(private) == 50 and len(shadow) == 60 and len(first) == 13  # 12 whole sentences and a half
-    assert not {record.fields["source"] for record in private} & {record.fields["source"] for record in shadow}
+    assert not {record.fields["part_of"] for record in private} & {record.fields["part_of"] for record in shadow}
     loose = [Record(record.text) for record in records]  # by line, as the released code draws
     by_line = private_and_shadow(loose, 50, 60, seed=0)
     assert {r.text.split("w")[0] for r in by_line[0]} & {r.text.split("w")[0] for r in by_line[1]}

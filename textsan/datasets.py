@@ -61,7 +61,7 @@ def load_dataset(name: str, split: str = "train") -> list[Record]:
     The papers' sets keep their own splits, except that a record is dropped from train where its text (either
     text of a pair) is also in dev or test, and from dev where it is also in test. The text of a pair is
     the context sentence in qnli (the sentence that Tong et al. sanitize) and the first sentence in stsb; both
-    sentences are in the fields `sentence1` and `sentence2`. Most of sst2 are phrases; the field `source` tells
+    sentences are in the fields `sentence1` and `sentence2`. Most of sst2 are phrases; the field `part_of` tells
     which belong to one sentence. yelp's labels are stars, 1 to 5. Files in `TEXTSAN_DATA` are the reader's own;
     nothing vouches for them.
 
@@ -135,7 +135,7 @@ def private_and_shadow(
 ) -> tuple[list[Record], list[Record]]:
     """A private and a shadow set, with no normalised sentence in both.
 
-    Records whose field `source` is equal are parts of one sentence, and whole sentences are drawn: no part of one
+    Records whose field `part_of` is equal are parts of one sentence, and whole sentences are drawn: no part of one
     is private and another one shadow.
 
     Args:
@@ -175,7 +175,7 @@ def private_and_shadow(
 
 def _by_source(records: Sequence[Record], seed: int) -> tuple[list[int], list]:
     """Numbers of all records in random order, those of one source together; and the source of each record."""
-    source = [record.fields.get("source", ("record", i)) for i, record in enumerate(records)]
+    source = [record.fields.get("part_of", ("record", i)) for i, record in enumerate(records)]
     members: dict = {}
     for i, one in enumerate(source):
         members.setdefault(one, []).append(i)
@@ -260,7 +260,7 @@ def _records(name: str, entry: dict, rows) -> list[Record]:
         records.append(Record(row[column], row.get("label"), fields))
     if entry.get("phrases"):
         for record, source in zip(records, sources([record.text.split() for record in records]), strict=True):
-            record.fields["source"] = source
+            record.fields["part_of"] = source
     return records
 
 
