@@ -136,7 +136,7 @@ def _contextual(
     pairs=None,
     epochs=3.0,
     span=100,
-    stages=1,
+    widen=False,
     learning_rate=5e-5,
     tests=None,
     departure=None,
@@ -146,7 +146,7 @@ def _contextual(
         kind = partial(ReleasedContextual, departures=[departure])
     settings = {"k": k, "span": span, "sensitive": _sensitive(case), "seed": case.seed}
     attack = kind(case.mechanism.channel, count_words(case.setting.shadow), **settings)
-    training = {"pairs": pairs, "epochs": epochs, "stages": stages, "learning_rate": learning_rate}
+    training = {"pairs": pairs, "epochs": epochs, "widen": widen, "learning_rate": learning_rate}
     return _detected(case, attack, *_shadow_copies(case, copies), training, tests)
 
 
@@ -170,9 +170,9 @@ def _detected(case: Case, attack, docs, released, training, tests=None):
 
 
 def _density_ratio(
-    case: Case, *, k=10, copies=100, pairs=None, epochs=3.0, span=100, stages=1, learning_rate=5e-5, tests=None
+    case: Case, *, k=10, copies=100, pairs=None, epochs=3.0, span=100, widen=False, learning_rate=5e-5, tests=None
 ):
-    training = {"pairs": pairs, "epochs": epochs, "stages": stages, "learning_rate": learning_rate}
+    training = {"pairs": pairs, "epochs": epochs, "widen": widen, "learning_rate": learning_rate}
     return _contextual(case, k=k, copies=copies, span=span, tests=tests, **training, kind=attacks.DensityRatio)
 
 
@@ -184,7 +184,7 @@ def _contextual_bound(
     pairs=None,
     epochs=3.0,
     span=100,
-    stages=1,
+    widen=False,
     learning_rate=5e-5,
     departure=None,
 ):
@@ -196,7 +196,7 @@ def _contextual_bound(
     released = case.mechanism.sanitize(private, seed=case.seed, first=first)
     if departure:
         private, released = case.setting.private, case.released
-    training = {"pairs": pairs, "epochs": epochs, "stages": stages, "learning_rate": learning_rate}
+    training = {"pairs": pairs, "epochs": epochs, "widen": widen, "learning_rate": learning_rate}
     return _detected(case, attack, private, released, training)
 
 
@@ -261,8 +261,9 @@ DEFENCES: dict[str, tuple[Callable, dict[str, Callable]]] = {
 }
 
 _DETECTOR = {
-    **dict.fromkeys(("k", "copies", "pairs", "span", "stages", "tests"), _count),
+    **dict.fromkeys(("k", "copies", "pairs", "span", "tests"), _count),
     **dict.fromkeys(("epochs", "learning_rate"), _positive),
+    "widen": partial(checks.choice, known=(False, True)),
 }
 
 ATTACKS: dict[str, tuple[Callable, dict[str, Callable]]] = {

@@ -12,6 +12,12 @@ from textsan.attacks.shadow import paired
 from textsan.channel import Channel
 
 SPAN = 100  # words; longer than a sentence
+WIDENING = (
+    (1, 0.4),
+    (3, 0.1),
+    (5, 0.15),
+    (None, 0.35),
+)  # words that are shown, and the share of pairs; None is all
 
 
 class ContextualBayes(Attack):
@@ -63,7 +69,7 @@ class ContextualBayes(Attack):
         *,
         targets: Collection[str] | None = None,
         pairs: int | None = None,
-        stages: int = 1,
+        widen: bool = False,
         epochs: float = 3.0,
         learning_rate: float = 5e-5,
         decay_every: int = 1000,
@@ -77,9 +83,9 @@ class ContextualBayes(Attack):
             sanitized_docs: the same, sanitized by the attacker with the mechanism under attack.
             targets: released words that are under attack, the paper's Gamma; None is all.
             pairs: how many pairs to train on at most, drawn at random; None is all.
-            stages: parts of the pairs. Of more than one, the first shows the word alone and each later one more of
-                its context, up to `span`: a small encoder that has not learnt to compare two sentences soon does
-                on short ones, and stays at chance on long ones for thousands of steps.
+            widen: whether some of the pairs are shown first, as words alone or with little context (`WIDENING`). A
+                small encoder that was never trained to compare two texts soon learns it on short ones, and stays
+                at chance on sentences for thousands of steps.
             epochs: passes over them.
             learning_rate: of Adam.
             decay_every: steps after which the learning rate falls to a tenth.
@@ -89,22 +95,22 @@ class ContextualBayes(Attack):
         Raises:
             ValueError: documents whose lengths disagree, or no position to learn from.
         """
-        stages = checks.whole("stages", stages, low=1)
-        for stage in range(1, stages + 1):
-            span = self.span if stages == 1 else 1 + (self.span - 1) * (stage - 1) // (stages - 1)
+        parts, done = [], 0.0
+        for span, share in WIDENING if widen else ((None, 1.0),):
             made, labels = self.training_pairs(
                 shadow_docs, sanitized_docs, targets=targets, pairs=pairs, span=span, seed=seed
             )
-            part = slice(len(made) * (stage - 1) // stages, len(made) * stage // stages)
-            self.detector.train(
-                made[part],
-                labels[part],
-                epochs=epochs,
-                learning_rate=learning_rate,
-                decay_every=decay_every,
-                batch_size=batch_size,
-                seed=seed,
-            )
+            part = slice(round(done * len(made)), round((done + share) * len(made)))
+            parts.append((made[part], labels[part]))
+            done += share
+        self.detector.train(
+            parts,
+            epochs=epochs,
+            learning_rate=learning_rate,
+            decay_every=decay_every,
+            batch_size=batch_size,
+            seed=seed,
+        )
         return self
 
     def training_pairs(

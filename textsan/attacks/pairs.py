@@ -50,8 +50,7 @@ class PairClassifier:
 
     def train(
         self,
-        pairs: Sequence[Pair],
-        labels: Sequence[int],
+        parts: Sequence[tuple[Sequence[Pair], Sequence[int]]],
         *,
         epochs: float,
         learning_rate: float,
@@ -59,25 +58,30 @@ class PairClassifier:
         batch_size: int,
         seed: int,
     ) -> None:
-        """Minimises cross entropy with Adam; the learning rate falls to a tenth every `decay_every` steps."""
+        """Minimises cross entropy with Adam, on one part of pairs and labels after the other.
+
+        The learning rate falls to a tenth every `decay_every` steps.
+        """
         import torch
 
-        sequences, labels = self._encode(pairs), torch.tensor(labels, device=self.device)
         parameters = list(self.model.parameters())
         optimizer = torch.optim.Adam(parameters, lr=learning_rate)
         schedule = torch.optim.lr_scheduler.StepLR(optimizer, decay_every, 0.1)
-        generator, order = np.random.default_rng(seed), []
-        steps = int(np.ceil(epochs * len(pairs) / batch_size))
-        while len(order) < steps:
-            order += batches_by_length([len(ids) for ids, _ in sequences], batch_size, generator)
+        generator = np.random.default_rng(seed)
         torch.manual_seed(seed)
         self.model.train()
-        for part in order[:steps]:
-            loss = torch.nn.functional.cross_entropy(self._forward([sequences[i] for i in part]), labels[part])
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            schedule.step()
+        for pairs, labels in parts:
+            sequences, labels = self._encode(pairs), torch.tensor(labels, device=self.device)
+            steps, order = int(np.ceil(epochs * len(pairs) / batch_size)), []
+            while len(order) < steps:
+                order += batches_by_length([len(ids) for ids, _ in sequences], batch_size, generator)
+            for some in order[:steps]:
+                logits = self._forward([sequences[i] for i in some])
+                loss = torch.nn.functional.cross_entropy(logits, labels[some])
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+                schedule.step()
         self.model.eval()
 
     def log_odds(self, pairs: Sequence[Pair]) -> np.ndarray:
