@@ -94,6 +94,31 @@ def test_a_long_document_is_read_around_the_position():
     assert attack.pair(doc, 600, "dog").guess == ("far",) * 99 + ("dog",)
 
 
+def test_a_narrow_detector_reads_the_words_around_the_position():
+    attack = ContextualBayes(ANIMALS, COUNTS, span=3)
+    shadow, released = [["the", "the", "cat", "the", "the"]], [["a", "b", "dog", "c", "d"]]
+    pairs, _ = attack.training_pairs(shadow, released)
+    assert pairs[0] == Pair(("b", "dog", "c"), ("b", "cat", "c"))
+    assert attack.training_pairs(shadow, released, span=1)[0][0] == Pair(("dog",), ("cat",))
+    assert attack.pair(["dog", "c", "d"], 0, "cat") == Pair(("dog", "c", "d"), ("cat", "c", "d"))
+    fused = ReleasedContextual(ANIMALS, COUNTS, span=3, departures=["fused"])
+    assert fused.attacked_pair(released[0], 2, "cat") == Pair(("b", "dog", "c"), ("bcatc",))
+    with pytest.raises(ValueError, match="span"):
+        ContextualBayes(ANIMALS, COUNTS, span=0)
+
+
+def test_widening_shows_every_pair_once_words_alone_first(monkeypatch):
+    attack, seen = ContextualBayes(ANIMALS, COUNTS), []
+    monkeypatch.setattr(attack.detector, "train", lambda parts, **settings: seen.extend(parts))
+    shadow = [["the", "the", "cat", "the", "dog", "the", "the"]] * 20
+    attack.fit(shadow, shadow, widen=True)
+    assert [{len(pair.guess) for pair in pairs} for pairs, _ in seen] == [{1}, {3}, {5}, {7}]
+    assert [len(pairs) for pairs, _ in seen] == [32, 8, 12, 28]
+    made, labels = attack.training_pairs(shadow, shadow)
+    assert [label for _, part in seen for label in part] == labels
+    assert len(made) == 80
+
+
 def test_a_detector_that_knows_nothing_leaves_the_context_free_attack(monkeypatch):
     docs, positions = [["the", "cat", "dog", "cow", "dog"]], [(0, i) for i in range(5)]
     attack = ContextualBayes(ANIMALS, COUNTS)

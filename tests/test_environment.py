@@ -13,7 +13,9 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-EXTRAS = PROJECT["optional-dependencies"]
+EXTRAS = {
+    name: part for name, part in PROJECT["optional-dependencies"].items() if name != "pii"
+}  # not installed by make
 DIRECT = [Requirement(line) for line in PROJECT["dependencies"] + sum(EXTRAS.values(), [])]
 LINES = [line for line in (ROOT / "constraints.txt").read_text().splitlines() if not line.startswith("#")]
 PINS = {canonicalize_name(pin.name): pin for pin in map(Requirement, LINES)}

@@ -65,7 +65,7 @@ class PairClassifier:
         import torch
 
         parameters = list(self.model.parameters())
-        optimizer = torch.optim.Adam(parameters, lr=learning_rate)
+        optimizer = torch.optim.Adam(parameters, lr=learning_rate, fused=True)  # else half of the time is its own
         schedule = torch.optim.lr_scheduler.StepLR(optimizer, decay_every, 0.1)
         generator = np.random.default_rng(seed)
         torch.manual_seed(seed)
