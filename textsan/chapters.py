@@ -17,7 +17,12 @@ from pathlib import Path
 from textsan import checks, datasets
 
 # What a chapter sees of its surroundings: stable hashes, and no progress bars, whose speeds would be stored.
-KERNEL_ENVIRONMENT = {"PYTHONHASHSEED": "0", "TQDM_DISABLE": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
+KERNEL_ENVIRONMENT = {
+    "PYTHONHASHSEED": "0",
+    "TQDM_DISABLE": "1",
+    "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+    "OMP_WAIT_POLICY": "PASSIVE",  # threads that wait actively starve whatever else runs on two cores
+}
 # Modules that only run chapters; every other module may change what a chapter prints.
 _TOOLING = {"book.py", "chapters.py", "cli.py"}
 _PACKAGE = Path(__file__).parent
