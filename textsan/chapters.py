@@ -21,6 +21,8 @@ KERNEL_ENVIRONMENT = {
     "PYTHONHASHSEED": "0",
     "TQDM_DISABLE": "1",
     "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+    # Imported into a kernel, tqdm.auto asks for widgets that a static page has no use for.
+    "PYTHONWARNINGS": "ignore:IProgress not found",
     "OMP_WAIT_POLICY": "PASSIVE",  # threads that wait actively starve whatever else runs on two cores
 }
 # Modules that only run chapters; every other module may change what a chapter prints.
