@@ -23,7 +23,6 @@ from scipy import sparse
 from textsan import Channel, CusText, count_words, experiment, load_embeddings, tokenize
 from textsan.attacks import ContextFreeBayes, EmbeddingInversion
 from textsan.datasets import load_dataset
-from textsan.embeddings import euclidean
 from textsan.vocabulary import STOP_WORDS
 
 CORPUS, N_PRIVATE, N_SHADOW, SEED = "rt", 1000, 1000, 0
@@ -153,25 +152,10 @@ def mapping():
 
 def output_space():
     """Each word's neighbours among all 400,000 words of GloVe 6B, not among those of the data."""
-    case, glove = custext(1.0), load_embeddings()
-    vectors, others = case.setting.embeddings.vectors, glove.vectors.astype(np.float64)
-    nearest, far = [], []
-    for at in range(0, len(vectors), 64):
-        distances = euclidean(vectors[at : at + 64], others)
-        closest = np.argpartition(distances, K, axis=1)[:, :K].copy()  # a view would keep the whole table
-        nearest.append(closest)
-        far.append(np.take_along_axis(distances, closest, axis=1))
-    columns, near = np.unique(np.concatenate(nearest), return_inverse=True)
-    far = np.concatenate(far)
-    far = (far - far.min(axis=1, keepdims=True)) / np.ptp(far, axis=1, keepdims=True)
-    inputs = case.mechanism.inputs
+    options = {"k": K, "mapping": "overlapping", "outputs": load_embeddings()}
+    wide = CusText(custext(1.0).setting.embeddings, 1.0, keep=STOP_WORDS, **options)
     for epsilon in CUSTEXT:
-        weights = np.exp(-epsilon / 2 * far)
-        weights /= weights.sum(axis=1, keepdims=True)
-        places = (np.repeat(np.arange(len(inputs)), K), near.ravel())
-        matrix = sparse.coo_array((weights.ravel(), places), shape=(len(inputs), len(columns))).tocsr()
-        channel = Channel.from_sparse(matrix, inputs, [glove.words[i] for i in columns])
-        case = custext(epsilon)
+        case, channel = custext(epsilon), wide.with_epsilon(epsilon).channel
         yield "custext+", epsilon, score(case, context_free(case)), score(case, context_free(case, channel))
 
 

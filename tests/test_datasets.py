@@ -144,7 +144,9 @@ def test_parts_of_one_sentence_are_private_or_shadow_but_not_both():
     records = [Record(" ".join(doc), None, {"part_of": s}) for doc, s in zip(docs, sources(docs), strict=True)]
     private, shadow = private_and_shadow(records, 50, 60, seed=0)
     first, second = ({record.text[:3] for record in part} for part in (private, shadow))  # "s1w", "s12"
-    assert len(private) == 50 and len(shadow) == 60 and len(first) == 13  # 12 whole sentences and a half
+    assert len(private) == 50 and len(shadow) == 60 and len(first) == len(second) == 15
+    few = private_and_shadow(records, 5, 12, seed=0)  # every record of another sentence
+    assert [len({record.fields["part_of"] for record in part}) for part in few] == [5, 12]
     assert not {record.fields["part_of"] for record in private} & {record.fields["part_of"] for record in shadow}
     loose = [Record(record.text) for record in records]  # by line, as the released code draws
     by_line = private_and_shadow(loose, 50, 60, seed=0)

@@ -428,6 +428,17 @@ def test_calibration_chooses_the_weight_on_held_out_shadow_sentences(lab):
     assert gain.low > 0.02
 
 
+def test_calibration_does_not_learn_from_phrases_of_what_it_tries(lab):
+    """Phrases of a sentence give its word order away; attacked sentences have no phrases in the shadow set."""
+    _, mechanism = lab
+    generator = np.random.default_rng(3)
+    sentences = [generator.choice(mechanism.inputs, 12).tolist() for _ in range(40)]
+    phrases = [doc[a:b] for doc in sentences for a, b in ((0, 12), (0, 8), (4, 12), (3, 7))]
+    phrases = [phrases[i] for i in generator.permutation(len(phrases))]
+    attack = MarkovBayes(mechanism.channel).fit(phrases, mechanism.sanitize(phrases, seed=4))
+    assert attack.weight == 0
+
+
 def test_calibration_without_word_order_trusts_frequencies(lab):
     """On shuffled words nothing is to be learnt from neighbours: the weight must not hurt."""
     _, mechanism = lab
@@ -462,7 +473,7 @@ def test_bad_arguments(lab):
         MarkovBayes(channel).posterior(["v1"])
     with pytest.raises(ValueError, match="lengths differ"):
         MarkovBayes(channel).fit([["v1"]] * 6, [["v1", "v1"]] * 6)
-    with pytest.raises(ValueError, match="3 documents for 5 folds"):
+    with pytest.raises(ValueError, match="1 sentences for 5 folds"):
         MarkovBayes(channel).fit([["v1"]] * 3, [["v1"]] * 3)
     with pytest.raises(ValueError, match="original_docs"):
         NeighbourBayes(MarkovBayes(channel, model), [["v1"]]).confidence([["v1", "v2"]])

@@ -126,6 +126,29 @@ def test_custext_at_another_epsilon_shares_the_mapping(embeddings):
     )
 
 
+def test_custext_with_other_outputs_against_brute_force():
+    generator = np.random.default_rng(5)
+    words = [f"w{i}" for i in range(9)]
+    others = [*words[::2], *(f"o{i}" for i in range(30))]
+    points = {word: generator.normal(size=3) for word in {*words, *others}}
+    vocabulary, outputs = (Embeddings(some, np.array([points[w] for w in some])) for some in (words, others))
+    mechanism = CusText(vocabulary, 2.0, k=4, mapping="overlapping", normalise="row", outputs=outputs)
+    for word in words:
+        nearest = sorted(others, key=lambda y: np.linalg.norm(points[word] - points[y]))[:4]
+        far = np.array([np.linalg.norm(points[word] - points[y]) for y in nearest])
+        weights = np.exp(-(far - far.min()) / np.ptp(far))
+        row = dict(zip(mechanism.channel.outputs, mechanism.channel.rows([word])[0], strict=True))
+        assert {y for y, p in row.items() if p} == set(nearest)
+        np.testing.assert_allclose([row[y] for y in nearest], weights / weights.sum(), atol=1e-12)
+    assert set(mechanism.channel.outputs) <= set(others) and len(mechanism.channel.outputs) < len(others)
+    assert mechanism.with_epsilon(3.0).channel.outputs == mechanism.channel.outputs
+    assert set(mechanism.sanitize([words * 20], seed=0)[0]) <= set(others)
+    with pytest.raises(ValueError, match="pass mapping='overlapping'"):
+        CusText(vocabulary, 2.0, outputs=outputs)
+    with pytest.raises(ValueError, match="another length"):
+        CusText(vocabulary, 2.0, mapping="overlapping", outputs=Embeddings(["a"], np.zeros((1, 2))))
+
+
 def test_custext_keeps_its_support_at_its_largest_epsilon(embeddings):
     mechanism = CusText(embeddings, 1400, k=7)
     assert (mechanism.channel.matrix() > 0).sum() == 49 * 7 + 1

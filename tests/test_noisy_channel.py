@@ -118,6 +118,13 @@ def test_splits_share_no_sentence():
         held_out_split(docs, 0.0, seed=1)
 
 
+def test_phrases_go_with_their_sentence():
+    docs = [doc for i in range(20) for doc in ([f"a{i}", f"b{i}", f"c{i}"], [f"b{i}", f"c{i}"], [f"a{i}"])]
+    for part in (*held_out_split(docs, 0.3, seed=1), *folds(docs, 4, seed=1)):
+        inside = [docs[d][0][1:] for d in part]
+        assert part and all(inside.count(number) == 3 for number in inside)
+
+
 def test_batches_hold_every_item_once_and_similar_lengths():
     lengths = list(range(1, 101))
     batches = batches_by_length(lengths, 8, np.random.default_rng(0))

@@ -189,7 +189,7 @@ def test_comparisons_of_two_attacks(root, quantity, value):
 
 
 def test_parameters_become_columns_and_comments_are_skipped(tmp_path):
-    rows = [row("x", 0.5, attack_parameters={"k": 5, "departure": None}), row("x", 0.5)]
+    rows = [row("x", 0.5, attack_parameters={"k": 5, "departure": None}), row("x", 0.5, shadow_dataset="qnli")]
     text = pd.DataFrame(rows).to_csv(index=False)
     (tmp_path / "a.csv").write_text("# made by hand\n# twice\n" + text)
     (tmp_path / "b.csv").write_text("task,seconds\nx,1\n")
@@ -197,6 +197,7 @@ def test_parameters_become_columns_and_comments_are_skipped(tmp_path):
     assert len(frame) == 3 and list(frame.table) == ["a.csv", "a.csv", "b.csv"]
     assert frame["defence.mapping"].tolist()[:2] == ["overlapping"] * 2
     assert frame["attack.k"][0] == 5 and pd.isna(frame["attack.k"][1]) and frame["attack.departure"].isna().all()
+    assert frame.own_shadow.tolist()[:2] == [True, False] and len(select(frame, {"own_shadow": False})) == 1
     assert frame.shadow_ratio[0] == 5.0 and frame.minutes_per_1000[0] == pytest.approx(1 / 30)
     assert load_tables(tmp_path, "none*.csv").empty
 
@@ -266,6 +267,14 @@ def test_cells_are_matched_and_a_claim_may_vary_along_one_column(tmp_path):
     assert judged(tmp_path, rows, test="above", **sides).verdict == "not run"
     found = judged(tmp_path, rows, test="above", free=["n_shadow"], **sides)
     assert found.verdict == "holds" and found.value == pytest.approx(0.1) and found.tables == "t.csv"
+
+
+def test_rows_that_differ_in_a_free_column_are_all_compared(tmp_path):
+    rows = [row("x", 0.6), row("x", 0.5, shadow_dataset="qnli"), row("x", 0.1, shadow_dataset="rt")]
+    sides = {"left": {"own_shadow": True}, "right": {"own_shadow": False}}
+    found = judged(tmp_path, rows, test="at most", tolerance=0.2, free=["shadow_dataset"], **sides)
+    assert found.verdict == "does not hold"
+    assert found.value == pytest.approx(0.5) and "1 of 2 cells" in found.reason
 
 
 def test_columns_of_one_row_can_be_compared(tmp_path):

@@ -5,6 +5,7 @@ epsilon), less the columns in which the claim itself varies. `data/scoreboard.ym
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -78,30 +79,32 @@ def _word(true: bool) -> str:
 
 
 def pairs(rows: pd.DataFrame, left: Mapping, right: Mapping, free: Sequence[str] = ()) -> list[Cell]:
-    """Left minus right in each cell that has one row of both.
+    """Left minus right in each cell that has rows of both.
 
     Args:
         rows: result tables.
         left, right: value or values by column; "column" is what is compared, asr if it is not given.
-        free: columns that need not agree within a cell.
+        free: columns that need not agree within a cell. Rows of a side that differ in one are all compared.
 
     Raises:
-        ValueError: rows on a side of a cell that differ; one that is in two tables counts once.
+        ValueError: rows on a side of a cell that differ in no such column; one that is in two tables counts once.
     """
     names = [column for column in FAMILY if column not in free and column in rows]
+    apart = [column for column in free if column != "table"]
     sides = []
     for where in (left, right):
         where = dict(where)
         column = where.pop("column", "asr")
-        found = {}
+        found: dict[tuple, dict[tuple, dict]] = {}
         for row in select(rows, where).to_dict("records"):
-            cell = tuple(str(row[name]) for name in names)
-            if cell in found and found[cell][column] != row[column]:
+            cell, which = (tuple(str(row.get(name)) for name in some) for some in (names, apart))
+            there = found.setdefault(cell, {}).setdefault(which, row)
+            if there[column] != row[column]:
                 raise ValueError(f"claim: {where} has several rows in the cell {', '.join(cell)}; ask for more")
-            found[cell] = row
         sides.append((found, column))
     (ours, column), (theirs, other) = sides
-    both = [(row, theirs[cell]) for cell, row in ours.items() if cell in theirs]
+    common = [cell for cell in ours if cell in theirs]
+    both = [pair for cell in common for pair in product(ours[cell].values(), theirs[cell].values())]
     return [(_called(row), difference(row, against, column, other)) for row, against in both]
 
 

@@ -135,8 +135,8 @@ def private_and_shadow(
 ) -> tuple[list[Record], list[Record]]:
     """A private and a shadow set, with no normalised sentence in both.
 
-    Records whose field `part_of` is equal are parts of one sentence, and whole sentences are drawn: no part of one
-    is private and another one shadow.
+    Records whose field `part_of` is equal are parts of one sentence: none of it is private and another one shadow.
+    Both sets take their records from as many sentences as they can, the private set from up to half of all.
 
     Args:
         records: what to draw from, without replacement.
@@ -156,14 +156,12 @@ def private_and_shadow(
     True
     """
     n_private, n_shadow = checks.whole("n_private", n_private, 1), checks.whole("n_shadow", n_shadow)
-    order, source = _by_source(records, seed)
-    private = [records[i] for i in order[:n_private]]
+    parts = _by_source(records, seed)
+    enough = int(np.searchsorted(np.cumsum([len(part) for part in parts]), n_private)) + 1
+    cut = max(enough, min(n_private, (len(parts) + 1) // 2))
+    private = _in_turn(parts[:cut])[:n_private]
     taken = {normalised(record.text) for record in private}
-    if shadow_records is None:
-        begun = {source[i] for i in order[:n_private]}
-        rest = [records[i] for i in order[n_private:] if source[i] not in begun]
-    else:
-        rest = [shadow_records[i] for i in _by_source(shadow_records, seed)[0]]
+    rest = _in_turn(parts[cut:] if shadow_records is None else _by_source(shadow_records, seed))
     rest = [record for record in rest if normalised(record.text) not in taken]
     if len(private) < n_private or len(rest) < n_shadow:
         raise ValueError(
@@ -173,14 +171,19 @@ def private_and_shadow(
     return private, rest[:n_shadow]
 
 
-def _by_source(records: Sequence[Record], seed: int) -> tuple[list[int], list]:
-    """Numbers of all records in random order, those of one source together; and the source of each record."""
-    source = [record.fields.get("part_of", ("record", i)) for i, record in enumerate(records)]
+def _by_source(records: Sequence[Record], seed: int) -> list[list[Record]]:
+    """The records of each source; sources in random order, and the records of each."""
     members: dict = {}
-    for i, one in enumerate(source):
-        members.setdefault(one, []).append(i)
-    parts = list(members.values())
-    return [i for part in np.random.default_rng(seed).permutation(len(parts)) for i in parts[part]], source
+    for i, record in enumerate(records):
+        members.setdefault(record.fields.get("part_of", ("record", i)), []).append(record)
+    generator, parts = np.random.default_rng(seed), list(members.values())
+    parts = [parts[i] for i in generator.permutation(len(parts))]
+    return [part if len(part) == 1 else [part[i] for i in generator.permutation(len(part))] for part in parts]
+
+
+def _in_turn(parts: Sequence[Sequence[Record]]) -> list[Record]:
+    """The first record of every part, then the second of every part that has one, and so on."""
+    return [part[k] for k in range(max(map(len, parts), default=0)) for part in parts if k < len(part)]
 
 
 # --- reading ------------------------------------------------------------------------------------------------
@@ -276,18 +279,17 @@ def sources(docs: Sequence[Sequence[str]]) -> list[int]:
     >>> sources([["a", "film"], ["it", "is", "a", "film"], ["no"]])
     [1, 1, 2]
     """
-    found: dict[str, int] = {}  # the first document that has these words in a row
-    wanted = {" ".join(doc) for doc in docs}
+    texts = [f" {' '.join(doc)} " for doc in docs]
+    having: dict[str, list[int]] = {}  # the documents that have a word, the longest first
     for number in sorted(range(len(docs)), key=lambda i: -len(docs[i])):
-        doc = docs[number]
-        if " ".join(doc) in found:
-            continue
-        for start in range(len(doc)):
-            for end in range(start + 1, len(doc) + 1):
-                part = " ".join(doc[start:end])
-                if part in wanted:
-                    found.setdefault(part, number)
-    return [found.get(" ".join(doc), number) for number, doc in enumerate(docs)]
+        for word in set(docs[number]):
+            having.setdefault(word, []).append(number)
+
+    def source(number: int) -> int:
+        rarest = min((having[word] for word in docs[number]), key=len, default=[number])
+        return next(other for other in rarest if texts[number] in texts[other])
+
+    return [source(number) for number in range(len(docs))]
 
 
 # --- splitting ----------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@
 new attack is a function of a `Case` that answers with a guess a position, and one line of `ATTACKS`.
 """
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
@@ -13,6 +14,7 @@ import numpy as np
 
 from textsan import adapters, attacks, checks
 from textsan.attacks.released_code import DEPARTURES, ReleasedContextual
+from textsan.embeddings import load_embeddings
 from textsan.evaluation import sensitive_positions, words_at
 from textsan.mechanisms import CusText, Mechanism, SanText, SanTextPlus, least_frequent
 from textsan.names import find_names
@@ -30,6 +32,7 @@ class Case:
         mechanism: the defence; its channel is public.
         released: the private documents, sanitized.
         positions: those under attack.
+        population: all positions that could be; `positions` are drawn from them.
         spared: inputs of the channel that stand at none of them: kept words, and of SanText+ the words that are
             not sensitive. The attacker is told, as in Tong et al. 2024, whose candidates are sensitive words.
         seed: of all that is drawn, attacks included.
@@ -40,13 +43,22 @@ class Case:
     mechanism: Mechanism
     released: list[list[str]]
     positions: list[tuple[int, int]]
+    population: list[tuple[int, int]]
     spared: frozenset[str]
     seed: int
 
     @cached_property
     def truths(self) -> list[str]:
-        """The original words at the attacked positions: for scores and bounds only."""
+        """The original words at the attacked positions: for scores only."""
         return words_at(self.setting.private, self.positions)
+
+    @cached_property
+    def true_counts(self) -> Counter:
+        """How often each word stands at a position that could be attacked: the true prior, for bounds only.
+
+        The prior of the attacked words themselves would know each one that is scored, and bound too high.
+        """
+        return count_words([words_at(self.setting.private, self.population)])
 
     @cached_property
     def shadow_released(self) -> list[list[str]]:
@@ -85,6 +97,12 @@ def _custext_plus(setting: Setting, *, epsilon, k=20, mapping="disjoint", normal
     return CusText(setting.embeddings, epsilon, keep=STOP_WORDS, **options)
 
 
+def _released_custext_plus(setting, *, epsilon, k=20):
+    # As the released code of Tong et al. 2024 builds it: neighbours are any words of the file of vectors.
+    options = {"k": k, "mapping": "overlapping", "normalise": "row", "outputs": load_embeddings()}
+    return CusText(setting.embeddings, epsilon, keep=STOP_WORDS, **options)
+
+
 # --- attacks: functions of a case ---------------------------------------------------------------------------
 
 
@@ -106,9 +124,8 @@ def _context_free(case: Case, *, multiple=1.0):
 
 
 def _context_free_bound(case: Case):
-    # The prior of the attacked words themselves, under which no context-free rule is better (Theorem 1).
-    counts = count_words([case.truths])
-    attack = attacks.ContextFreeBayes(case.mechanism.channel, counts, alpha_inverse=0)
+    # The true prior, under which no context-free rule is better in expectation (Theorem 1).
+    attack = attacks.ContextFreeBayes(case.mechanism.channel, case.true_counts, alpha_inverse=0)
     return Answer(attack.reconstruct(case.released, case.positions))
 
 
@@ -188,10 +205,10 @@ def _contextual_bound(
     learning_rate=5e-5,
     departure=None,
 ):
-    # Definition 2: the prior of the attacked words, a detector of further sanitizations of their sentences.
+    # Definition 2: the true prior, a detector of further sanitizations of their sentences.
     # The departure, of the released code: a detector of the very text that is attacked.
     settings = {"k": k, "span": span, "alpha_inverse": 0, "sensitive": _sensitive(case), "seed": case.seed}
-    attack = attacks.ContextualBayes(case.mechanism.channel, count_words([case.truths]), **settings)
+    attack = attacks.ContextualBayes(case.mechanism.channel, case.true_counts, **settings)
     private, first = case.setting.private * copies, len(case.setting.private) + copies * len(case.setting.shadow)
     released = case.mechanism.sanitize(private, seed=case.seed, first=first)
     if departure:
@@ -256,6 +273,7 @@ DEFENCES: dict[str, tuple[Callable, dict[str, Callable]]] = {
             "normalise": partial(checks.choice, known=("group", "row")),
         },
     ),
+    "released custext+": (_released_custext_plus, {"epsilon": _positive, "k": _count}),
     "santext": (_santext, {"epsilon": _positive}),
     "santext+": (_santext_plus, {"epsilon": _positive, "w": _share, "p": _share}),
 }
@@ -343,6 +361,7 @@ def prepare(
     if targets != "protected":
         found = set(find_names(setting.records, targets))
         positions = [position for position in positions if position in found]
+    population = positions
     if n_positions is not None:
         if n_positions > len(positions):
             raise ValueError(
@@ -352,4 +371,4 @@ def prepare(
         positions = [positions[i] for i in sorted(chosen)]
     spared = frozenset(mechanism.inputs) - protected
     released = mechanism.sanitize(setting.private, seed=seed)
-    return Case(dataset, setting, mechanism, released, positions, spared, seed)
+    return Case(dataset, setting, mechanism, released, positions, population, spared, seed)

@@ -15,8 +15,8 @@ def load_tables(folder: Path, patterns: str | Sequence[str]) -> pd.DataFrame:
     """Rows of all tables of a folder that match; an empty frame where none does.
 
     Lines that begin with # are comments. The parameters of a sweep's table become columns, "attack.k" and
-    "defence.mapping" for example, and three more follow from others: table (the file), shadow_ratio (in percent)
-    and minutes_per_1000 (of 1,000 attacked words).
+    "defence.mapping" for example, and four more follow from others: table (the file), shadow_ratio (in percent),
+    own_shadow (the shadow set is of the private text's corpus) and minutes_per_1000 (of 1,000 attacked words).
 
     Args:
         folder: where the tables are.
@@ -42,6 +42,8 @@ def _read(path: Path) -> pd.DataFrame:
                 frame[f"{kind}.{name}"] = pd.Series([one.get(name) for one in given], dtype=object)
     if {"n_shadow", "n_private"} <= {*frame}:
         frame["shadow_ratio"] = 100 * frame.n_shadow / frame.n_private
+    if {"dataset", "shadow_dataset"} <= {*frame}:
+        frame["own_shadow"] = frame.shadow_dataset.isna() | (frame.shadow_dataset == frame.dataset)
     if {"seconds", "n_positions"} <= {*frame}:
         frame["minutes_per_1000"] = frame.seconds / frame.n_positions * 1000 / 60
     return frame.assign(table=path.name)

@@ -51,7 +51,7 @@ def build(name: str, embeddings: Embeddings, epsilon: float | None, **options) -
     frozenset({'cat'})
     """
     make = MECHANISMS[name]
-    known = set(inspect.signature(make).parameters) - {"embeddings", "keep", "sensitive"}
+    known = set(inspect.signature(make).parameters) - {"embeddings", "outputs", "keep", "sensitive"}
     if "sensitive" in inspect.signature(make).parameters:
         options["sensitive"] = least_frequent({}, embeddings.words, options.pop("share", 0.9))
         known |= {"sensitive", "share"}
@@ -150,7 +150,7 @@ def description(mechanism: Mechanism, embedding: str, seed: int | None, counts: 
 
 
 def _parameters(mechanism: Mechanism) -> dict:
-    """The arguments of the mechanism; sets of words by their number and hash."""
+    """The arguments of the mechanism; words by their number and hash."""
     values = {
         name: getattr(mechanism, name)
         for name in inspect.signature(type(mechanism)).parameters
@@ -160,6 +160,8 @@ def _parameters(mechanism: Mechanism) -> dict:
         if isinstance(value, frozenset):
             digest = hashlib.sha256("\n".join(sorted(value)).encode()).hexdigest()
             values[name] = {"words": len(value), "sha256": digest}
+        elif isinstance(value, Embeddings):
+            values[name] = {"words": len(value.words), "sha256": value.sha256}
         elif isinstance(value, float) and not math.isfinite(value):
             values[name] = None
     return values

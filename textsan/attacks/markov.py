@@ -7,6 +7,7 @@ al. 2024.
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
+from itertools import compress
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from textsan import checks
 from textsan.attacks.base import Attack
 from textsan.attacks.emissions import Emissions
 from textsan.attacks.forward_backward import Transitions, smooth
+from textsan.attacks.shadow import whole_sentences
 from textsan.channel import Channel
 from textsan.priors import MarkovModel
 
@@ -80,9 +82,9 @@ class MarkovBayes(Attack):
     ) -> "MarkovBayes":
         """Fits the language model on shadow sentences, and the weight to attacks on them.
 
-        Each fold of the shadow sentences is attacked with a model of the other folds. Of the weights whose hits
-        are within a standard error of the most hits the smallest is kept, so that context is used only where it
-        is seen to pay. Then the model is fitted on all folds.
+        Each fold of the shadow sentences, phrases of one together, is attacked with a model of the other folds.
+        Of the weights whose hits are within a standard error of the most hits the smallest is kept, so that
+        context is used only where it is seen to pay. Then the model is fitted on all folds.
 
         Args:
             shadow_docs: the attacker's own token lists, never attacked ones.
@@ -91,22 +93,24 @@ class MarkovBayes(Attack):
             folds: parts of the shadow sentences, at least 2.
 
         Raises:
-            ValueError: documents whose lengths disagree, or fewer of them than folds.
+            ValueError: documents whose lengths disagree, or fewer whole sentences than folds.
         """
         shadow = checks.documents("shadow_docs", shadow_docs)
         released = checks.documents("sanitized_docs", sanitized_docs)
         weights = sorted(checks.number("weights", weight, low=0, high=1) for weight in weights)
         if [len(doc) for doc in shadow] != [len(doc) for doc in released]:
             raise ValueError("sanitized_docs: lengths differ from shadow_docs; sanitize the same documents")
-        if len(shadow) < checks.whole("folds", folds, low=2):
-            raise ValueError(f"shadow_docs: {len(shadow)} documents for {folds} folds; pass more documents")
+        sentence = whole_sentences(shadow)
+        if len(set(sentence)) < checks.whole("folds", folds, low=2):
+            raise ValueError(f"shadow_docs: {len(set(sentence))} sentences for {folds} folds; pass more documents")
         right: list[list[bool]] = [[] for _ in weights]
-        for part in np.array_split(np.arange(len(shadow)), folds):
-            fold = slice(part[0], part[-1] + 1)
-            self._use(MarkovModel.fit(shadow[: fold.start] + shadow[fold.stop :], words=self.channel.inputs))
-            held = shadow[fold]
+        for part in np.array_split(np.arange(sentence.max() + 1), folds):
+            inside = np.isin(sentence, part)
+            self._use(MarkovModel.fit(list(compress(shadow, ~inside)), words=self.channel.inputs))
+            held = list(compress(shadow, inside))
             positions = [(d, i) for d, doc in enumerate(held) for i, x in enumerate(doc) if x in self.sensitive]
-            for hits, guesses in zip(right, self._guesses(released[fold], positions, weights), strict=True):
+            guessed = self._guesses(list(compress(released, inside)), positions, weights)
+            for hits, guesses in zip(right, guessed, strict=True):
                 hits += [guess == held[d][i] for guess, (d, i) in zip(guesses, positions, strict=True)]
         self.weight = _smallest_of_the_best(weights, np.array(right))
         self._use(MarkovModel.fit(shadow, words=self.channel.inputs))

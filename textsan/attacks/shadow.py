@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from textsan import checks
+from textsan.datasets import sources
 
 WINDOW = 128  # tokens that a reader reads together; longer documents are read in parts
 
@@ -28,11 +29,11 @@ def paired(shadow_docs, sanitized_docs) -> tuple[list[list[str]], list[list[str]
 
 
 def held_out_split(docs: Sequence[Sequence[str]], share: float, seed: int) -> tuple[list[int], list[int]]:
-    """Numbers of documents in two parts, equal documents in the same one.
+    """Numbers of documents in two parts, a document and the phrases of it in the same one.
 
     Args:
         docs: token lists.
-        share: of the distinct documents that is held out.
+        share: of the documents that are no part of another which is held out.
         seed: of the draw.
 
     Returns:
@@ -44,7 +45,8 @@ def held_out_split(docs: Sequence[Sequence[str]], share: float, seed: int) -> tu
     >>> held_out_split([["a"], ["b"], ["a"]], 0.5, seed=0)
     ([1], [0, 2])
     """
-    sentence, order = _distinct(docs, seed)
+    sentence = whole_sentences(docs)
+    order = _shuffled(sentence, seed)
     held = np.isin(sentence, order[: round(share * len(order))])
     if held.all() or not held.any():
         raise ValueError(f"held_out: {share:g} of {len(order)} documents leaves a part empty; pass more documents")
@@ -52,22 +54,31 @@ def held_out_split(docs: Sequence[Sequence[str]], share: float, seed: int) -> tu
 
 
 def folds(docs: Sequence[Sequence[str]], number: int, seed: int) -> list[list[int]]:
-    """Numbers of documents in up to `number` parts, equal documents in the same one, no part empty.
+    """Numbers of documents in up to `number` parts, no part empty, a document and its phrases in the same one.
 
     >>> folds([["a"], ["b"], ["a"]], 5, seed=0)
     [[0, 2], [1]]
     """
-    sentence, order = _distinct(docs, seed)
-    return [
-        np.flatnonzero(np.isin(sentence, part)).tolist() for part in np.array_split(order, number) if len(part)
-    ]
+    sentence = whole_sentences(docs)
+    parts = np.array_split(_shuffled(sentence, seed), number)
+    return [np.flatnonzero(np.isin(sentence, part)).tolist() for part in parts if len(part)]
 
 
-def _distinct(docs, seed) -> tuple[np.ndarray, np.ndarray]:
-    """Which distinct document each one is, and the distinct ones in random order."""
-    number: dict[tuple, int] = {}
-    sentence = np.array([number.setdefault(tuple(doc), len(number)) for doc in docs])
-    return sentence, np.random.default_rng(seed).permutation(len(number))
+def whole_sentences(docs: Sequence[Sequence[str]]) -> np.ndarray:
+    """Which sentence each document is or is a phrase of, numbered as they come.
+
+    An attacker who tries something on shadow sentences, and owns phrases of them, must not learn from the phrases
+    what is then tried on the sentences: attacked text has no phrases in the shadow set.
+
+    >>> whole_sentences([["a", "film"], ["no"], ["it", "is", "a", "film"], ["no"]])
+    array([0, 1, 0, 1])
+    """
+    number: dict[int, int] = {}
+    return np.array([number.setdefault(source, len(number)) for source in sources(docs)])
+
+
+def _shuffled(sentence: np.ndarray, seed: int) -> np.ndarray:
+    return np.random.default_rng(seed).permutation(sentence.max(initial=-1) + 1)
 
 
 def batches_by_length(lengths: Sequence[int], size: int, generator: np.random.Generator) -> list[np.ndarray]:

@@ -28,7 +28,7 @@ class CusText(Mechanism):
     CusText+ is `keep=STOP_WORDS`: they are released verbatim (section 4.3).
 
     Args:
-        embeddings: the vocabulary, inputs and outputs alike.
+        embeddings: the vocabulary, inputs and, without `outputs`, outputs.
         epsilon: privacy parameter, from 0 (uniform within the output set) to 1400.
         k: the paper's K, at least 1.
         similarity: "euclidean" (u = minus the normalised distance) or "cosine" (u = the normalised cosine).
@@ -38,6 +38,8 @@ class CusText(Mechanism):
         normalise: "group" is the paper's. "row", the released code's, scales the scores of each input word to
             [0, 1]: epsilon-DP still holds, rows are sharper. The inputs of an overlapping output set are the words
             that have exactly this set; where that is one word, the two agree.
+        outputs: other words to release, of vectors as long: the released code takes those of the whole file. Only
+            with overlapping output sets, which need no word to be input and output.
         keep: words released verbatim, in any case.
         oov: "uniform", "keep" (the paper's) or "error" for words without a vector.
         numbers: what becomes of numbers without a vector: None treats them as other such words, "keep" releases
@@ -60,6 +62,7 @@ class CusText(Mechanism):
         similarity: str = "euclidean",
         mapping: str = "disjoint",
         normalise: str = "group",
+        outputs: Embeddings | None = None,
         keep: Iterable[str] = (),
         oov: str = "uniform",
         numbers: str | None = None,
@@ -73,22 +76,29 @@ class CusText(Mechanism):
         self.mapping = checks.choice("mapping", mapping, ("disjoint", "overlapping"))
         self.normalise = checks.choice("normalise", normalise, ("group", "row"))
         self.numbers = checks.choice("numbers", numbers, (None, "keep", "jitter"))
+        self.outputs = embeddings if outputs is None else outputs
+        if self.outputs is not embeddings and self.mapping == "disjoint":
+            raise ValueError("outputs: disjoint groups are of one vocabulary; pass mapping='overlapping'")
+        if self.outputs.vectors.shape[1] != embeddings.vectors.shape[1]:
+            raise ValueError("outputs: its vectors have another length than those of the embeddings")
 
     @cached_property
     def groups(self) -> list[np.ndarray]:
-        """Output sets as ascending row numbers: one a group (disjoint) or one a word (overlapping)."""
-        find = _partition if self.mapping == "disjoint" else _neighbours
-        return find(self._points, self._dissimilarity, min(self.k, len(self.inputs)))
+        """Output sets as ascending numbers in `outputs`: one a group (disjoint) or one a word (overlapping)."""
+        k = min(self.k, len(self.outputs.words))
+        if self.mapping == "disjoint":
+            return _partition(self._points, self._dissimilarity, k)
+        itself = np.array([self.outputs.index.get(word, -1) for word in self.inputs])
+        return _neighbours(self._points, self._targets, itself, self._dissimilarity, k)
 
     @property
     def group_words(self) -> list[list[str]]:
         """`groups` as words; disjoint ones are the adjacency under which epsilon-DP holds."""
-        return [[self.inputs[i] for i in group] for group in self.groups]
+        return [[self.outputs.words[i] for i in group] for group in self.groups]
 
     @cached_property
     def channel(self) -> Channel:
         """The channel, k entries a row. The mapping does not depend on epsilon; `with_epsilon` reuses it."""
-        size = len(self.inputs)
         inputs, outputs, entries = [], [], []
         for source, group in self._input_sets():
             log_weights = self.epsilon / 2 * self._scores(source, group)
@@ -96,9 +106,13 @@ class CusText(Mechanism):
             entries.append((weights / weights.sum(axis=1, keepdims=True)).ravel())
             inputs.append(np.repeat(source, len(group)))
             outputs.append(np.tile(group, len(source)))
-        places = (np.concatenate(inputs), np.concatenate(outputs))
-        matrix = sparse.coo_array((np.concatenate(entries), places), shape=(size, size))
-        return Channel.from_sparse(matrix.tocsr(), self.inputs, self.inputs)
+        reached = np.arange(len(self.outputs.words))
+        if self.outputs is not self.embeddings:
+            reached = np.unique(np.concatenate(outputs))
+        places = (np.concatenate(inputs), np.searchsorted(reached, np.concatenate(outputs)))
+        shape = (len(self.inputs), len(reached))
+        matrix = sparse.coo_array((np.concatenate(entries), places), shape=shape)
+        return Channel.from_sparse(matrix.tocsr(), self.inputs, [self.outputs.words[i] for i in reached])
 
     def with_epsilon(self, epsilon: float) -> "CusText":
         """The same mechanism at another epsilon, its mapping shared."""
@@ -109,6 +123,7 @@ class CusText(Mechanism):
             similarity=self.similarity,
             mapping=self.mapping,
             normalise=self.normalise,
+            outputs=None if self.outputs is self.embeddings else self.outputs,
             keep=self.keep,
             oov=self.oov,
             numbers=self.numbers,
@@ -132,7 +147,14 @@ class CusText(Mechanism):
 
     @cached_property
     def _points(self):
-        vectors = np.asarray(self.embeddings.vectors, dtype=np.float64)
+        return self._scaled(self.embeddings.vectors)
+
+    @cached_property
+    def _targets(self):
+        return self._points if self.outputs is self.embeddings else self._scaled(self.outputs.vectors)
+
+    def _scaled(self, vectors):
+        vectors = np.asarray(vectors, dtype=np.float64)
         if self.similarity == "euclidean":
             return vectors
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -156,7 +178,7 @@ class CusText(Mechanism):
 
         For cosines the paper's u is one more; the exponential mechanism does not see a constant.
         """
-        far = self._dissimilarity(self._points[source], self._points[group])
+        far = self._dissimilarity(self._points[source], self._targets[group])
         axis = None if self.normalise == "group" else 1
         low, high = far.min(axis=axis, keepdims=True), far.max(axis=axis, keepdims=True)
         return -(far - low) / np.where(high > low, high - low, 1)
@@ -206,12 +228,13 @@ def _partition(points, dissimilarity, k) -> list[np.ndarray]:
     return groups
 
 
-def _neighbours(points, dissimilarity, k) -> list[np.ndarray]:
-    """Each word's own k nearest, itself included."""
+def _neighbours(points, targets, itself, dissimilarity, k) -> list[np.ndarray]:
+    """Each word's own k nearest, itself included; `itself` is its number among the targets, or -1."""
 
     def block(numbers):
-        far = dissimilarity(points[numbers], points)
-        far[np.arange(len(numbers)), numbers] = -np.inf
+        far = dissimilarity(points[numbers], targets)
+        there = np.flatnonzero(itself[numbers] >= 0)
+        far[there, itself[numbers][there]] = -np.inf
         return [_smallest(row, k) for row in far]
 
     return [group for part in map_blocks(block, np.arange(len(points))) for group in part]
