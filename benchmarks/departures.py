@@ -152,7 +152,7 @@ def mapping():
 
 def output_space():
     """Each word's neighbours among all 400,000 words of GloVe 6B, not among those of the data."""
-    options = {"k": K, "mapping": "overlapping", "outputs": load_embeddings()}
+    options = {"k": K, "mapping": "overlapping", "normalise": "row", "outputs": load_embeddings()}
     wide = CusText(custext(1.0).setting.embeddings, 1.0, keep=STOP_WORDS, **options)
     for epsilon in CUSTEXT:
         case, channel = custext(epsilon), wide.with_epsilon(epsilon).channel
