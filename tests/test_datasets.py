@@ -254,6 +254,14 @@ def test_papers_sets(monkeypatch, name, rows):
     assert all(record.label is not None and record.tokens for records in splits.values() for record in records)
 
 
+@needs_shared
+def test_lines_of_sst2_come_from_as_many_sentences_as_there_are(monkeypatch):
+    monkeypatch.setenv("TEXTSAN_DATA", SHARED)
+    private, shadow = private_and_shadow(load_dataset("sst2"), 20_000, 1000, seed=0)
+    first, second = ({record.fields["part_of"] for record in part} for part in (private, shadow))
+    assert len(second) == 1000 and len(first) > 3000 and not first & second
+
+
 # --- the hub's files -----------------------------------------------------------------------------------------
 
 
