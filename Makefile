@@ -14,7 +14,8 @@ test: $(INSTALLED)
 	$(BIN)/textsan data pull
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/python -m pytest
+	$(BIN)/lint-imports
+	$(BIN)/python -m pytest -n 2
 	$(BIN)/textsan check
 	$(BIN)/textsan book $(if $(FRESH),--fresh)
 

@@ -20,10 +20,11 @@ import pandas as pd
 import yaml
 from scipy import sparse
 
-from textsan import Channel, CusText, count_words, experiment, load_embeddings, tokenize
+from textsan import Channel, CusText, count_words, load_embeddings, tokenize
 from textsan.attacks import ContextFreeBayes, EmbeddingInversion
-from textsan.datasets import load_dataset
-from textsan.vocabulary import STOP_WORDS
+from textsan.experiments import problems
+from textsan.text.corpora import load_dataset
+from textsan.text.vocabulary import STOP_WORDS
 
 CORPUS, N_PRIVATE, N_SHADOW, SEED = "rt", 1000, 1000, 0
 CUSTEXT = (1.0, 2.0, 4.0, 8.0)
@@ -110,7 +111,7 @@ def context_free(case, channel=None, counts=None, constant=None, hit=equal) -> n
 
 
 def prepare(defence, epsilon, **given):
-    return experiment.prepare(CORPUS, N_PRIVATE, N_SHADOW, None, SEED, defence, epsilon=epsilon, **given)
+    return problems.prepare(CORPUS, N_PRIVATE, N_SHADOW, None, SEED, defence, epsilon=epsilon, **given)
 
 
 def custext(epsilon, mapping="overlapping", normalise="group"):

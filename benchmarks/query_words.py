@@ -16,8 +16,8 @@ import pandas as pd
 import yaml
 
 from textsan import CusText, count_words, load_embeddings
-from textsan.attacks.query import queries_needed
-from textsan.datasets import load_dataset
+from textsan.leakage.repeated_releases import queries_needed
+from textsan.text.corpora import load_dataset
 
 WORDS, EPSILONS, K, SIZE = ("she", "car", "alice", "happy"), (1.0, 2.0, 3.0, 8.0), 20, 65_713
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from textsan import assets
+from textsan.text import assets
 
 
 @pytest.fixture(scope="session")

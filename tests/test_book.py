@@ -8,7 +8,8 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from textsan import book, chapters, cli
+from textsan.book import build, chapters
+from textsan.cli import main
 
 ROOT = Path(__file__).parents[1]
 HEADER = """---
@@ -84,8 +85,9 @@ def executed(tmp_path_factory):
     """A two-chapter project and its package, with the notebooks executed once; tests work on copies."""
     root = tmp_path_factory.mktemp("executed") / "project"
     package = root.parent / "package"
-    (package / "attacks").mkdir(parents=True)
-    for name in ("cli.py", "vocabulary.py", "attacks/__init__.py"):
+    for room in ("attacks", "cli"):
+        (package / room).mkdir(parents=True)
+    for name in ("cli/check.py", "vocabulary.py", "attacks/__init__.py"):
         (package / name).write_text("import sys\n")
     root.mkdir()
     for name in ("_config.yml", "jupytext.toml"):
@@ -118,7 +120,7 @@ def project(executed, tmp_path, monkeypatch):
 
 
 def textsan(*arguments):
-    return CliRunner().invoke(cli.main, arguments)
+    return CliRunner().invoke(main.main, arguments)
 
 
 def edit(path, old, new):
@@ -285,7 +287,7 @@ def test_failing_cell_is_shown_and_the_partial_notebook_kept(project):
 
 
 def test_executed_notebooks_are_sound_and_plain(project):
-    assert book.stored_faults(project) == []
+    assert build.stored_faults(project) == []
     for path in (project / "notebooks").iterdir():
         notebook = nbformat.read(path, as_version=4)
         nbformat.validate(notebook)
@@ -383,7 +385,7 @@ def test_unstable_text_is_found(text, what):
         nbformat.v4.new_output("display_data", {"text/html": f"<b>{text}</b>", "image/png": "AAAA"}),
     ):
         cell = nbformat.v4.new_code_cell("x", outputs=[output], execution_count=1)
-        faults = book.notebook_faults(nbformat.v4.new_notebook(cells=[cell]))
+        faults = build.notebook_faults(nbformat.v4.new_notebook(cells=[cell]))
         assert [fault for fault in faults if fault.startswith(f"cell 1 stores {what}: ")], faults
 
 
@@ -400,7 +402,7 @@ def test_unstable_text_is_found(text, what):
 )
 def test_harmless_text_passes(text):
     cell = nbformat.v4.new_code_cell("x", outputs=[nbformat.v4.new_output("stream", text=text)], execution_count=1)
-    assert book.notebook_faults(nbformat.v4.new_notebook(cells=[cell])) == []
+    assert build.notebook_faults(nbformat.v4.new_notebook(cells=[cell])) == []
 
 
 def test_nbval_compares_marked_cells_only(project):
@@ -411,10 +413,10 @@ def test_nbval_compares_marked_cells_only(project):
         code_cells(notebook)[1].outputs[0].data["text/plain"] = "(2.5, 'rt # all', [10, 20], 3, True)"
 
     edit_notebook(project / "notebooks" / "02-second.ipynb", unmarked)
-    book.check(project)
+    build.check(project)
     edit_notebook(project / "notebooks" / "01-first.ipynb", marked)
-    with pytest.raises(book.BuildError, match="nbval"):
-        book.check(project)
+    with pytest.raises(build.BuildError, match="nbval"):
+        build.check(project)
 
 
 # What is executed again, and when
@@ -459,12 +461,12 @@ def test_change_makes_stale(project, change):
     assert chapters.is_fresh(first)
     change(project, chapters._PACKAGE)
     assert not chapters.is_fresh(first)
-    with pytest.raises(book.BuildError, match="01-first: (stale|text and notebook differ)"):
-        book.check(project)
+    with pytest.raises(build.BuildError, match="01-first: (stale|text and notebook differ)"):
+        build.check(project)
 
 
 def change_tooling(project, package):
-    edit(package / "cli.py", "import sys", "import re")
+    edit(package / "cli" / "check.py", "import sys", "import re")
 
 
 def change_readme(project, package):
@@ -485,11 +487,11 @@ def test_make_executes_what_is_stale_and_only_that(project, monkeypatch):
     executed = []
     refresh = chapters.refresh
     monkeypatch.setattr(chapters, "refresh", lambda chapter: (executed.append(chapter.name), refresh(chapter)))
-    monkeypatch.setattr(book, "build", lambda root: root)
+    monkeypatch.setattr(build, "build", lambda root: root)
 
     def made(**options):
         executed.clear()
-        book.make(project, say=lambda line: None, **options)
+        build.make(project, say=lambda line: None, **options)
         return list(executed)
 
     assert made() == []
@@ -508,7 +510,7 @@ def test_text_wins_over_an_edited_notebook(project):
     second = chapters.find(project, "2")
     assert not chapters.is_fresh(second)
     chapters.refresh(second)
-    assert book.stored_faults(project) == []
+    assert build.stored_faults(project) == []
     assert "range(3)" in path.read_text()
 
 
@@ -516,7 +518,7 @@ def test_text_wins_over_an_edited_notebook(project):
 
 
 def test_build_is_offline_and_warnings_are_errors_every_time(project, capfd):
-    page = book.build(project)
+    page = build.build(project)
     assert page == project / "_build" / "html" / "index.html"
     first = (page.parent / "notebooks" / "01-first.html").read_text()
     assert first.count("tex-chtml-full.js") == 1 and "thebe-lite" not in first and "A line" in first
@@ -528,8 +530,8 @@ def test_build_is_offline_and_warnings_are_errors_every_time(project, capfd):
         lambda notebook: notebook.cells[0].update(source="# Second\n\n{prf:ref}`thm-missing`"),
     )
     for _ in range(2):
-        with pytest.raises(book.BuildError, match="failed or warned"):
-            book.build(project)
+        with pytest.raises(build.BuildError, match="failed or warned"):
+            build.build(project)
         assert "thm-missing" in capfd.readouterr().err
 
 
@@ -547,7 +549,7 @@ def test_build_is_offline_and_warnings_are_errors_every_time(project, capfd):
 )
 def test_external_resource_is_found(tmp_path, text):
     (tmp_path / "a.html").write_text(text)
-    assert len(book.external_resources(tmp_path)) == 1
+    assert len(build.external_resources(tmp_path)) == 1
 
 
 def test_links_are_no_resources(tmp_path):
@@ -555,14 +557,14 @@ def test_links_are_no_resources(tmp_path):
         '<a href="https://example.org">x</a><link rel="stylesheet" href="_static/a.css">'
         '<script src="_static/a.js"></script><link rel="canonical" href="https://example.org/a.html"><svg xmlns="http://www.w3.org/2000/svg">'
     )
-    assert book.external_resources(tmp_path) == []
+    assert build.external_resources(tmp_path) == []
 
 
 # This project's own book
 
 
 def test_own_chapters_are_sound():
-    assert book.stored_faults(ROOT) == []
+    assert build.stored_faults(ROOT) == []
 
 
 def test_own_profiles_name_real_parameters():
@@ -579,7 +581,7 @@ def test_contents_list_every_chapter():
 
 
 def test_every_command_has_help_with_an_example():
-    for name, command in cli.main.commands.items():
+    for name, command in main.main.commands.items():
         if not hasattr(command, "commands"):
             assert f"textsan {name}" in textsan(name, "--help").output.replace("\n", " ")
 

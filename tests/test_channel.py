@@ -3,7 +3,8 @@ import pytest
 from scipy import sparse, stats
 from scipy.spatial.distance import cdist
 
-from textsan import Channel, channel
+from textsan import Channel
+from textsan.channel import channel
 
 WORDS = [f"w{i}" for i in range(150)]
 

@@ -8,8 +8,9 @@ import pytest
 from click.testing import CliRunner
 
 import textsan
-from textsan import Embeddings, sanitizing
-from textsan.cli import main
+from textsan import Embeddings
+from textsan.auditing import files
+from textsan.cli.main import main
 from textsan.mechanisms import MECHANISMS
 
 WORDS = ["the", ",", ".", "a", "film", "movie", "good", "bad", "great", "story", "actor", "plot"]
@@ -67,7 +68,7 @@ def test_no_seed_is_entropy_and_a_seed_repeats_with_a_warning(run, tmp_path):
 def test_chunks_do_not_change_the_draws(run, tmp_path, monkeypatch):
     (tmp_path / "in.txt").write_text(TEXT * 20)
     assert run(*CUSTEXT, "--seed", "1", "in.txt", "whole.txt").exit_code == 0
-    monkeypatch.setattr(sanitizing, "_CHUNK", 5)
+    monkeypatch.setattr(files, "_CHUNK", 5)
     assert run(*CUSTEXT, "--seed", "1", "in.txt", "parts.txt").exit_code == 0
     assert (tmp_path / "parts.txt").read_text() == (tmp_path / "whole.txt").read_text()
 

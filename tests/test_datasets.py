@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textsan import assets, datasets
-from textsan.datasets import Record, load_dataset, normalised, private_and_shadow, sources
-from textsan.vocabulary import tokenize
+from textsan.text import assets, corpora
+from textsan.text.corpora import Record, load_dataset, normalised, private_and_shadow, sources
+from textsan.text.vocabulary import tokenize
 
 CORPORA = {"rt": 10605, "amazon": 3708, "nyt": 5190, "tweets": 4200, "drugs": 979}
 SHARED = os.environ.get("TEXTSAN_DATA")  # what the caller has; the tests themselves run without it
@@ -96,10 +96,10 @@ def test_splits_never_change(default_data):
 def test_equal_sentences_go_the_same_way():
     texts = [f"sentence {number}" for number in range(300)] * 2 + [f"Sentence {number}!" for number in range(300)]
     records = [Record(text) for text in texts]
-    splits = datasets._drawn_splits("toy", records, [str(number) for number in range(900)])
+    splits = corpora._drawn_splits("toy", records, [str(number) for number in range(900)])
     keys = [_keys(splits[split]) for split in ("train", "dev", "test")]
     assert all(keys) and sum(map(len, keys)) == 300
-    cut = datasets._drawn_splits("toy", records, ["one"] * 900)  # all from one document
+    cut = corpora._drawn_splits("toy", records, ["one"] * 900)  # all from one document
     assert sorted(len(cut[split]) for split in ("train", "dev", "test")) == [0, 0, 900]
 
 
@@ -249,7 +249,7 @@ def test_papers_sets(monkeypatch, name, rows):
     last = list(rows)[-1]
     assert len(splits[last]) == rows[last]  # whole; others lose only what is also in a later split
     assert all(0.85 * rows[split] < len(splits[split]) <= rows[split] for split in rows)
-    keys = [set().union(*map(datasets._sentences, records)) for records in splits.values()]
+    keys = [set().union(*map(corpora._sentences, records)) for records in splits.values()]
     assert sum(map(len, keys)) == len(set().union(*keys))
     assert all(record.label is not None and record.tokens for records in splits.values() for record in records)
 

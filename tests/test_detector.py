@@ -3,12 +3,14 @@
 import numpy as np
 import pytest
 
-from textsan import Channel, assets, models
+from textsan import Channel
 from textsan.attacks import ContextFreeBayes, ContextualBayes, DensityRatio
-from textsan.attacks.pairs import Pair
 from textsan.attacks.released_code import ReleasedContextual
+from textsan.attacks.sentence_pairs import Pair
 from textsan.evaluation import attack_success_rate, sensitive_positions, words_at
-from textsan.worlds import World
+from textsan.leakage.enumeration import World
+from textsan.models import encoders
+from textsan.text import assets
 
 pytestmark = pytest.mark.usefixtures("default_data")
 
@@ -66,7 +68,7 @@ def test_fewer_pairs_are_whole_positions():
 def test_pairs_are_encoded_as_transformers_does():
     from transformers import AutoTokenizer
 
-    reference = AutoTokenizer.from_pretrained(assets.fetch(models.ENCODER), local_files_only=True)
+    reference = AutoTokenizer.from_pretrained(assets.fetch(encoders.ENCODER), local_files_only=True)
     sentence, guess = ["the", "undersupplied", "cat"], ["the", "undersupplied", "cows"]
     expected = reference(sentence, guess, is_split_into_words=True)
     [(ids, second)] = ContextualBayes(ANIMALS, COUNTS).detector._encode([Pair(tuple(sentence), tuple(guess))])

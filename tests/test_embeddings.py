@@ -3,7 +3,7 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from textsan import Embeddings
-from textsan.embeddings import euclidean
+from textsan.text.embeddings import euclidean
 
 
 @pytest.mark.parametrize("dimension", [1, 3, 50])

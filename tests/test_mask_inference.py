@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 import torch
 
-from textsan import assets, models
 from textsan.attacks import MaskedBert, MaskedReader, MaskInference
-from textsan.datasets import load_dataset
 from textsan.evaluation import attack_success_rate
-from textsan.reader import Batch
-from textsan.vocabulary import count_words
+from textsan.models import encoders
+from textsan.models.context_model import Batch
+from textsan.text import assets
+from textsan.text.corpora import load_dataset
+from textsan.text.vocabulary import count_words
 
 pytestmark = pytest.mark.usefixtures("default_data")
 
@@ -35,7 +36,7 @@ def tiny(tmp_path_factory):
     model = BertForMaskedLM(BertConfig(**sizes, max_position_embeddings=64, initializer_range=0.5))
     model.save_pretrained(folder)
     for name in ("tokenizer.json", "tokenizer_config.json", "vocab.txt"):
-        (folder / name).write_bytes((assets.fetch(models.ENCODER) / name).read_bytes())
+        (folder / name).write_bytes((assets.fetch(encoders.ENCODER) / name).read_bytes())
     fetch = assets.fetch
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(assets, "fetch", lambda name: folder if name == "tiny-bert" else fetch(name))
@@ -149,7 +150,7 @@ def test_scores_are_those_of_transformers(bert, tiny):
     reference = AutoModelForMaskedLM.from_pretrained(tiny)
     inputs = tokenizer("The film was [MASK] , though undersupplied", return_tensors="pt")
     at = int((inputs["input_ids"][0] == tokenizer.mask_token_id).nonzero())
-    with torch.no_grad(), models.half_precision(torch.device("cpu")):
+    with torch.no_grad(), encoders.half_precision(torch.device("cpu")):
         logits = reference(**inputs).logits[0, at].float()
     doc = ["The", "film", "was", "undersupplied", ",", "THOUGH", "undersupplied"]  # cased, and several pieces
     expected = logits[tokenizer.convert_tokens_to_ids(bert.words)].numpy()
@@ -165,7 +166,7 @@ def test_words_of_several_pieces_are_never_answered(bert):
 def test_a_model_that_loves_a_word_has_its_frequency_as_success(tiny):
     model = MaskedBert(WORDS, "tiny-bert")
     with torch.no_grad():
-        model.model.get_output_embeddings().bias[models.word_pieces(["film"])[0][0]] = 1e4
+        model.model.get_output_embeddings().bias[encoders.word_pieces(["film"])[0][0]] = 1e4
     guesses = MaskInference(model).reconstruct([DOC], [(0, i) for i in range(7)])
     assert guesses == ["film"] * 7
     assert 1 - attack_success_rate(guesses, DOC).value == pytest.approx(6 / 7)  # the defence rate
@@ -177,7 +178,7 @@ def test_sentences_beyond_what_the_model_can_read(bert):
     assert np.isfinite(scores).all()
     pieces, at = bert._masked(doc, 30)
     assert len(pieces) <= 64
-    assert pieces[at] == models.word_pieces([models.MASK])[0][0]
+    assert pieces[at] == encoders.word_pieces([encoders.MASK])[0][0]
 
 
 def test_bad_input_is_named(tiny):
@@ -190,4 +191,4 @@ def test_bad_input_is_named(tiny):
     with pytest.raises(KeyError, match="no-such-model"):
         MaskedBert(WORDS, "no-such-model")
     with pytest.raises(ValueError, match="no masked-language-model head"):
-        MaskedBert(WORDS, models.ENCODER)
+        MaskedBert(WORDS, encoders.ENCODER)

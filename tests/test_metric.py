@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from textsan import Channel, metric
-from textsan.accelerator import TorchDistances, choose_device
+from textsan import Channel
+from textsan.channel import exponential
+from textsan.channel.accelerator import TorchDistances, choose_device
 
 N, M = 700, 500
 
@@ -25,12 +26,12 @@ def build(stay=0.0, seed=0):
 @pytest.fixture(params=["whole", "by rows", "by rows, long parts", "whole, small tiles"])
 def way(request, monkeypatch):
     if "rows" in request.param:
-        monkeypatch.setattr(metric, "WHOLE", 0)
+        monkeypatch.setattr(exponential, "WHOLE", 0)
     if "long" in request.param:
-        monkeypatch.setattr(metric, "_PARTS", 3)
+        monkeypatch.setattr(exponential, "_PARTS", 3)
     if "small" in request.param:
-        monkeypatch.setattr(metric, "TILE", 128)
-        monkeypatch.setattr("textsan.distances.TILE", 128)
+        monkeypatch.setattr(exponential, "TILE", 128)
+        monkeypatch.setattr("textsan.channel.distances.TILE", 128)
     return request.param
 
 
@@ -56,7 +57,7 @@ def test_draws_are_those_of_inversion_over_parts(way):
 def test_both_ways_agree(monkeypatch):
     rows, uniforms = np.arange(N), np.random.default_rng(2).random(N)
     whole = build(stay=0.4)[0].sample(rows, uniforms)
-    monkeypatch.setattr(metric, "WHOLE", 0)
+    monkeypatch.setattr(exponential, "WHOLE", 0)
     np.testing.assert_array_equal(whole, build(stay=0.4)[0].sample(rows, uniforms))
 
 
@@ -74,8 +75,8 @@ def test_torch_gives_the_same_within_rounding(monkeypatch):
     """torch's own CPU stands in for a GPU: the same code with another device."""
     pytest.importorskip("torch")
     expected, _ = build(stay=0.4)
-    monkeypatch.setattr(metric, "choose_device", lambda device: "torch:cpu")
-    monkeypatch.setattr(metric, "TorchDistances", lambda *arguments: TorchDistances(*arguments[:-1], "cpu"))
+    monkeypatch.setattr(exponential, "choose_device", lambda device: "torch:cpu")
+    monkeypatch.setattr(exponential, "TorchDistances", lambda *arguments: TorchDistances(*arguments[:-1], "cpu"))
     channel, _ = build(stay=0.4)
     assert channel._storage._device == "torch:cpu"
     np.testing.assert_allclose(channel._storage.log_normaliser, expected._storage.log_normaliser, atol=1e-12)

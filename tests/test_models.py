@@ -5,7 +5,8 @@ import socket
 import pytest
 import torch
 
-from textsan import assets, models
+from textsan.models import encoders
+from textsan.text import assets
 
 pytestmark = pytest.mark.usefixtures("default_data")
 
@@ -14,24 +15,24 @@ def test_pieces_of_words_are_the_pieces_of_the_sentence():
     from transformers import AutoTokenizer
 
     words = ["undersupplied", "n't", "café", "u.s.", "'s", "--", "naïvely", "2,000", "co-writer", "☃"]
-    reference = AutoTokenizer.from_pretrained(assets.fetch(models.ENCODER), local_files_only=True)
+    reference = AutoTokenizer.from_pretrained(assets.fetch(encoders.ENCODER), local_files_only=True)
     encoded = reference(words, is_split_into_words=True, add_special_tokens=False)
     by_word = [[] for _ in words]
     for number, piece in zip(encoded.word_ids(), encoded["input_ids"], strict=True):
         by_word[number].append(piece)
-    assert models.word_pieces(words) == by_word
+    assert encoders.word_pieces(words) == by_word
 
 
 def test_a_word_without_pieces_is_unknown():
-    unknown = models.load_tokenizer().token_to_id(models.UNKNOWN)
-    assert models.word_pieces(["\u200b", "cat"]) == [[unknown], models.word_pieces(["cat"])[0]]
+    unknown = encoders.load_tokenizer().token_to_id(encoders.UNKNOWN)
+    assert encoders.word_pieces(["\u200b", "cat"]) == [[unknown], encoders.word_pieces(["cat"])[0]]
 
 
 def test_vector_of_a_word_is_the_mean_over_its_pieces():
     table = torch.arange(30522.0)[:, None] * torch.tensor([1.0, 2.0])
-    pieces = models.word_pieces(["undersupplied", "cat"])
+    pieces = encoders.word_pieces(["undersupplied", "cat"])
     expected = torch.tensor([[p, 2 * p] for p in (sum(word) / len(word) for word in pieces)])
-    assert torch.allclose(models.word_vectors(["undersupplied", "cat"], table), expected)
+    assert torch.allclose(encoders.word_vectors(["undersupplied", "cat"], table), expected)
 
 
 def test_encoders_load_offline_and_without_pickle(monkeypatch):
@@ -40,19 +41,19 @@ def test_encoders_load_offline_and_without_pickle(monkeypatch):
 
     monkeypatch.setattr(socket.socket, "connect", forbidden)
     monkeypatch.setattr(torch, "load", forbidden)
-    model = models.load_encoder()
+    model = encoders.load_encoder()
     assert not model.training
     assert model.config.hidden_size == 384
     torch.manual_seed(3)
-    first = models.load_encoder(classes=2).classifier.weight
+    first = encoders.load_encoder(classes=2).classifier.weight
     torch.manual_seed(3)
-    assert torch.equal(first, models.load_encoder(classes=2).classifier.weight)
+    assert torch.equal(first, encoders.load_encoder(classes=2).classifier.weight)
 
 
 def test_unknown_models_and_absent_devices_are_named(monkeypatch):
     with pytest.raises(KeyError, match="no-such-model"):
-        models.load_encoder("no-such-model")
+        encoders.load_encoder("no-such-model")
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    assert models.pick_device() == torch.device("cpu")
+    assert encoders.pick_device() == torch.device("cpu")
     with pytest.raises(ValueError, match="no GPU"):
-        models.pick_device("cuda:0")
+        encoders.pick_device("cuda:0")

@@ -4,11 +4,12 @@ import re
 
 import pytest
 
-from textsan import assets, census_names, datasets, names
-from textsan.case import capitals, lower_share, surface
-from textsan.datasets import Record, load_dataset
-from textsan.names import checked_names, find_names
-from textsan.vocabulary import tokenize
+from textsan.experiments import name_finders
+from textsan.text import assets, census_names, corpora, names
+from textsan.text.casing import capitals, lower_share, surface
+from textsan.text.corpora import Record, load_dataset
+from textsan.text.names import checked_names, find_names
+from textsan.text.vocabulary import tokenize
 
 RESULTS = names._CHECKED.parent
 
@@ -126,7 +127,7 @@ def test_case_of_the_corpora_tells_words_from_names():
 
 @pytest.mark.parametrize("dataset, texts, recall", [("rt", 250, 0.7), ("nyt", 209, 0.85)])
 def test_the_finder_holds_on_sentences_read_by_hand(dataset, texts, recall, monkeypatch):
-    found = names.measure(dataset, "census")
+    found = name_finders.measure(dataset, "census")
     assert found["texts"] == texts
     assert found["precision"].low > 0.85 and found["recall"].low > recall
 
@@ -134,12 +135,12 @@ def test_the_finder_holds_on_sentences_read_by_hand(dataset, texts, recall, monk
         listed = census_names.name_lists().given | census_names.name_lists().family
         return [(d, i) for d, r in enumerate(docs) for i, word in enumerate(r.tokens) if word in listed]
 
-    monkeypatch.setattr(names, "find_names", every_listed_word)
-    assert names.measure(dataset, "census")["precision"].high < 0.2
+    monkeypatch.setattr(name_finders, "find_names", every_listed_word)
+    assert name_finders.measure(dataset, "census")["precision"].high < 0.2
 
 
 def test_without_capitals_the_finder_gives_up_recall_not_precision():
-    blind, sighted = names.measure("rt", "census", cased=False), names.measure("rt", "census")
+    blind, sighted = name_finders.measure("rt", "census", cased=False), name_finders.measure("rt", "census")
     assert blind["precision"].low > 0.85
     assert 0.5 < blind["recall"].value < sighted["recall"].value
 
@@ -147,7 +148,7 @@ def test_without_capitals_the_finder_gives_up_recall_not_precision():
 def test_the_committed_comparison_is_what_the_finder_does():
     table = csv.DictReader((RESULTS / "names-finders.csv").read_text().splitlines())
     rows = {(row["dataset"], row["finder"]): row for row in table}
-    found = names.measure("nyt", "census")
+    found = name_finders.measure("nyt", "census")
     row = rows["nyt", "census"]
     for side in ("precision", "recall"):
         assert [float(row[side + end]) for end in ("", "_low", "_high")] == pytest.approx(
@@ -157,10 +158,10 @@ def test_the_committed_comparison_is_what_the_finder_does():
 
 def test_a_data_set_that_nobody_read_is_named():
     with pytest.raises(ValueError, match="amazon"):
-        names.measure("amazon", "census")
+        name_finders.measure("amazon", "census")
 
 
-@pytest.mark.skipif("yelp" not in datasets._local_folders(), reason="yelp is not in TEXTSAN_DATA")
+@pytest.mark.skipif("yelp" not in corpora._local_folders(), reason="yelp is not in TEXTSAN_DATA")
 def test_reviews_read_by_hand_are_recognised():
     docs = load_dataset("yelp", "train")
     assert len(checked_names(docs)[0]) in (0, 39)  # none of them in another edition of the data

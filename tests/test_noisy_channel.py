@@ -9,21 +9,24 @@ import torch
 from click.testing import CliRunner
 from safetensors import safe_open
 
-from textsan import Channel, adapters, cli, models
+from textsan import Channel
 from textsan.attacks import ContextFreeBayes, MarkovBayes, NoisyChannel
+from textsan.attacks.expected_embeddings import Slots
 from textsan.attacks.shadow import batches_by_length, folds, held_out_split, windows
-from textsan.attacks.slots import Slots
-from textsan.datasets import Record, load_dataset, normalised
+from textsan.cli import main
 from textsan.evaluation import attack_success_rate, sensitive_positions, words_at
+from textsan.experiments import training
+from textsan.models import encoders
+from textsan.models.context_model import IMPOSSIBLE, Reader, load_adapter, train
 from textsan.priors import MarkovModel
-from textsan.reader import IMPOSSIBLE, Reader, load_adapter, train
+from textsan.text.corpora import Record, load_dataset, normalised
 
 pytestmark = pytest.mark.usefixtures("default_data")
 
 MATRIX = [[0.5, 0.5, 0.0], [0.25, 0.25, 0.5], [0.0, 0.5, 0.5]]
 CHANNEL = Channel.from_matrix(MATRIX, ["a", "b", "c"], ["a", "b", "c"])
 COUNTS = {"a": 3, "b": 1, "the": 5}
-ADAPTERS = sorted(models.ADAPTERS.glob("*.safetensors"))
+ADAPTERS = sorted(encoders.ADAPTERS.glob("*.safetensors"))
 
 
 class Letters:
@@ -143,8 +146,8 @@ def sentence_batch(reader, docs):
 def test_a_fresh_reader_reads_as_its_encoder(reader):
     batch = sentence_batch(reader, [["a", "b", "c"]])
     framed = torch.cat([reader.first[None], batch.slots[0], reader.last[None]])[None]
-    encoder = models.load_encoder()
-    with torch.no_grad(), models.half_precision(framed.device):
+    encoder = encoders.load_encoder()
+    with torch.no_grad(), encoders.half_precision(framed.device):
         ours = reader.encoder(inputs_embeds=framed).last_hidden_state
         theirs = encoder(inputs_embeds=framed).last_hidden_state
     assert torch.allclose(ours.float(), theirs.float(), atol=1e-3)
@@ -309,7 +312,7 @@ def test_bad_input_is_named():
 # --- adapters -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", adapters.CORPORA)
+@pytest.mark.parametrize("name", training.CORPORA)
 def test_public_text_holds_no_sentence_of_the_attacked_corpus(name, monkeypatch):
     attacked = load_dataset(name, split="all")
     planted = Record(attacked[5].text.upper() + " ?!")
@@ -319,9 +322,9 @@ def test_public_text_holds_no_sentence_of_the_attacked_corpus(name, monkeypatch)
         records = load_dataset(corpus, split=split)
         return records if corpus == name else [*records, planted]
 
-    monkeypatch.setattr(adapters, "load_dataset", with_planted)
+    monkeypatch.setattr(training, "load_dataset", with_planted)
     keys = {normalised("".join(record.text for record in [r])) for r in attacked}
-    public = adapters.public_sentences(name)
+    public = training.public_sentences(name)
     assert planted.tokens not in public
     assert not {normalised("".join(doc)) for doc in public} & keys
     assert len(public) > 10_000
@@ -329,16 +332,16 @@ def test_public_text_holds_no_sentence_of_the_attacked_corpus(name, monkeypatch)
 
 def test_unknown_corpora_are_named():
     with pytest.raises(KeyError, match="default corpus"):
-        adapters.public_sentences("sst2")
+        training.public_sentences("sst2")
 
 
 @pytest.mark.parametrize("file", ADAPTERS, ids=lambda file: file.stem)
 def test_committed_adapters_are_what_their_recipes_say(file, reader):
     recipe = load_adapter(reader, file.stem)
     without = file.stem.removeprefix("without-")
-    docs = adapters.public_sentences(without)
+    docs = training.public_sentences(without)
     assert without not in recipe["corpora"]
-    assert recipe["text_sha256"] == adapters.text_sha256(docs)
+    assert recipe["text_sha256"] == training.text_sha256(docs)
     assert (recipe["sentences"], recipe["tokens"]) == (len(docs), sum(map(len, docs)))
     assert recipe["bytes"] == file.stat().st_size < 2_000_000
     with safe_open(file, framework="np") as tensors:
@@ -360,24 +363,24 @@ def test_a_damaged_adapter_is_refused(tmp_path, reader):
 
 
 def test_train_mlm_writes_an_adapter_and_goes_on_where_it_was_killed(tmp_path, monkeypatch):
-    monkeypatch.setattr(adapters, "ROUND", 2)
-    monkeypatch.setattr(adapters, "BATCH", 4)
-    sentences = adapters.public_sentences("tweets")[:30]
-    monkeypatch.setattr(adapters, "public_sentences", lambda without: sentences)
+    monkeypatch.setattr(training, "ROUND", 2)
+    monkeypatch.setattr(training, "BATCH", 4)
+    sentences = training.public_sentences("tweets")[:30]
+    monkeypatch.setattr(training, "public_sentences", lambda without: sentences)
     checkpoint = tmp_path / "checkpoint.safetensors"
-    whole = adapters.train_adapter("tweets", tmp_path / "whole", steps=5)
+    whole = training.train_adapter("tweets", tmp_path / "whole", steps=5)
 
     def killed(line):
         raise KeyboardInterrupt
 
     for _ in range(2):  # after step 2, then after step 4
         with pytest.raises(KeyboardInterrupt):
-            adapters.train_adapter("tweets", tmp_path / "part", steps=5, checkpoint=checkpoint, say=killed)
-    resumed = adapters.train_adapter("tweets", tmp_path / "part", steps=5, checkpoint=checkpoint)
+            training.train_adapter("tweets", tmp_path / "part", steps=5, checkpoint=checkpoint, say=killed)
+    resumed = training.train_adapter("tweets", tmp_path / "part", steps=5, checkpoint=checkpoint)
     assert resumed.read_bytes() == whole.read_bytes()
     recipe = json.loads((tmp_path / "whole" / "without-tweets.json").read_text())
     assert recipe["command"] == "textsan data train-mlm tweets --steps 5 --seed 0"
     command = ["data", "train-mlm", "tweets", "--steps", "5", "--output", str(tmp_path / "command")]
-    result = CliRunner().invoke(cli.main, command)
+    result = CliRunner().invoke(main.main, command)
     assert result.exit_code == 0, result.output
     assert (tmp_path / "command" / "without-tweets.safetensors").read_bytes() == whole.read_bytes()

@@ -8,14 +8,6 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from textsan import TEM, Channel, CusText, Embeddings, Mahalanobis, Random, SanText, SanTextPlus
-from textsan.deniability import effective_support, expected_deniability, renyi_entropy, simulated_deniability
-from textsan.precision import (
-    float32_santext,
-    lost_support,
-    sampling_delta,
-    smallest_log_probability,
-    undrawable_mass,
-)
 from textsan.privacy import (
     best_guess,
     tight_epsilon,
@@ -23,6 +15,19 @@ from textsan.privacy import (
     tight_metric_epsilon,
     tight_uldp_epsilon,
     tight_umldp_epsilon,
+)
+from textsan.privacy.deniability import (
+    effective_support,
+    expected_deniability,
+    renyi_entropy,
+    simulated_deniability,
+)
+from textsan.privacy.floating_point import (
+    float32_santext,
+    lost_support,
+    sampling_delta,
+    smallest_log_probability,
+    undrawable_mass,
 )
 
 WORDS = [f"w{i}" for i in range(30)]

@@ -10,10 +10,11 @@ import pandas as pd
 import pytest
 import yaml
 
-from textsan import Channel, claims, scoreboard
+from textsan import Channel
 from textsan.attacks import ContextFreeBayes
 from textsan.evaluation import Estimate
-from textsan.results import difference, estimate, load_tables, ratio, select
+from textsan.report import claims, scoreboard
+from textsan.report.tables import difference, estimate, load_tables, ratio, select
 
 ROOT = Path(__file__).parents[1]
 SPEC = yaml.safe_load((ROOT / "data" / "scoreboard.yml").read_text(encoding="utf-8"))

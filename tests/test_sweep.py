@@ -13,10 +13,12 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from textsan import Embeddings, Setting, cli, experiment, grid, load_dataset, sweep
+from textsan import Embeddings, Setting, load_dataset
+from textsan.cli import main
 from textsan.evaluation import attack_success_rate, bootstrap_rate
-from textsan.names import find_names
-from textsan.setting import load_setting
+from textsan.experiments import problems, specification, sweep
+from textsan.experiments.splits import load_setting
+from textsan.text.names import find_names
 
 SPEC = {
     "dataset": "rt",
@@ -53,8 +55,8 @@ def world(monkeypatch):
         draws = np.random.default_rng(seed).choice(words, size=(n_private + n_shadow, 8), p=weights).tolist()
         return Setting(draws[:n_private], draws[n_private:], embeddings)
 
-    monkeypatch.setattr(experiment, "_setting", setting)
-    monkeypatch.setattr(grid, "load_dataset", lambda name: [])
+    monkeypatch.setattr(problems, "_setting", setting)
+    monkeypatch.setattr(specification, "load_dataset", lambda name: [])
 
 
 def contents(folder):
@@ -66,8 +68,8 @@ def contents(folder):
 
 
 def test_the_grid_is_the_product_and_the_table_has_a_row_a_cell(world, tmp_path):
-    cells = grid.read_spec(write(tmp_path))
-    assert len(cells) == SIZE == len({grid.cell_name(cell) for cell in cells})
+    cells = specification.read_spec(write(tmp_path))
+    assert len(cells) == SIZE == len({specification.cell_name(cell) for cell in cells})
     assert sweep.run(cells, tmp_path, workers=1) == []
     table = pd.read_csv(tmp_path / "results.csv")
     keys = ["dataset", "defence", "defence_parameters", "epsilon", "attack", "seed"]
@@ -80,7 +82,7 @@ def test_the_grid_is_the_product_and_the_table_has_a_row_a_cell(world, tmp_path)
 
 
 def test_attacks_of_a_family_see_the_same_positions_and_the_hits_are_kept(world, tmp_path):
-    cells = grid.read_spec(write(tmp_path, n_positions=100))
+    cells = specification.read_spec(write(tmp_path, n_positions=100))
     sweep.run(cells, tmp_path, workers=1)
     table = sweep.table(cells, tmp_path)
     assert set(table.n_positions) == {100}
@@ -99,18 +101,18 @@ def test_attacks_of_a_family_see_the_same_positions_and_the_hits_are_kept(world,
 
 
 def test_protected_words_alone_are_attacked(world):
-    case = experiment.prepare("rt", 40, 30, None, 0, "custext+", epsilon=1.0)
+    case = problems.prepare("rt", 40, 30, None, 0, "custext+", epsilon=1.0)
     assert {"the", "of"} & {word for doc in case.setting.private for word in doc}
     assert not {"the", "of"} & set(case.truths)
-    case = experiment.prepare("rt", 40, 30, None, 0, "santext+", epsilon=1.0)
+    case = problems.prepare("rt", 40, 30, None, 0, "santext+", epsilon=1.0)
     assert set(case.truths) <= case.mechanism.sensitive == set(case.mechanism.inputs) - case.spared
-    assert not case.spared & set(experiment.ATTACKS["context-free"][0](case).guesses)
+    assert not case.spared & set(problems.ATTACKS["context-free"][0](case).guesses)
     assert case.shadow_released[:2] != case.mechanism.sanitize(case.setting.shadow, seed=0)[:2]
 
 
 def test_names_alone_are_attacked_where_names_are_asked_for(default_data):
     every, names = (
-        experiment.prepare("nyt", 60, 40, None, 0, "custext+", epsilon=1.0, targets=targets)
+        problems.prepare("nyt", 60, 40, None, 0, "custext+", epsilon=1.0, targets=targets)
         for targets in ("protected", "census")
     )
     assert names.released == every.released and 0 < len(names.positions) < len(every.positions) / 5
@@ -121,38 +123,38 @@ def test_the_bound_knows_the_attacked_words(world):
     """Over ten seeds, no context-free attack on shadow counts is above it on average."""
     rates = Counter()
     for seed in range(10):
-        case = experiment.prepare("rt", 200, 30, None, seed, "custext+", epsilon=2.0)
+        case = problems.prepare("rt", 200, 30, None, seed, "custext+", epsilon=2.0)
         for name in ("context-free", "context-free bound"):
-            rates[name] += attack_success_rate(experiment.ATTACKS[name][0](case).guesses, case.truths).value / 10
+            rates[name] += attack_success_rate(problems.ATTACKS[name][0](case).guesses, case.truths).value / 10
     assert rates["context-free"] < rates["context-free bound"]
 
 
 def test_finished_cells_are_skipped_and_new_ones_are_added(world, tmp_path, monkeypatch):
-    sweep.run(grid.read_spec(write(tmp_path, seed=0)), tmp_path, workers=1)
+    sweep.run(specification.read_spec(write(tmp_path, seed=0)), tmp_path, workers=1)
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "cells").iterdir()}
     assert len(before) == SIZE  # a json and an npz for half of the cells
-    sweep.run(grid.read_spec(write(tmp_path)), tmp_path, workers=1)
+    sweep.run(specification.read_spec(write(tmp_path)), tmp_path, workers=1)
     after = {path: path.stat().st_mtime_ns for path in (tmp_path / "cells").iterdir()}
     assert len(after) == 2 * SIZE and before.items() <= after.items()
-    monkeypatch.setattr(experiment, "prepare", None)  # would fail, were it called
-    assert sweep.run(grid.read_spec(write(tmp_path)), tmp_path, workers=1) == []
+    monkeypatch.setattr(problems, "prepare", None)  # would fail, were it called
+    assert sweep.run(specification.read_spec(write(tmp_path)), tmp_path, workers=1) == []
 
 
 def test_a_failed_cell_is_reported_and_the_others_go_on(world, tmp_path, monkeypatch):
     def breaks(case):
         if case.seed == 1:
             raise RuntimeError("out of luck")
-        return experiment.Answer(case.truths, {"encoded": 3})
+        return problems.Answer(case.truths, {"encoded": 3})
 
-    monkeypatch.setitem(experiment.ATTACKS, "unchanged", (breaks, {}))
+    monkeypatch.setitem(problems.ATTACKS, "unchanged", (breaks, {}))
     arguments = ["sweep", str(write(tmp_path)), "-o", str(tmp_path / "out"), "-j", "1"]
-    result = CliRunner().invoke(cli.main, arguments)
+    result = CliRunner().invoke(main.main, arguments)
     assert result.exit_code == 1
     failed = [line for line in result.stderr.splitlines() if "RuntimeError: out of luck" in line]
     assert len(failed) == 3 and all("unchanged-1" in line for line in failed)
     assert len(pd.read_csv(tmp_path / "out" / "results.csv")) == SIZE - 3
-    monkeypatch.setitem(experiment.ATTACKS, "unchanged", (lambda case: experiment.Answer(case.truths), {}))
-    assert CliRunner().invoke(cli.main, arguments).exit_code == 0
+    monkeypatch.setitem(problems.ATTACKS, "unchanged", (lambda case: problems.Answer(case.truths), {}))
+    assert CliRunner().invoke(main.main, arguments).exit_code == 0
     table = pd.read_csv(tmp_path / "out" / "results.csv")
     assert len(table) == SIZE
     assert (table.encoded.notna() == ((table.attack == "unchanged") & (table.seed == 0))).all()
@@ -181,7 +183,7 @@ def test_a_failed_cell_is_reported_and_the_others_go_on(world, tmp_path, monkeyp
 )
 def test_a_bad_specification_gets_one_line_and_nothing_is_written(default_data, tmp_path, changes, words):
     arguments = ["sweep", str(write(tmp_path, **changes)), "-o", str(tmp_path / "out")]
-    result = CliRunner().invoke(cli.main, arguments)
+    result = CliRunner().invoke(main.main, arguments)
     assert result.exit_code == 2
     assert len(result.stderr.splitlines()) == 1 and all(word in result.stderr for word in words)
     assert not (tmp_path / "out").exists()
@@ -190,12 +192,12 @@ def test_a_bad_specification_gets_one_line_and_nothing_is_written(default_data, 
 @pytest.mark.parametrize("text", ["- rt", "dataset: [rt", "3"])
 def test_a_specification_that_is_no_mapping_gets_one_line(tmp_path, text):
     (tmp_path / "spec.yml").write_text(text)
-    result = CliRunner().invoke(cli.main, ["sweep", str(tmp_path / "spec.yml"), "-o", str(tmp_path / "out")])
+    result = CliRunner().invoke(main.main, ["sweep", str(tmp_path / "spec.yml"), "-o", str(tmp_path / "out")])
     assert result.exit_code == 2 and len(result.stderr.splitlines()) == 1 and "spec" in result.stderr
 
 
 def test_two_sweeps_do_not_share_a_folder(world, tmp_path):
-    cells = grid.read_spec(write(tmp_path))
+    cells = specification.read_spec(write(tmp_path))
     with sweep._only_writer(tmp_path), pytest.raises(ValueError, match="another sweep"):
         sweep.run(cells, tmp_path, workers=1)
 
@@ -208,7 +210,7 @@ def test_a_scheduler_that_is_not_there_gets_one_line(world, tmp_path, monkeypatc
 
     monkeypatch.setattr(distributed, "Client", absent)
     arguments = ["sweep", str(write(tmp_path)), "-o", str(tmp_path), "--scheduler", "tcp://nowhere:1"]
-    result = CliRunner().invoke(cli.main, arguments)
+    result = CliRunner().invoke(main.main, arguments)
     assert result.exit_code == 1 and "tcp://nowhere:1" in result.stderr and "Traceback" not in result.stderr
 
 
@@ -216,7 +218,7 @@ def test_a_scheduler_that_is_not_there_gets_one_line(world, tmp_path, monkeypatc
 def reference(default_data, tmp_path_factory):
     """One seed of the sweep, uninterrupted, in this process."""
     folder = tmp_path_factory.mktemp("reference")
-    assert sweep.run(grid.read_spec(write(folder, seed=0)), folder, workers=1) == []
+    assert sweep.run(specification.read_spec(write(folder, seed=0)), folder, workers=1) == []
     return folder
 
 
@@ -249,13 +251,13 @@ def test_a_dask_cluster_of_two_workers_gives_the_same_results(reference, tmp_pat
     from distributed import LocalCluster
 
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
-        cells = grid.read_spec(write(tmp_path, seed=0))
+        cells = specification.read_spec(write(tmp_path, seed=0))
         assert sweep.run(cells, tmp_path, scheduler=cluster.scheduler_address) == []
     assert contents(tmp_path) == contents(reference)
 
 
 def test_differences_are_those_of_the_same_positions(world, tmp_path):
-    cells = grid.read_spec(write(tmp_path, attack=["unchanged", "context-free"], seed=0))
+    cells = specification.read_spec(write(tmp_path, attack=["unchanged", "context-free"], seed=0))
     assert sweep.run(cells, tmp_path, workers=1, baselines=["context-free"]) == []
     table = pd.read_csv(tmp_path / "results.csv")
     rows, baseline = (table[table.attack == name] for name in ("unchanged", "context-free"))
@@ -270,13 +272,13 @@ def test_a_baseline_that_is_not_there_once_is_refused_before_anything_runs(tmp_p
     spec = write(tmp_path, attack=["unchanged", {"name": "markov", "k": [2, 5]}])
     for name, number in (("context-free", "0"), ("markov", "2")):
         arguments = ["sweep", str(spec), "-o", str(tmp_path / "out"), "--over", name]
-        result = CliRunner().invoke(cli.main, arguments)
+        result = CliRunner().invoke(main.main, arguments)
         assert result.exit_code == 2 and f"{name!r} is {number} attacks" in result.stderr
         assert not (tmp_path / "out").exists()
 
 
 def test_what_made_the_results_stands_beside_them(world, tmp_path):
-    sweep.run(grid.read_spec(write(tmp_path, seed=0, attack="unchanged")), tmp_path, workers=1)
+    sweep.run(specification.read_spec(write(tmp_path, seed=0, attack="unchanged")), tmp_path, workers=1)
     made = yaml.safe_load((tmp_path / "results.yml").read_text())
     assert made["cells"] == "3 of 3" and "SST-2" in made["data"]["rt"] and "GloVe 840B" in made["word vectors"]
     assert {"python", "numpy"} <= made["versions"][0].keys()

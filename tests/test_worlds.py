@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from textsan import Channel, leakage
-from textsan.worlds import World, markov_source
+from textsan.leakage.enumeration import World, markov_source
 
 worlds = st.tuples(st.integers(0, 10**6), st.integers(2, 4), st.integers(2, 4), st.integers(1, 3))
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import stats
 
-from textsan import checks
+from textsan.text import checks
 
 
 class Estimate(NamedTuple):

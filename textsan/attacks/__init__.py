@@ -1,32 +1,21 @@
-"""Reconstruction attacks, one module each; all answer `reconstruct(sanitized_docs, positions)` (see `base`)."""
+"""Attacks on sanitized text, one module each: from what a threat model grants to a guess a position (see `base`).
 
-from textsan.attacks.base import Attack
-from textsan.attacks.context_free import ContextFreeBayes
-from textsan.attacks.density_ratio import DensityRatio
-from textsan.attacks.detector import ContextualBayes
-from textsan.attacks.embedding_inversion import EmbeddingInversion
-from textsan.attacks.inversion_bert import EmpiricalInversion, InversionBert
-from textsan.attacks.markov import MarkovBayes, NeighbourBayes
-from textsan.attacks.mask_inference import MaskedBert, MaskedReader, MaskInference
-from textsan.attacks.noisy_channel import NoisyChannel
-from textsan.attacks.query import mode_probability, queries_bounds, queries_needed, simulate_queries
+Imports the rooms above it; an attack never sees the truth, only bounds and scores do.
+"""
 
-__all__ = [
-    "Attack",
-    "ContextFreeBayes",
-    "ContextualBayes",
-    "DensityRatio",
-    "EmbeddingInversion",
-    "EmpiricalInversion",
-    "InversionBert",
-    "MarkovBayes",
-    "MaskInference",
-    "MaskedBert",
-    "MaskedReader",
-    "NeighbourBayes",
-    "NoisyChannel",
-    "mode_probability",
-    "queries_bounds",
-    "queries_needed",
-    "simulate_queries",
-]
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "base": ["Attack"],
+        "context_free": ["ContextFreeBayes"],
+        "contextual": ["ContextualBayes"],
+        "density_ratio": ["DensityRatio"],
+        "embedding_inversion": ["EmbeddingInversion"],
+        "inversion_bert": ["EmpiricalInversion", "InversionBert"],
+        "markov": ["MarkovBayes", "NeighbourBayes"],
+        "mask_inference": ["MaskInference", "MaskedBert", "MaskedReader"],
+        "noisy_channel": ["NoisyChannel"],
+    },
+)

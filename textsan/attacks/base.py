@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from textsan import checks
+from textsan.text import checks
 
 Position = tuple[int, int]  # (document, index in it)
 

@@ -9,9 +9,9 @@ Positives (x, y, c) have the original word, negatives (x', y, c) a draw of Pr(x'
 
 import numpy as np
 
-from textsan import checks
-from textsan.attacks.detector import ContextualBayes
+from textsan.attacks.contextual import ContextualBayes
 from textsan.attacks.shadow import held_out_split, paired
+from textsan.text import checks
 
 
 class DensityRatio(ContextualBayes):

@@ -3,8 +3,8 @@
 import numpy as np
 
 from textsan.attacks.base import Attack
-from textsan.channel import map_blocks
-from textsan.embeddings import Embeddings, euclidean
+from textsan.text.blocks import map_blocks
+from textsan.text.embeddings import Embeddings, euclidean
 
 
 class EmbeddingInversion(Attack):

@@ -10,10 +10,10 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from textsan import models
 from textsan.attacks.base import Attack
+from textsan.attacks.expected_embeddings import plain_batch
 from textsan.attacks.shadow import WINDOW, batches_by_length, paired, windows
-from textsan.attacks.slots import plain_batch
+from textsan.models import encoders
 
 _AT_ONCE = 64  # sentences a forward
 _SHARPNESS = 10.0  # of the softmax; a few hundred steps at the usual rates do not get there by themselves
@@ -40,10 +40,10 @@ class InversionBert(Attack):
         ValueError: no words.
     """
 
-    def __init__(self, words: Collection[str], *, encoder: str = models.ENCODER, seed: int = 0):
+    def __init__(self, words: Collection[str], *, encoder: str = encoders.ENCODER, seed: int = 0):
         import torch
 
-        from textsan.reader import Reader
+        from textsan.models.context_model import Reader
 
         self.words = list(dict.fromkeys(words))
         if not self.words:
@@ -84,7 +84,7 @@ class InversionBert(Attack):
         Raises:
             ValueError: documents whose lengths disagree, or none of `words` in them.
         """
-        from textsan.reader import train
+        from textsan.models.context_model import train
 
         shadow, released = paired(shadow_docs, sanitized_docs)
         parts = [

@@ -11,13 +11,13 @@ from itertools import compress
 
 import numpy as np
 
-from textsan import checks
 from textsan.attacks.base import Attack
 from textsan.attacks.emissions import Emissions
 from textsan.attacks.forward_backward import Transitions, smooth
 from textsan.attacks.shadow import whole_sentences
 from textsan.channel import Channel
 from textsan.priors import MarkovModel
+from textsan.text import checks
 
 _SENTENCES = 128  # of one length, worked through together
 

@@ -9,10 +9,10 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
-from textsan import models
 from textsan.attacks.base import Attack
+from textsan.attacks.expected_embeddings import plain_batch
 from textsan.attacks.shadow import WINDOW
-from textsan.attacks.slots import plain_batch
+from textsan.models import encoders
 
 _AT_ONCE = 64  # positions a forward
 
@@ -73,7 +73,7 @@ class MaskedReader:
     def __init__(self, words: Collection[str], counts: Mapping[str, int], adapter: str):
         import torch
 
-        from textsan.reader import Reader, load_adapter
+        from textsan.models.context_model import Reader, load_adapter
 
         self.words = _distinct(words)
         self.reader = Reader()
@@ -118,12 +118,12 @@ class MaskedBert:
     """
 
     def __init__(self, words: Collection[str], name: str = "bert-base-uncased"):
-        self.name, self.encoded, self.device = name, 0, models.pick_device()
-        self.model = models.load_encoder(name, masked=True).to(self.device)
-        special = (models.CLS, models.SEP, models.MASK, models.UNKNOWN)
-        *self._frame, unknown = (piece for [piece] in models.word_pieces(special, name))
+        self.name, self.encoded, self.device = name, 0, encoders.pick_device()
+        self.model = encoders.load_encoder(name, masked=True).to(self.device)
+        special = (encoders.CLS, encoders.SEP, encoders.MASK, encoders.UNKNOWN)
+        *self._frame, unknown = (piece for [piece] in encoders.word_pieces(special, name))
         words = _distinct(words)
-        pieces = dict(zip(words, models.word_pieces(words, name), strict=True))
+        pieces = dict(zip(words, encoders.word_pieces(words, name), strict=True))
         self.words = [word for word in words if len(pieces[word]) == 1 and pieces[word] != [unknown]]
         if not self.words:
             raise ValueError(f"words: none of {len(words)} is a single piece of {name}; pass others")
@@ -137,7 +137,7 @@ class MaskedBert:
         ids = torch.nn.utils.rnn.pad_sequence([torch.tensor(sequence) for sequence in sequences], batch_first=True)
         attended = torch.arange(ids.shape[1]) < torch.tensor([[len(sequence)] for sequence in sequences])
         self.encoded += len(docs)
-        with torch.no_grad(), models.half_precision(self.device):
+        with torch.no_grad(), encoders.half_precision(self.device):
             inputs = {"input_ids": ids.to(self.device), "attention_mask": attended.long().to(self.device)}
             logits = self.model(**inputs).logits.float().cpu()
         return logits[torch.arange(len(docs)), torch.tensor(masks)][:, self._answers].double().numpy()
@@ -145,7 +145,7 @@ class MaskedBert:
     def _masked(self, doc: Sequence[str], index: int) -> tuple[list[int], int]:
         """Pieces of the sentence, a mask for the word, no more than the model can read; the place of the mask."""
         first, last, mask = self._frame
-        words = models.word_pieces([*doc[:index], *doc[index + 1 :]], self.name) if len(doc) > 1 else []
+        words = encoders.word_pieces([*doc[:index], *doc[index + 1 :]], self.name) if len(doc) > 1 else []
         before, after = ([piece for word in side for piece in word] for side in (words[:index], words[index:]))
         room = (self.model.config.max_position_embeddings - 3) // 2
         before = before[max(0, len(before) - room) :]

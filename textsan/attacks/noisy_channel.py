@@ -12,13 +12,13 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
-from textsan import checks
 from textsan.attacks.base import Attack, Position
+from textsan.attacks.expected_embeddings import Slots
 from textsan.attacks.markov import MarkovBayes
 from textsan.attacks.shadow import WINDOW, batches_by_length, folds, held_out_split, paired, windows
-from textsan.attacks.slots import Slots
 from textsan.channel import Channel
 from textsan.priors import MarkovModel
+from textsan.text import checks
 
 WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 2.5)
 _AT_ONCE = 64  # sentences a forward
@@ -61,7 +61,7 @@ class NoisyChannel(Attack):
         keep: Collection[str] = (),
         sensitive: Collection[str] | None = None,
     ):
-        from textsan.reader import Reader, load_adapter
+        from textsan.models.context_model import Reader, load_adapter
 
         self.channel, self.k, self.keep = channel, checks.whole("k", k, low=1), frozenset(keep)
         inputs = frozenset(channel.inputs) if sensitive is None else frozenset(sensitive)
@@ -98,7 +98,7 @@ class NoisyChannel(Attack):
         Raises:
             ValueError: documents whose lengths disagree, or too few of them.
         """
-        from textsan.reader import train
+        from textsan.models.context_model import train
 
         shadow, released = paired(shadow_docs, sanitized_docs)
         learn, choose = held_out_split(shadow, checks.number("held_out", held_out, 0, 1), seed)

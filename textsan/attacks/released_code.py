@@ -2,9 +2,9 @@
 
 from collections.abc import Collection
 
-from textsan import checks
-from textsan.attacks.detector import ContextualBayes
-from textsan.attacks.pairs import Pair
+from textsan.attacks.contextual import ContextualBayes
+from textsan.attacks.sentence_pairs import Pair
+from textsan.text import checks
 
 DEPARTURES = ("fused", "dropped")
 LONG = 10  # letters

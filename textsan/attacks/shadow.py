@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from textsan import checks
-from textsan.datasets import sources
+from textsan.text import checks
+from textsan.text.corpora import sources
 
 WINDOW = 128  # tokens that a reader reads together; longer documents are read in parts
 

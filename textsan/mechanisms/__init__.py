@@ -1,48 +1,22 @@
-"""Sanitizers, one module each; all of them build a channel and draw from it (see `base`).
+"""Sanitizers, one module each: a mechanism builds a channel from public parameters and draws from it (see `base`).
 
-To add one: a module with a sub-class of `Mechanism` that gives `channel` and `guarantee`, and keeps its arguments
-as attributes of the same names; and a line in `MECHANISMS`.
+Imports the rooms above it; `registry` knows all mechanisms by name.
 """
 
-from functools import partial
+import lazy_loader
 
-from textsan.mechanisms.base import Mechanism
-from textsan.mechanisms.bert import bert_vocabulary, join_pieces, wordpieces
-from textsan.mechanisms.custext import CusText
-from textsan.mechanisms.fbdd import FBDD
-from textsan.mechanisms.mahalanobis import Mahalanobis
-from textsan.mechanisms.random import Random
-from textsan.mechanisms.santext import SanText, SanTextPlus, least_frequent
-from textsan.mechanisms.tem import TEM
-from textsan.mechanisms.vickrey import Vickrey
-from textsan.vocabulary import STOP_WORDS
-
-# Names on the command line; all are called with embeddings, and all but "random" with an epsilon.
-MECHANISMS = {
-    "random": Random,
-    "santext": SanText,
-    "santext+": SanTextPlus,
-    "custext": CusText,
-    "custext+": partial(CusText, keep=STOP_WORDS),
-    "fbdd": FBDD,
-    "mahalanobis": Mahalanobis,
-    "vickrey": Vickrey,
-    "tem": TEM,
-}
-
-__all__ = [
-    "FBDD",
-    "MECHANISMS",
-    "TEM",
-    "CusText",
-    "Mahalanobis",
-    "Mechanism",
-    "Random",
-    "SanText",
-    "SanTextPlus",
-    "Vickrey",
-    "bert_vocabulary",
-    "join_pieces",
-    "least_frequent",
-    "wordpieces",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "base": ["Mechanism"],
+        "bert": ["bert_vocabulary", "join_pieces", "wordpieces"],
+        "custext": ["CusText"],
+        "fbdd": ["FBDD"],
+        "mahalanobis": ["Mahalanobis"],
+        "random": ["Random"],
+        "registry": ["MECHANISMS"],
+        "santext": ["SanText", "SanTextPlus", "least_frequent"],
+        "tem": ["TEM"],
+        "vickrey": ["Vickrey"],
+    },
+)

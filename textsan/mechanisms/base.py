@@ -6,10 +6,10 @@ from itertools import islice
 
 import numpy as np
 
-from textsan import checks
 from textsan.channel import Channel
 from textsan.privacy import Guarantee
-from textsan.randomness import streams
+from textsan.text import checks
+from textsan.text.randomness import streams
 
 OOV = ("uniform", "keep", "error")
 

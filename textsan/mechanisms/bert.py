@@ -8,8 +8,8 @@ several tokens, and pays epsilon for each.
 import re
 from collections.abc import Iterable, Sequence
 
-from textsan import assets
-from textsan.embeddings import Embeddings
+from textsan.text import assets
+from textsan.text.embeddings import Embeddings
 
 ENCODER = "all-minilm-l6-v2"
 _SPECIAL = re.compile(r"\[(?:PAD|UNK|CLS|SEP|MASK|unused\d+)\]")

@@ -6,12 +6,12 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-from textsan import checks
-from textsan.blocks import map_blocks
 from textsan.channel import Channel
-from textsan.embeddings import Embeddings, euclidean
 from textsan.mechanisms.base import Mechanism
 from textsan.privacy import Guarantee
+from textsan.text import checks
+from textsan.text.blocks import map_blocks
+from textsan.text.embeddings import Embeddings, euclidean
 
 _SEEDS = 64  # words whose distances to all remaining ones are computed at a time
 

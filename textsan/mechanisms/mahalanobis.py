@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from textsan import checks
-from textsan.embeddings import Embeddings
 from textsan.mechanisms.noise import NoiseMechanism
 from textsan.privacy import Guarantee
+from textsan.text import checks
+from textsan.text.embeddings import Embeddings
 
 
 class Mahalanobis(NoiseMechanism):

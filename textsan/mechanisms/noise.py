@@ -6,12 +6,12 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse, stats
 
-from textsan import checks
 from textsan.channel import Channel
-from textsan.embeddings import Embeddings
 from textsan.mechanisms.base import Mechanism
 from textsan.mechanisms.neighbours import nearest_rows
-from textsan.randomness import streams
+from textsan.text import checks
+from textsan.text.embeddings import Embeddings
+from textsan.text.randomness import streams
 
 _DRAWS = 1 << 16  # tokens whose noise is held at a time
 

@@ -5,9 +5,9 @@ from functools import cached_property
 import numpy as np
 
 from textsan.channel import Channel
-from textsan.embeddings import Embeddings
 from textsan.mechanisms.base import Mechanism
 from textsan.privacy import Guarantee
+from textsan.text.embeddings import Embeddings
 
 
 class Random(Mechanism):

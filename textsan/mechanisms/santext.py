@@ -6,11 +6,11 @@ from functools import cached_property
 
 import numpy as np
 
-from textsan import checks
 from textsan.channel import Channel
-from textsan.embeddings import Embeddings
 from textsan.mechanisms.base import Mechanism
 from textsan.privacy import Guarantee
+from textsan.text import checks
+from textsan.text.embeddings import Embeddings
 
 
 class SanText(Mechanism):

@@ -3,11 +3,11 @@
 import math
 from functools import cached_property
 
-from textsan import checks
 from textsan.channel import Channel
-from textsan.embeddings import Embeddings
 from textsan.mechanisms.base import Mechanism
 from textsan.privacy import Guarantee
+from textsan.text import checks
+from textsan.text.embeddings import Embeddings
 
 
 class TEM(Mechanism):

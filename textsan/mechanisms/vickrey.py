@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from textsan import checks
-from textsan.embeddings import Embeddings
 from textsan.mechanisms.neighbours import nearest_rows
 from textsan.mechanisms.noise import NoiseMechanism
 from textsan.privacy import Guarantee
+from textsan.text import checks
+from textsan.text.embeddings import Embeddings
 
 
 class Vickrey(NoiseMechanism):

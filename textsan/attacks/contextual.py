@@ -1,0 +1,227 @@
+"""The contextual Bayesian attack and, with the true prior, its K-ASR bound (Tong et al. 2024, Eq. 11-12)."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+import numpy as np
+
+from textsan import evaluation
+from textsan.attacks.base import Attack
+from textsan.attacks.context_free import ContextFreeBayes
+from textsan.attacks.sentence_pairs import Pair, PairClassifier
+from textsan.attacks.shadow import paired
+from textsan.channel import Channel
+from textsan.models import encoders
+from textsan.text import checks
+
+SPAN = 100  # words; longer than a sentence
+WIDENING = (
+    (1, 0.4),
+    (3, 0.1),
+    (5, 0.15),
+    (None, 0.35),
+)  # words that are shown, and the share of pairs; None is all
+
+
+class ContextualBayes(Attack):
+    """Guesses argmax of Pr(x | y) h(f(c, y), f(c, x)) over the `k` best x of the context-free attack.
+
+    h is the probability a detector gives that c is the sanitized context of x and y. Trained on shadow text this
+    is the practical attack. With counts of the attacked text, `alpha_inverse=0` and a detector trained on further
+    sanitizations of the attacked sentences it is the Contextual K-ASR bound (Definition 2; Appendix F.1).
+
+    Args:
+        channel: Pr(y | x), known to the attacker.
+        counts: occurrences of words in the reference text.
+        k: candidates a position, the paper's K.
+        alpha_inverse: constant of at least 0 added to each frequency; None is add-one smoothing.
+        keep: words that the mechanism releases verbatim.
+        sensitive: words that can stand at attacked positions; None is every input of the channel.
+        span: words that the detector reads, those around the position; the paper's reads the sentence.
+        encoder: a registered encoder; the paper's is bert-base-uncased.
+        seed: of the detector's fresh layer.
+
+    Attributes:
+        detector: the `PairClassifier`; `detector.encoded` counts the pairs it has read.
+    """
+
+    def __init__(
+        self,
+        channel: Channel,
+        counts: Mapping[str, int],
+        *,
+        k: int = 10,
+        alpha_inverse: float | None = None,
+        keep: Collection[str] = (),
+        sensitive: Collection[str] | None = None,
+        span: int = SPAN,
+        encoder: str = encoders.ENCODER,
+        seed: int = 0,
+    ):
+        self.span = checks.whole("span", span, low=1)
+        self.channel, self.k = channel, min(checks.whole("k", k, low=1), len(channel.inputs))
+        self.sensitive = frozenset(channel.inputs if sensitive is None else sensitive) - frozenset(keep)
+        others = set(channel.inputs) - self.sensitive
+        self.bayes = ContextFreeBayes(channel, counts, alpha_inverse, keep=others)
+        self.detector = PairClassifier(encoder, seed=seed)
+
+    def fit(
+        self,
+        shadow_docs: Sequence[Sequence[str]],
+        sanitized_docs: Sequence[Sequence[str]],
+        *,
+        targets: Collection[str] | None = None,
+        pairs: int | None = None,
+        widen: bool = False,
+        epochs: float = 3.0,
+        learning_rate: float = 5e-5,
+        decay_every: int = 1000,
+        batch_size: int = 32,
+        seed: int = 0,
+    ) -> "ContextualBayes":
+        """Trains the detector; the defaults are the paper's.
+
+        Args:
+            shadow_docs: the attacker's own token lists, each as often as it was sanitized (the paper: 100 times).
+            sanitized_docs: the same, sanitized by the attacker with the mechanism under attack.
+            targets: released words that are under attack, the paper's Gamma; None is all.
+            pairs: how many pairs to train on at most, drawn at random; None is all.
+            widen: whether some of the pairs are shown first, as words alone or with little context (`WIDENING`). A
+                small encoder that was never trained to compare two texts soon learns it on short ones, and stays
+                at chance on sentences for thousands of steps.
+            epochs: passes over them.
+            learning_rate: of Adam.
+            decay_every: steps after which the learning rate falls to a tenth.
+            batch_size: pairs a step.
+            seed: of draw, order and dropout.
+
+        Raises:
+            ValueError: documents whose lengths disagree, or no position to learn from.
+        """
+        parts, done = [], 0.0
+        for span, share in WIDENING if widen else ((None, 1.0),):
+            made, labels = self.training_pairs(
+                shadow_docs, sanitized_docs, targets=targets, pairs=pairs, span=span, seed=seed
+            )
+            part = slice(round(done * len(made)), round((done + share) * len(made)))
+            parts.append((made[part], labels[part]))
+            done += share
+        self.detector.train(
+            parts,
+            epochs=epochs,
+            learning_rate=learning_rate,
+            decay_every=decay_every,
+            batch_size=batch_size,
+            seed=seed,
+        )
+        return self
+
+    def training_pairs(
+        self,
+        shadow_docs,
+        sanitized_docs,
+        *,
+        targets=None,
+        pairs: int | None = None,
+        span: int | None = None,
+        seed: int = 0,
+    ) -> tuple[list[Pair], list[int]]:
+        """Steps 1 and 2: two pairs a position, one of each label, those of one position side by side.
+
+        If the context-free guess is right it is the pair labelled 1, and the second most likely word is labelled
+        0; else the guess is labelled 0 and the original word 1.
+
+        Args:
+            shadow_docs, sanitized_docs, targets, pairs, seed: as for `fit`.
+            span: words around the position; None is the attack's.
+
+        Returns:
+            pairs and labels.
+
+        Raises:
+            ValueError: documents whose lengths disagree, or no position to learn from.
+        """
+        shadow, released = paired(shadow_docs, sanitized_docs)
+        places = [
+            (d, i)
+            for d, doc in enumerate(shadow)
+            for i, x in enumerate(doc)
+            if x in self.sensitive
+            and released[d][i] in self.channel.output_index
+            and (targets is None or released[d][i] in targets)
+        ]
+        generator = np.random.default_rng(seed)
+        if pairs is not None and 2 * len(places) > pairs:
+            places = [places[at] for at in np.sort(generator.permutation(len(places))[: max(1, pairs // 2)])]
+        if not places:
+            raise ValueError("shadow_docs: no released word to learn from; pass more documents or other targets")
+        truths = [shadow[d][i] for d, i in places]
+        right, wrong = self._choose(truths, [released[d][i] for d, i in places], generator)
+        made, labels = [], []
+        for (d, i), words in zip(places, zip(right, wrong, strict=True), strict=True):
+            made += [self.pair(released[d], i, word, span) for word in words if word is not None]
+            labels += [label for label, word in zip((1, 0), words, strict=True) if word is not None]
+        return made, labels
+
+    def _choose(self, truths, released, generator) -> tuple[list, list]:
+        """The words labelled 1 and 0 at each position; None where there is no second candidate."""
+        seen = list(dict.fromkeys(released))
+        rows, joint = self.bayes.candidates(seen, min(2, len(self.channel.inputs)))
+        best = {word: [self.channel.inputs[r] for r in line] for word, line in zip(seen, rows, strict=True)}
+        possible = {word: np.isfinite(line).sum() for word, line in zip(seen, joint, strict=True)}
+        wrong = []
+        for truth, word in zip(truths, released, strict=True):
+            others = [guess for guess in best[word][: possible[word]] if guess != truth]
+            wrong.append(others[0] if others else None)
+        return truths, wrong
+
+    def accuracy(
+        self, shadow_docs, sanitized_docs, *, pairs: int | None = 3000, seed: int = 0
+    ) -> evaluation.Estimate:
+        """Share of pairs, half of each label, that the detector tells apart; the paper's Fig. 3.
+
+        Args:
+            shadow_docs, sanitized_docs: others than those it was trained on.
+            pairs: how many, drawn at random; None is all.
+            seed: of the draw.
+        """
+        made, labels = self.training_pairs(shadow_docs, sanitized_docs, pairs=pairs, seed=seed)
+        told = self.detector.log_odds(made) > 0
+        return evaluation.attack_success_rate(told.astype(int).tolist(), labels)
+
+    def _guess(self, docs, positions):
+        released = [docs[d][i] for d, i in positions]
+        seen = [word for word in dict.fromkeys(released) if word in self.channel.output_index]
+        rows, joint = self.bayes.candidates(seen, self.k)
+        table = {
+            word: [(self.channel.inputs[r], s) for r, s in zip(*lines, strict=True) if s > -np.inf]
+            for word, *lines in zip(seen, rows, joint, strict=True)
+        }
+        listed = [table.get(y) or [(y, 0.0)] for y in released]
+        pairs = [
+            self.attacked_pair(docs[d], i, word)
+            for (d, i), some in zip(positions, listed, strict=True)
+            if len(some) > 1
+            for word, _ in some
+        ]
+        context = iter(self._log_context(pairs) if pairs else ())
+        guesses = []
+        for some in listed:
+            scores = [score + next(context) for _, score in some] if len(some) > 1 else [0.0]
+            guesses.append(some[int(np.argmax(scores))][0])
+        return guesses
+
+    def pair(self, doc: Sequence[str], index: int, word: str, span: int | None = None) -> Pair:
+        """f(c, y) and f(c, x') for a position of a sanitized document, `span` words around it."""
+        near, at = self._near(doc, index, span or self.span)
+        return Pair(near, (*near[:at], word, *near[at + 1 :]))
+
+    @staticmethod
+    def _near(doc, index: int, span: int) -> tuple[tuple[str, ...], int]:
+        start = max(0, min(index - span // 2, len(doc) - span))
+        return tuple(doc[start : start + span]), index - start
+
+    attacked_pair = pair
+
+    def _log_context(self, pairs: Sequence[Pair]) -> np.ndarray:
+        """log h, which the paper puts in the place of log Pr(c | x, y)."""
+        return -np.logaddexp(0.0, -self.detector.log_odds(pairs))

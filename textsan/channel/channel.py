@@ -1,0 +1,196 @@
+"""A channel: one row-stochastic matrix Pr(y | x) over words, in three storages.
+
+`dense` holds the matrix, `sparse` the non-zero entries of each row, `metric` only word vectors, from which
+rows and columns are computed on demand: Pr(y | x) proportional to exp(-scale * d(x, y)). All of them answer in
+natural logarithms and float64, for a block of rows, for a block of columns, or with a draw.
+"""
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse
+
+from textsan.channel.exponential import Metric
+from textsan.channel.storage import Dense, Sparse
+from textsan.text.blocks import map_blocks
+
+DENSE_LIMIT = 1 << 28  # entries: 2 GiB of float64; above it `matrix()` refuses
+
+
+class Channel:
+    """Pr(y | x) for x in `inputs` and y in `outputs`.
+
+    Build one with `from_matrix`, `from_sparse` or `metric`; mechanisms do.
+
+    >>> channel = Channel.from_matrix([[0.75, 0.25], [0.5, 0.5]], inputs=["a", "b"], outputs=["u", "v"])
+    >>> channel.rows(["b"])
+    array([[0.5, 0.5]])
+    """
+
+    def __init__(self, inputs: Iterable[str], outputs: Iterable[str], storage):
+        self.inputs, self.outputs, self._storage = list(inputs), list(outputs), storage
+        for name, words, size in zip(
+            ("inputs", "outputs"), (self.inputs, self.outputs), storage.shape, strict=True
+        ):
+            if len(words) != size:
+                raise ValueError(f"{name}: {len(words)} words for {size} rows or columns; pass one a line")
+            if len(set(words)) != len(words):
+                raise ValueError(f"{name}: a word occurs more than once; pass distinct words")
+
+    @classmethod
+    def from_matrix(cls, matrix, inputs: Iterable[str], outputs: Iterable[str]) -> "Channel":
+        """A channel from its dense matrix, shape (n_in, n_out), rows summing to one within 1e-9.
+
+        Raises:
+            ValueError: a negative or non-finite entry, or a row that does not sum to one.
+        """
+        matrix = np.array(matrix, dtype=np.float64)
+        if matrix.ndim != 2:
+            raise ValueError(f"matrix: {matrix.ndim} dimensions; pass a table of rows Pr(. | x)")
+        _check_rows(matrix.min(initial=0.0), matrix.sum(axis=1))
+        with np.errstate(divide="ignore"):
+            return cls(inputs, outputs, Dense(np.log(matrix)))
+
+    @classmethod
+    def from_sparse(cls, matrix, inputs: Iterable[str], outputs: Iterable[str]) -> "Channel":
+        """A channel from a scipy sparse matrix of probabilities, shape (n_in, n_out)."""
+        matrix = sparse.csr_array(matrix, dtype=np.float64)
+        _check_rows(matrix.data.min(initial=0.0), matrix.sum(axis=1))
+        return cls(inputs, outputs, Sparse(matrix))
+
+    @classmethod
+    def metric(
+        cls,
+        inputs,
+        outputs,
+        input_vectors,
+        output_vectors,
+        scale: float,
+        *,
+        cutoff=np.inf,
+        stay=None,
+        device="cpu",
+    ) -> "Channel":
+        """Pr(y | x) = stay_x [y = x] + (1 - stay_x) exp(-scale min(d(x, y), cutoff)) / Z_x, d Euclidean.
+
+        Args:
+            inputs, outputs: words.
+            input_vectors: (n_in, d).
+            output_vectors: (m, d), the vectors of the first m outputs; later outputs are reached by staying only.
+            scale: inverse temperature, at least 0 (SanText: epsilon / 2).
+            cutoff: distance beyond which all outputs weigh the same.
+            stay: (n_in,) probabilities of releasing x itself; None is 0 everywhere.
+            device: where sums and columns are computed: "cpu", "cuda", or "auto" for a GPU where there is one. The
+                results agree within rounding.
+        """
+        inputs, outputs = list(inputs), list(outputs)
+        position = {word: j for j, word in enumerate(outputs)}
+        own = np.array([position.get(word, -1) for word in inputs], dtype=np.intp)
+        stay = np.zeros(len(inputs)) if stay is None else np.asarray(stay, dtype=np.float64)
+        if (own[stay > 0] < 0).any():
+            raise ValueError("stay: a word that may stay is not among the outputs; add it")
+        storage = Metric(input_vectors, output_vectors, len(outputs), scale, cutoff, stay, own, device)
+        return cls(inputs, outputs, storage)
+
+    def __repr__(self) -> str:
+        kind = type(self._storage).__name__.lower()
+        return f"Channel({len(self.inputs)} inputs, {len(self.outputs)} outputs, {kind})"
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(number of inputs, number of outputs)."""
+        return self._storage.shape
+
+    @cached_property
+    def input_index(self) -> dict[str, int]:
+        """Row of each input word."""
+        return {word: i for i, word in enumerate(self.inputs)}
+
+    @cached_property
+    def output_index(self) -> dict[str, int]:
+        """Column of each output word."""
+        return {word: j for j, word in enumerate(self.outputs)}
+
+    def log_rows(self, inputs: Sequence) -> np.ndarray:
+        """log Pr(. | x) for some inputs (words or row numbers), shape (len(inputs), n_out)."""
+        return self._storage.log_rows(_numbers(inputs, self.input_index, "inputs"))
+
+    def rows(self, inputs: Sequence) -> np.ndarray:
+        """Pr(. | x) for some inputs (words or row numbers), shape (len(inputs), n_out)."""
+        return np.exp(self.log_rows(inputs))
+
+    def log_columns(self, outputs: Sequence) -> np.ndarray:
+        """log Pr(y | .) for some outputs (words or column numbers), shape (len(outputs), n_in)."""
+        return self._storage.log_columns(_numbers(outputs, self.output_index, "outputs"))
+
+    def matrix(self) -> np.ndarray:
+        """The whole channel, dense float64 (n_in, n_out).
+
+        Raises:
+            ValueError: more than `DENSE_LIMIT` entries.
+        """
+        if np.prod(self.shape) > DENSE_LIMIT:
+            raise ValueError(
+                f"channel: {self.shape[0]} x {self.shape[1]} entries are above the limit of {DENSE_LIMIT}; "
+                "use rows() or log_columns() in blocks"
+            )
+        return self.rows(np.arange(self.shape[0]))
+
+    def sample(self, inputs: Sequence, uniforms: np.ndarray) -> np.ndarray:
+        """Outputs drawn by inversion: column numbers, a function of each (input, uniform) pair alone.
+
+        Args:
+            inputs: words or row numbers, n of them.
+            uniforms: (n,) independent draws from [0, 1).
+        """
+        numbers = _numbers(inputs, self.input_index, "inputs")
+        return self._storage.sample(numbers, np.asarray(uniforms, dtype=np.float64))
+
+    def best_inputs(self, log_prior: np.ndarray, outputs: Sequence | None = None, k: int = 1):
+        """The `k` inputs of largest Pr(x) Pr(y | x) for each output, best first, ties by row.
+
+        Args:
+            log_prior: (n_in,) log weights of the inputs, -inf for impossible ones.
+            outputs: words or column numbers; None is all of them.
+            k: how many, from 1 to n_in.
+
+        Returns:
+            row numbers and log joint probabilities, both of shape (n outputs, k).
+        """
+        columns = np.arange(self.shape[1]) if outputs is None else _numbers(outputs, self.output_index, "outputs")
+        k = min(k, self.shape[0])
+
+        def block(part):
+            joint = self._storage.log_columns(part)
+            joint += log_prior
+            if k == 1:
+                best = joint.argmax(axis=1)[:, None]
+            else:
+                best = np.sort(np.argpartition(-joint, k - 1, axis=1)[:, :k], axis=1)
+                order = np.argsort(-np.take_along_axis(joint, best, axis=1), axis=1, kind="stable")
+                best = np.take_along_axis(best, order, axis=1)
+            return best, np.take_along_axis(joint, best, axis=1)
+
+        parts = list(map_blocks(block, columns))
+        if not parts:
+            return np.empty((0, k), dtype=np.intp), np.empty((0, k))
+        return tuple(np.concatenate(part) for part in zip(*parts, strict=True))
+
+
+def _numbers(words: Sequence, index: dict[str, int], name: str) -> np.ndarray:
+    if len(words) and isinstance(words[0], str):
+        unknown = [word for word in words if word not in index]
+        if unknown:
+            raise KeyError(f"{name}: {unknown[0]!r} is not a word of the channel ({len(index)} {name})")
+        words = [index[word] for word in words]
+    return np.asarray(words, dtype=np.intp)
+
+
+def _check_rows(smallest: float, sums: np.ndarray) -> None:
+    if not smallest >= 0:  # also catches NaN
+        raise ValueError(f"matrix: an entry is {smallest}; probabilities are at least 0")
+    off = np.abs(sums - 1.0)
+    if not (off <= 1e-9).all():
+        worst = int(np.argmax(np.where(np.isnan(off), np.inf, off)))
+        raise ValueError(f"matrix: row {worst} sums to {sums[worst]:.12g}; normalise the rows to 1")

@@ -1,0 +1,5 @@
+"""`python -m textsan.cli` is the command, too."""
+
+from textsan.cli.main import main
+
+main()

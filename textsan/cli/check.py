@@ -1,0 +1,19 @@
+"""`textsan check`: are the stored chapters sound, and do they still run?"""
+
+import click
+
+from textsan.cli.errors import fail
+
+
+@click.command()
+def check():
+    """Check every stored chapter, then execute all anew with nbval.
+
+    Example: textsan check
+    """
+    from textsan.book import build, chapters
+
+    try:
+        build.check(chapters.project_root())
+    except build.BuildError as error:
+        fail(error)

@@ -1,0 +1,103 @@
+"""A laboratory: text from a source that is known, where the best attack is known too, and with it every regret.
+
+The source is a Markov model of a real corpus. It is fitted anew wherever it is needed: the corpus is pinned by its
+hash and the fit has no randomness, so its parameters are those of the corpus.
+"""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from textsan.attacks import MarkovBayes
+from textsan.evaluation import Estimate, sensitive_positions, words_at
+from textsan.experiments.hierarchy import conditional_expectation
+from textsan.mechanisms import Mechanism
+from textsan.priors import MarkovModel
+from textsan.text.vocabulary import count_words
+
+
+def corpus_source(docs: Iterable[Sequence[str]], words: Iterable[str]) -> MarkovModel:
+    """The Markov source of a corpus, over some of its words; the others are deleted from it first.
+
+    Args:
+        docs: token lists.
+        words: the words that stay.
+
+    >>> corpus_source([["a", "strange", "b"], ["b"]], ["a", "b"]).words
+    ['a', 'b']
+    """
+    words = set(words)
+    return MarkovModel.fit([word for word in doc if word in words] for doc in docs)
+
+
+def frequent_words(docs: Iterable[Sequence[str]], words: Iterable[str], n: int) -> list[str]:
+    """The `n` of `words` that occur most often in `docs`, most frequent first, ties in the order of `words`.
+
+    >>> frequent_words([["a", "b", "b", "the"]], ["a", "b", "c"], 2)
+    ['b', 'a']
+    """
+    counts = count_words(docs)
+    return sorted(words, key=lambda word: -counts[word])[:n]
+
+
+class Laboratory:
+    """Private and shadow sentences from a known source, sanitized, and what every guess is worth.
+
+    Given the released sentence, a guess g at position i is right with probability Pr(x_i = g | y_1 .. y_n), which
+    is known here. So attacks are scored by that instead of by hits, which are the same on average but noisier.
+
+    Attributes:
+        docs, released: private sentences and what was made of them.
+        shadow: the attacker's sentences from the same source.
+        positions, truths: the attacked positions (all inputs of the mechanism) and the words that stood there.
+
+    Args:
+        source: of all sentences; its words are inputs of the mechanism or words it keeps.
+        mechanism: a token-wise sanitizer that never releases a word it keeps in place of another one.
+        n_private, n_shadow: numbers of sentences.
+        seed: int or Generator.
+        length: tokens a sentence; None draws lengths from those the source was fitted on.
+    """
+
+    def __init__(
+        self, source: MarkovModel, mechanism: Mechanism, *, n_private: int, n_shadow: int, seed, length=None
+    ):
+        generator = np.random.default_rng(seed)
+        self.source, self.mechanism = source, mechanism
+        self.docs = source.sample(n_private, generator, length)
+        self.shadow = source.sample(n_shadow, generator, length)
+        self.released = mechanism.sanitize(self.docs, generator)
+        self.shadow_released = mechanism.sanitize(self.shadow, generator)
+        self.positions = sensitive_positions(self.docs, set(mechanism.inputs) - mechanism.keep)
+        self.truths = words_at(self.docs, self.positions)
+        self.best = MarkovBayes(mechanism.channel, source, keep=mechanism.keep)
+        self._posteriors = [self.best.posterior(doc) for doc in self.released]
+
+    def optimum(self) -> Estimate:
+        """The success rate of the best attack on these released sentences, given them."""
+        return conditional_expectation(self.best.confidence(self.released), self.positions)
+
+    def value(self, guesses: Sequence[str]) -> Estimate:
+        """The success rate of guesses, given the released sentences.
+
+        Args:
+            guesses: one for each of `positions`.
+        """
+        return conditional_expectation(self._worth(guesses), self.positions)
+
+    def regret(self, guesses: Sequence[str]) -> Estimate:
+        """`optimum` minus `value`, position by position: 0 for the best attack, and never less for any.
+
+        Args:
+            guesses: one for each of `positions`.
+        """
+        pairs = zip(self.best.confidence(self.released), self._worth(guesses), strict=True)
+        lost = [best - worth for best, worth in pairs]
+        exact = [np.where(abs(part) > 1e-12, part, 0.0) for part in lost]  # the two differ by rounding
+        return conditional_expectation(exact, self.positions)
+
+    def _worth(self, guesses: Sequence[str]) -> list[np.ndarray]:
+        worth = [np.zeros(len(doc)) for doc in self.docs]
+        for (d, i), guess in zip(self.positions, guesses, strict=True):
+            worth[d][i] = self._posteriors[d][i].get(guess, 0.0)
+        return worth

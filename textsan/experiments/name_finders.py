@@ -1,0 +1,35 @@
+"""How good the finders of personal names are, on texts that were read by hand."""
+
+from textsan.evaluation import Estimate, attack_success_rate
+from textsan.text.corpora import Record, load_dataset
+from textsan.text.names import checked_names, find_names
+
+
+def measure(dataset: str, finder: str, *, cased: bool = True) -> dict[str, str | int | Estimate]:
+    """Precision and recall of a finder on the texts of a data set that were read by hand, with Wilson intervals.
+
+    Args:
+        dataset: rt, nyt or yelp.
+        finder: "census", which learns surnames from the whole data set, or "presidio".
+        cased: whether it sees the capitals; False shows it tokens, which is all that some data sets have.
+
+    Raises:
+        ValueError: none of its texts was read by hand, or as `find_names`.
+
+    >>> measure("nyt", "census")["texts"]
+    209
+    """
+    docs = load_dataset(dataset, "all")
+    read, truth = checked_names(docs)
+    if not read:
+        raise ValueError(f"dataset: no text of {dataset!r} was read by hand; pass rt or nyt")
+    # Presidio looks at one text at a time and is slow; the others need not be shown to it.
+    shown = [record if finder == "census" or d in read else Record("") for d, record in enumerate(docs)]
+    shown = shown if cased else [record.tokens for record in shown]
+    found = {position for position in find_names(shown, finder) if position[0] in read}
+    right = {
+        "precision": [position in truth for position in sorted(found)],
+        "recall": [position in found for position in sorted(truth)],
+    }
+    rates = {name: attack_success_rate(hits, [True] * len(hits)) for name, hits in right.items()}
+    return {"dataset": dataset, "finder": finder, "texts": len(read), "names": len(truth), **rates}

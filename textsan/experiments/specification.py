@@ -1,0 +1,124 @@
+"""The grid of a sweep: every cell that a specification asks for, checked before anything runs.
+
+    dataset: [rt, amazon]
+    n_private: 1000
+    n_shadow: 200
+    defence:
+      - {name: custext+, epsilon: [1, 2, 4], mapping: [disjoint, overlapping]}
+    attack: [unchanged, context-free, {name: markov, k: 20}]
+    seed: [0, 1]
+
+Every value may be one or a list; the grid is the product of them. `n_positions`, a number of attacked positions,
+may be left out (all of them), and so may `seed` (0), `shadow_dataset` (where the attacker's sentences are of
+another data set than the private ones), `targets` (protected; or census or presidio, the personal names that this
+finder finds among the protected words) and the parameters that have a default in `experiment`.
+"""
+
+import hashlib
+import inspect
+import json
+import re
+from collections.abc import Iterator
+from functools import partial
+from itertools import product
+from pathlib import Path
+
+import yaml
+
+from textsan.experiments import problems
+from textsan.text import checks
+from textsan.text.corpora import load_dataset
+
+_NUMBERS = {
+    "n_private": partial(checks.whole, low=1),
+    "n_shadow": partial(checks.whole, low=1),
+    "n_positions": partial(checks.whole, low=1),
+    "seed": checks.whole,
+}
+_DEFAULTS = {"shadow_dataset": None, "targets": "protected", "n_positions": None, "seed": 0}
+_KEYS = ("dataset", "shadow_dataset", "targets", *_NUMBERS, "defence", "attack")
+
+Cell = dict  # a value for each of _KEYS; defence and attack are their name and parameters
+
+
+def read_spec(path: Path) -> list[Cell]:
+    """The cells of a specification, all checked, none twice.
+
+    Args:
+        path: a YAML file.
+
+    Raises:
+        FileNotFoundError: there is none.
+        KeyError, ValueError: a key, name or value that is unknown or out of range; the line names the known ones.
+    """
+    try:
+        spec = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ValueError(f"spec: {path} is no YAML ({' '.join(str(error).split())})") from None
+    if not isinstance(spec, dict):
+        raise ValueError(f"spec: {path} is no mapping; its keys are {', '.join(_KEYS)}")
+    for key in spec:
+        if key not in _KEYS:
+            raise KeyError(f"spec: key {key!r} is unknown; known: {', '.join(_KEYS)}")
+    missing = [key for key in _KEYS if key not in spec and key not in _DEFAULTS]
+    if missing:
+        raise KeyError(f"spec: key {missing[0]!r} is missing; known: {', '.join(_KEYS)}")
+    spec = _DEFAULTS | spec
+    axes = {key: _values(key, spec[key], _dataset, optional=key in _DEFAULTS) for key in _KEYS[:2]}
+    for name in {name for names in axes.values() for name in names if name}:
+        load_dataset(name)
+    axes["targets"] = _values(
+        "targets", spec["targets"], partial(checks.choice, known=problems.TARGETS), optional=False
+    )
+    for key, check in _NUMBERS.items():
+        axes[key] = _values(key, spec[key], check, optional=_DEFAULTS.get(key, 0) is None)
+    for key, known in (("defence", problems.DEFENCES), ("attack", problems.ATTACKS)):
+        axes[key] = [choice for entry in _listed(key, spec[key]) for choice in _choices(key, entry, known)]
+    cells = (dict(zip(axes, values, strict=True)) for values in product(*axes.values()))
+    return list({cell_name(cell): cell for cell in cells}.values())
+
+
+def _dataset(key: str, name) -> str:
+    if not isinstance(name, str):
+        raise ValueError(f"{key}: {name!r} is no name; `textsan data list` shows what there is")
+    return name
+
+
+def _listed(key: str, value) -> list:
+    values = value if isinstance(value, list) else [value]
+    if not values:
+        raise ValueError(f"{key}: [] is empty; give at least one value")
+    return values
+
+
+def _values(key: str, value, check, *, optional: bool) -> list:
+    return [None if optional and one is None else check(key, one) for one in _listed(key, value)]
+
+
+def _choices(key: str, entry, known: dict) -> Iterator[dict]:
+    """What one defence or attack of a specification stands for: its parameters, lists expanded."""
+    entry = entry if isinstance(entry, dict) else {"name": entry}
+    name = entry.get("name")
+    if not isinstance(name, str) or name not in known:
+        raise KeyError(f"{key}: name {name!r} is unknown; known: {', '.join(known)}")
+    function, checked = known[name]
+    for parameter in entry:
+        if parameter not in ("name", *checked):
+            raise KeyError(f"{key} {name}: {parameter!r} is unknown; known: {', '.join(checked) or 'none'}")
+    axes = {}
+    for parameter, check in checked.items():
+        default = inspect.signature(function).parameters[parameter].default
+        if parameter not in entry and default is inspect.Parameter.empty:
+            raise KeyError(f"{key} {name}: {parameter!r} is missing; known: {', '.join(checked)}")
+        value = entry.get(parameter, default)
+        axes[parameter] = _values(f"{key} {name}: {parameter}", value, check, optional=default is None)
+    for values in product(*axes.values()):
+        yield {"name": name, **dict(zip(axes, values, strict=True))}
+
+
+def cell_name(cell: Cell) -> str:
+    """File name of a cell without its suffix: readable, and a hash of all that defines it."""
+    digest = hashlib.sha256(json.dumps(cell, sort_keys=True).encode()).hexdigest()[:12]
+    defence, attack = cell["defence"], cell["attack"]
+    name = f"{cell['dataset']}-{defence['name']}-{defence['epsilon']:g}-{attack['name']}-{cell['seed']}"
+    return f"{re.sub(r'[^a-z0-9.+-]+', '_', name.lower())}-{digest}"

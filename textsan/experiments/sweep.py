@@ -1,0 +1,281 @@
+"""Sweeps: a grid of cells, each with a result file of its own, so that a killed sweep goes on where it stopped.
+
+Cells that differ in the attack alone are a family: they share sentences, positions and sanitized text, and one
+worker computes them together. A result is a json file (written last: where it is, the cell is done) and an npz
+file of what was hit at each position.
+"""
+
+import io
+import json
+import os
+import platform
+import time
+import traceback
+from collections.abc import Sequence
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from importlib.metadata import version
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+
+import joblib
+import numpy as np
+import pandas as pd
+import yaml
+from filelock import FileLock, Timeout
+from tqdm import tqdm
+
+from textsan.evaluation import Estimate, bootstrap_rate, paired_difference, words_at
+from textsan.experiments import problems
+from textsan.experiments.specification import Cell, cell_name
+from textsan.models import encoders
+
+SUBSTITUTIONS = {
+    "rt": "in place of SST-2, whose sentences are of the same reviews",
+    "nyt": "in place of AG News",
+    "amazon": "in place of Yelp",
+    "tweets": "in no paper",
+}
+"""What the default corpora stand for."""
+
+
+def run(
+    cells: list[Cell],
+    folder: Path,
+    *,
+    workers: int = -1,
+    scheduler: str | None = None,
+    baselines: Sequence[str] = (),
+) -> list[str]:
+    """Computes the cells that have no result yet, and writes `results.csv` of those that have one.
+
+    Beside it, `results.yml` says what made them.
+
+    Args:
+        cells: of `textsan.experiments.specification.read_spec`.
+        folder: where results go; every worker must reach it under this name.
+        workers: processes on this machine; -1 is one a core.
+        scheduler: address of a dask scheduler, whose workers are used instead.
+        baselines: names of attacks that the others are compared with in the table.
+
+    Returns:
+        a line for each cell that failed.
+
+    Raises:
+        ValueError: another sweep is writing to the folder, or dask is asked for and not installed.
+        ConnectionError: no scheduler answers.
+    """
+    for name in baselines:
+        _attack(name, cells)
+    folder = Path(folder).resolve()
+    stored = folder / "cells"
+    stored.mkdir(parents=True, exist_ok=True)
+    with _only_writer(folder), _backend(scheduler):
+        for part in stored.glob("*.part"):  # of a sweep that was killed
+            part.unlink()
+        missing = [cell for cell in cells if not (stored / f"{cell_name(cell)}.json").exists()]
+        families: dict[str, list[Cell]] = {}
+        for cell in missing:
+            families.setdefault(json.dumps(cell | {"attack": None}), []).append(cell)
+        failures = []
+        jobs = [joblib.delayed(_run_family)(family, stored) for family in families.values()]
+        parallel = joblib.Parallel(n_jobs=workers, return_as="generator_unordered")
+        with tqdm(total=len(cells), initial=len(cells) - len(missing), desc="sweep", unit="cell") as progress:
+            try:
+                for number, failed in parallel(jobs):
+                    failures += failed
+                    progress.update(number)
+            except BrokenProcessPool:
+                failures.append("a worker was killed (out of memory?); start again with fewer workers")
+        _write(folder / "results.csv", table(cells, folder, baselines).to_csv(index=False).encode())
+        _write(folder / "results.yml", yaml.safe_dump(provenance(cells, folder), sort_keys=False).encode())
+    return failures
+
+
+def table(cells: list[Cell], folder: Path, baselines: Sequence[str] = ()) -> pd.DataFrame:
+    """Tidy results, a row a cell, of those that have been computed.
+
+    Args:
+        cells: of `textsan.experiments.specification.read_spec`.
+        folder: that of `run`.
+        baselines: names of attacks. For each there are three more columns, "over NAME" and its "low" and "high":
+            the attack's success rate minus the baseline's on the same positions, 95 % interval from resampling
+            sentences, both together. Empty where the baseline has not been computed.
+
+    Raises:
+        ValueError: a baseline that is no attack of the cells, or is there with more than one set of parameters.
+    """
+    others = [_attack(name, cells) for name in baselines]
+    computed = [cell for cell in cells if _result(cell, folder).exists()]
+    rows = []
+    for cell in computed:
+        row = json.loads(_result(cell, folder).read_text(encoding="utf-8"))["row"]
+        for attack in others:
+            other = cell | {"attack": attack}
+            if other in computed and other != cell:
+                name, gain = f"over {attack['name']}", _difference(cell, other, folder)
+                row |= dict(zip((name, f"{name} low", f"{name} high"), gain, strict=True))
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _attack(name: str, cells: list[Cell]) -> dict:
+    found = list(
+        {json.dumps(cell["attack"]): cell["attack"] for cell in cells if cell["attack"]["name"] == name}.values()
+    )
+    if len(found) != 1:
+        raise ValueError(f"over: {name!r} is {len(found)} attacks of the sweep; name one that is there just once")
+    return found[0]
+
+
+def provenance(cells: list[Cell], folder: Path) -> dict:
+    """What made the results: hardware, versions and what stands in the place of the papers' data and models.
+
+    Args:
+        cells: of `textsan.experiments.specification.read_spec`.
+        folder: that of `run`.
+    """
+    results = [_result(cell, folder) for cell in cells]
+    made = [json.loads(path.read_text(encoding="utf-8")) for path in results if path.exists()]
+    names = {cell[key] for cell in cells for key in ("dataset", "shadow_dataset")} - {None}
+    return {
+        "cells": f"{len(made)} of {len(cells)}",
+        "seconds": round(sum(one["row"]["seconds"] for one in made), 1),
+        "hardware": sorted({one["hardware"] for one in made}),
+        "versions": [dict(pairs) for pairs in sorted({tuple(one["versions"].items()) for one in made})],
+        "data": {name: SUBSTITUTIONS.get(name, "the papers' own") for name in sorted(names)},
+        "word vectors": "glove-6b-50d, in place of GloVe 840B with 300 dimensions",
+        "encoder": f"{encoders.ENCODER}, in place of bert-base-uncased",
+    }
+
+
+def _result(cell: Cell, folder: Path) -> Path:
+    return Path(folder) / "cells" / f"{cell_name(cell)}.json"
+
+
+def load_hits(cell: Cell, folder: Path) -> dict[str, np.ndarray]:
+    """What the attack of a cell hit, for paired comparisons: arrays of one entry a position.
+
+    Two cells of a family attack the same positions in the same order.
+
+    Args:
+        cell: one of `textsan.experiments.specification.read_spec`, computed.
+        folder: that of `run`.
+
+    Returns:
+        document and index (int32) of each position; hit, substring and unchanged (bool).
+
+    Raises:
+        FileNotFoundError: the cell has no result.
+    """
+    with np.load(Path(folder) / "cells" / f"{cell_name(cell)}.npz", allow_pickle=False) as file:
+        return dict(file)
+
+
+def _difference(cell: Cell, other: Cell, folder: Path) -> Estimate:
+    ours, theirs = load_hits(cell, folder), load_hits(other, folder)
+    truths = np.ones(len(ours["hit"]), dtype=bool)
+    return paired_difference(ours["hit"], theirs["hit"], truths, ours["document"], seed=cell["seed"])
+
+
+def _run_family(cells: list[Cell], stored: Path) -> tuple[int, list[str]]:
+    """In a worker: all attacks on one sanitized text; how many cells, and a line for each that failed."""
+    failures = []
+    try:
+        shared = {key: value for key, value in cells[0].items() if key not in ("defence", "attack")}
+        defence = dict(cells[0]["defence"])
+        case = problems.prepare(**shared, defence=defence.pop("name"), **defence)
+    except Exception as error:
+        return len(cells), [_line(cell, error) for cell in cells]
+    for cell in cells:
+        try:
+            _run_cell(cell, case, stored)
+        except Exception as error:
+            failures.append(_line(cell, error))
+    return len(cells), failures
+
+
+def _run_cell(cell: Cell, case: problems.Case, stored: Path) -> None:
+    parameters = dict(cell["attack"])
+    attack, _ = problems.ATTACKS[parameters.pop("name")]
+    start = time.perf_counter()
+    guesses, details = attack(case, **parameters)
+    seconds = time.perf_counter() - start
+    truths = case.truths
+    document, index = np.array(case.positions, dtype=np.int32).T
+    pairs = list(zip(guesses, truths, strict=True))
+    released = words_at(case.released, case.positions)
+    arrays = {
+        "document": document,
+        "index": index,
+        "hit": np.array([guess == truth for guess, truth in pairs]),
+        "substring": np.array([truth in guess for guess, truth in pairs]),
+        "unchanged": np.array([word == truth for word, truth in zip(released, truths, strict=True)]),
+    }
+    estimate = bootstrap_rate(guesses, truths, document, seed=cell["seed"])
+    defence = dict(cell["defence"])
+    row = {
+        **{key: cell[key] for key in ("dataset", "shadow_dataset", "targets", "n_private", "n_shadow", "seed")},
+        "defence": defence.pop("name"),
+        "epsilon": defence.pop("epsilon"),
+        "defence_parameters": json.dumps(defence),
+        "attack": cell["attack"]["name"],
+        "attack_parameters": json.dumps(parameters),
+        "n_positions": len(truths),
+        "asr": estimate.value,
+        "low": estimate.low,
+        "high": estimate.high,
+        "asr_substring": float(arrays["substring"].mean()),
+        "unchanged": float(arrays["unchanged"].mean()),
+        "seconds": round(seconds, 3),
+        **details,
+    }
+    versions = {"python": platform.python_version()}
+    versions |= {name: version(name) for name in ("textsan", "numpy", "scipy", "torch") if find_spec(name)}
+    hits = io.BytesIO()
+    np.savez_compressed(hits, **arrays)
+    name = cell_name(cell)
+    _write(stored / f"{name}.npz", hits.getvalue())
+    hardware = f"{platform.machine()}, {joblib.cpu_count()} cores"
+    result = {"cell": cell, "row": row, "versions": versions, "hardware": hardware}
+    _write(stored / f"{name}.json", (json.dumps(result, indent=1) + "\n").encode())
+
+
+def _line(cell: Cell, error: Exception) -> str:
+    where = traceback.extract_tb(error.__traceback__)[-1]
+    place = f"{Path(where.filename).name}:{where.lineno}"
+    return f"{cell_name(cell)}: {type(error).__name__}: {error} ({place})"
+
+
+def _write(path: Path, content: bytes) -> None:
+    """The whole file or none of it, also if two write it at a time."""
+    with NamedTemporaryFile(dir=path.parent, prefix=f"{path.name}.", suffix=".part", delete=False) as part:
+        part.write(content)
+    os.replace(part.name, path)
+
+
+@contextmanager
+def _only_writer(folder: Path):
+    try:
+        with FileLock(folder / ".lock", timeout=0):
+            yield
+    except Timeout:
+        raise ValueError(f"output: another sweep is writing to {folder}; wait for it, or choose another") from None
+
+
+@contextmanager
+def _backend(scheduler: str | None):
+    if scheduler is None:
+        yield
+        return
+    try:
+        from distributed import Client
+    except ImportError:
+        raise ValueError("scheduler: dask is not installed; pip install 'textsan[cluster]'") from None
+    try:
+        client = Client(scheduler, timeout=20)
+    except (OSError, ValueError) as error:
+        raise ConnectionError(f"scheduler: {scheduler!r} does not answer ({error})") from None
+    with client, joblib.parallel_config("dask"):
+        yield

@@ -1,0 +1,129 @@
+"""Encoders by name: pinned weights without code or pickle, words as pieces and vectors, the choice of device."""
+
+from collections.abc import Iterable, Sequence
+from contextlib import contextmanager
+from functools import cache
+
+from textsan.text import assets
+
+ENCODER = "all-minilm-l6-v2"
+"""The default path's encoder: BERT architecture, uncased, 6 layers, 384 wide. The papers use bert-base-uncased."""
+
+ADAPTERS = assets.DATA / "models"
+"""What readers have learnt from public text, half precision; see `textsan.experiments.training`."""
+
+CLS, SEP, MASK, UNKNOWN = "[CLS]", "[SEP]", "[MASK]", "[UNK]"
+
+
+def pick_device(name: str | None = None):
+    """The torch device `name`, else a GPU where there is one, else the CPU.
+
+    Raises:
+        ValueError: a GPU is asked for and there is none.
+    """
+    import torch
+
+    gpu = torch.cuda.is_available()
+    if name and name.startswith("cuda") and not gpu:
+        raise ValueError(f"device: {name!r}, but no GPU is visible; pass 'cpu' or None")
+    return torch.device(name or ("cuda" if gpu else "cpu"))
+
+
+def half_precision(device):
+    """A context in which matrix products run in bfloat16, where the hardware has instructions for it.
+
+    On a CPU with them (AVX-512 BF16, AMX) an encoder runs twice as fast; weights and sums stay in float32.
+    """
+    import torch
+
+    supported = device.type == "cuda" or torch.ops.mkldnn._is_mkldnn_bf16_supported()
+    return torch.autocast(device.type, dtype=torch.bfloat16, enabled=supported)
+
+
+def load_encoder(name: str = ENCODER, *, classes: int | None = None, masked: bool = False):
+    """A transformers model with the weights of a registered encoder, in evaluation mode.
+
+    Args:
+        name: a model of the registry.
+        classes: None is the bare encoder; a number puts dropout and a fresh linear layer of so many classes on its
+            pooled output (seed torch first).
+        masked: with its own masked-language-model head.
+
+    Raises:
+        KeyError: unknown model.
+        ValueError: the model has no such head.
+    """
+    from transformers import AutoModel, AutoModelForMaskedLM, AutoModelForSequenceClassification
+
+    options = {"local_files_only": True, "use_safetensors": True, "trust_remote_code": False}
+    kind = AutoModel
+    if classes:
+        kind, options["num_labels"] = AutoModelForSequenceClassification, classes
+    if masked:
+        kind, options["output_loading_info"] = AutoModelForMaskedLM, True
+    with _quiet():
+        model = kind.from_pretrained(assets.fetch(name), **options)
+    if masked:
+        model, loading = model
+        if loading["missing_keys"]:
+            raise ValueError(f"model: {name!r} has no masked-language-model head; bert-base-uncased has one")
+    return model.eval()
+
+
+@contextmanager
+def _quiet():
+    """Without progress bars, and without the notice that a fresh layer is fresh."""
+    from transformers.utils import logging
+
+    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if bars:
+            logging.enable_progress_bar()
+
+
+@cache
+def load_tokenizer(name: str = ENCODER):
+    """The WordPiece tokenizer of a registered encoder: no special pieces, no truncation, no padding.
+
+    Raises:
+        KeyError: unknown model.
+    """
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(assets.fetch(name) / "tokenizer.json"))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
+
+
+def word_pieces(words: Sequence[str], name: str = ENCODER) -> list[list[int]]:
+    """Piece numbers of each word, at least one each; WordPiece never looks beyond a word.
+
+    Args:
+        words: tokens as `textsan.tokenize` cuts them.
+        name: an encoder with a WordPiece vocabulary.
+    """
+    tokenizer = load_tokenizer(name)
+    unknown = [tokenizer.token_to_id(UNKNOWN)]
+    return [piece.ids or unknown for piece in tokenizer.encode_batch(list(words), add_special_tokens=False)]
+
+
+def word_vectors(words: Iterable[str], table, name: str = ENCODER):
+    """Mean input embedding of each word's pieces, a tensor (len(words), d).
+
+    Args:
+        words: tokens.
+        table: the encoder's input embeddings, a tensor (pieces, d).
+        name: the encoder they are of.
+    """
+    import torch
+
+    pieces = word_pieces(list(words), name)
+    flat = torch.tensor([piece for word in pieces for piece in word], device=table.device)
+    starts = torch.tensor([0] + [len(word) for word in pieces[:-1]], device=table.device).cumsum(0)
+    return torch.nn.functional.embedding_bag(flat, table, starts, mode="mean")

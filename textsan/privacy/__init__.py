@@ -1,0 +1,27 @@
+"""Privacy guarantees and what they are worth: tight parameters of a channel, deniability, floating point.
+
+Imports `text`, `channel` and `priors`; knows no mechanism and no attack.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submodules=[
+        "deniability",
+        "floating_point",
+        "tight",
+    ],
+    submod_attrs={
+        "tight": [
+            "Guarantee",
+            "Tight",
+            "best_guess",
+            "tight_epsilon",
+            "tight_group_epsilon",
+            "tight_metric_epsilon",
+            "tight_uldp_epsilon",
+            "tight_umldp_epsilon",
+        ],
+    },
+)

@@ -1,0 +1,136 @@
+"""Plausible deniability of a channel (Yue et al. 2021, section 5.5): N_x, S_x, S*_y and Renyi entropies.
+
+The paper estimates them from 1,000 draws a word; here they are computed in closed form, with the standard
+deviation that such an estimate has, and simulated.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from textsan.channel import Channel
+from textsan.text import checks
+from textsan.text.blocks import BLOCK, map_blocks
+from textsan.text.randomness import streams
+
+
+class Deniability(NamedTuple):
+    """Statistics of `draws` draws of every input word.
+
+    Args:
+        unchanged: N_x, (n_in,): Pr(x | x), or its frequency.
+        distinct_outputs: S_x, (n_in,): how many distinct words come from x.
+        distinct_inputs: S*_y, (n_out,): from how many distinct words y comes.
+    """
+
+    unchanged: np.ndarray
+    distinct_outputs: np.ndarray
+    distinct_inputs: np.ndarray
+
+
+def expected_deniability(channel: Channel, draws: int = 1000) -> tuple[Deniability, Deniability]:
+    """N_x, E S_x and E S*_y in closed form, and the standard deviations of their estimates.
+
+    A word y is seen among n draws from x with probability q = 1 - (1 - Pr(y | x))^n. E S_x and E S*_y are sums of
+    q; the variance of S*_y is the sum of q (1 - q), which bounds that of S_x from above, because the outputs of
+    one word displace each other.
+
+    >>> channel = Channel.from_matrix([[0.5, 0.5], [0.0, 1.0]], inputs=["a", "b"], outputs=["a", "b"])
+    >>> mean, deviation = expected_deniability(channel, draws=2)
+    >>> mean.distinct_outputs, deviation.unchanged.round(3)
+    (array([1.5, 1. ]), array([0.354, 0.   ]))
+    """
+    draws = checks.whole("draws", draws, low=1)
+
+    def block(rows):
+        probabilities = channel.rows(rows)
+        own = np.array([channel.output_index.get(channel.inputs[row], -1) for row in rows])
+        unchanged = np.where(own < 0, 0.0, probabilities[np.arange(len(rows)), own])
+        with np.errstate(divide="ignore"):
+            unseen = np.exp(draws * np.log1p(-np.minimum(probabilities, 1.0)))
+        return unchanged, (1 - unseen).sum(axis=1), (1 - unseen).sum(axis=0), unseen * (1 - unseen)
+
+    parts = []
+    for unchanged, outputs, inputs, variance in map_blocks(block, np.arange(channel.shape[0])):
+        parts.append((unchanged, outputs, variance.sum(axis=1), inputs, variance.sum(axis=0)))
+    unchanged, outputs, spread_outputs = (np.concatenate([part[i] for part in parts]) for i in range(3))
+    inputs, spread_inputs = (np.sum([part[i] for part in parts], axis=0) for i in (3, 4))
+    deviation = np.sqrt(unchanged * (1 - np.minimum(unchanged, 1.0)) / draws)
+    return (
+        Deniability(unchanged, outputs, inputs),
+        Deniability(deviation, np.sqrt(spread_outputs), np.sqrt(spread_inputs)),
+    )
+
+
+def simulated_deniability(channel: Channel, draws: int = 1000, *, seed) -> Deniability:
+    """The same from `draws` draws of every input word, as the paper does it.
+
+    Args:
+        channel: Pr(y | x).
+        draws: how many a word.
+        seed: None, int or Generator.
+
+    >>> channel = Channel.from_matrix([[0.5, 0.5], [0.0, 1.0]], inputs=["a", "b"], outputs=["a", "b"])
+    >>> simulated_deniability(channel, draws=1000, seed=0).distinct_inputs
+    array([1, 2])
+    """
+    draws = checks.whole("draws", draws, low=1)
+    unchanged, outputs = np.empty(channel.shape[0]), np.empty(channel.shape[0], dtype=int)
+    inputs = np.zeros(channel.shape[1], dtype=int)
+    generators = streams(seed, range(channel.shape[0]))
+    for at in range(0, channel.shape[0], BLOCK):
+        rows = np.arange(channel.shape[0])[at : at + BLOCK]
+        uniforms = np.concatenate([next(generators).random(draws) for _ in rows])
+        drawn = channel.sample(np.repeat(rows, draws), uniforms).reshape(len(rows), draws)
+        for row, released in zip(rows, drawn, strict=True):
+            seen = np.unique(released)
+            unchanged[row] = np.mean(released == channel.output_index.get(channel.inputs[row], -1))
+            outputs[row] = len(seen)
+            inputs[seen] += 1
+    return Deniability(unchanged, outputs, inputs)
+
+
+def effective_support(channel: Channel, mass: float = 0.95) -> np.ndarray:
+    """Size of the smallest set of outputs whose probability from x is at least `mass`, (n_in,).
+
+    >>> channel = Channel.from_matrix([[0.5, 0.4, 0.1]], inputs=["a"], outputs=["a", "b", "c"])
+    >>> effective_support(channel, 0.8)
+    array([2])
+    """
+    mass = checks.number("mass", mass, 0, 1)
+
+    def block(rows):
+        cumulative = np.cumsum(-np.sort(-channel.rows(rows), axis=1), axis=1)
+        return (cumulative < mass * cumulative[:, -1:]).sum(axis=1) + 1
+
+    return np.concatenate(list(map_blocks(block, np.arange(channel.shape[0]))))
+
+
+def renyi_entropy(channel: Channel, order: float) -> np.ndarray:
+    """Renyi entropy of each row in bits, (n_in,): H_0 is log2 of the support, H_inf is -log2 of the largest entry.
+
+    Args:
+        channel: Pr(y | x).
+        order: at least 0, infinity included; 1 is Shannon's entropy.
+
+    >>> channel = Channel.from_matrix([[0.5, 0.25, 0.25]], inputs=["a"], outputs=["a", "b", "c"])
+    >>> renyi_entropy(channel, 0).round(3), renyi_entropy(channel, np.inf), renyi_entropy(channel, 1)
+    (array([1.585]), array([1.]), array([1.5]))
+    """
+    if order != np.inf:
+        order = checks.number("order", order, low=0)
+
+    def block(rows):
+        log_rows = channel.log_rows(rows)
+        if order == 0:
+            return np.log((log_rows > -np.inf).sum(axis=1))
+        if order == 1:
+            finite = np.where(log_rows > -np.inf, log_rows, 0.0)
+            return -(np.exp(log_rows) * finite).sum(axis=1)
+        top = log_rows.max(axis=1)
+        if order == np.inf:
+            return -top
+        sums = np.exp(order * (log_rows - top[:, None])).sum(axis=1)
+        return (np.log(sums) + order * top) / (1 - order)
+
+    return np.concatenate(list(map_blocks(block, np.arange(channel.shape[0])))) / np.log(2) + 0.0
