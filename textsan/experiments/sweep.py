@@ -185,27 +185,26 @@ def _run_family(cells: list[Cell], stored: Path) -> tuple[int, list[str]]:
     try:
         shared = {key: value for key, value in cells[0].items() if key not in ("defence", "attack")}
         defence = dict(cells[0]["defence"])
-        case = problems.prepare(**shared, defence=defence.pop("name"), **defence)
+        problem = problems.prepare(**shared, mechanism=defence.pop("name"), **defence)
     except Exception as error:
         return len(cells), [_line(cell, error) for cell in cells]
     for cell in cells:
         try:
-            _run_cell(cell, case, stored)
+            _run_cell(cell, problem, stored)
         except Exception as error:
             failures.append(_line(cell, error))
     return len(cells), failures
 
 
-def _run_cell(cell: Cell, case: problems.Case, stored: Path) -> None:
+def _run_cell(cell: Cell, problem: problems.Problem, stored: Path) -> None:
     parameters = dict(cell["attack"])
-    attack, _ = problems.ATTACKS[parameters.pop("name")]
     start = time.perf_counter()
-    guesses, details = attack(case, **parameters)
+    guesses, details = problem.run(parameters.pop("name"), **parameters)
     seconds = time.perf_counter() - start
-    truths = case.truths
-    document, index = np.array(case.positions, dtype=np.int32).T
+    truths = problem.truth.words
+    document, index = np.array(problem.positions, dtype=np.int32).T
     pairs = list(zip(guesses, truths, strict=True))
-    released = words_at(case.released, case.positions)
+    released = words_at(problem.released, problem.positions)
     arrays = {
         "document": document,
         "index": index,
@@ -218,7 +217,7 @@ def _run_cell(cell: Cell, case: problems.Case, stored: Path) -> None:
     row = {
         **{key: cell[key] for key in ("dataset", "shadow_dataset", "targets", "n_private", "n_shadow", "seed")},
         "defence": defence.pop("name"),
-        "epsilon": defence.pop("epsilon"),
+        "epsilon": defence.pop("epsilon", None),
         "defence_parameters": json.dumps(defence),
         "attack": cell["attack"]["name"],
         "attack_parameters": json.dumps(parameters),
