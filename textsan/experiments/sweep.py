@@ -26,7 +26,7 @@ import yaml
 from filelock import FileLock, Timeout
 from tqdm import tqdm
 
-from textsan.evaluation import Estimate, bootstrap_rate, paired_difference, words_at
+from textsan.evaluation import Estimate, bootstrap_mean, words_at
 from textsan.experiments import problems
 from textsan.experiments.specification import Cell, cell_name
 from textsan.models import encoders
@@ -175,8 +175,7 @@ def load_hits(cell: Cell, folder: Path) -> dict[str, np.ndarray]:
 
 def _difference(cell: Cell, other: Cell, folder: Path) -> Estimate:
     ours, theirs = load_hits(cell, folder), load_hits(other, folder)
-    truths = np.ones(len(ours["hit"]), dtype=bool)
-    return paired_difference(ours["hit"], theirs["hit"], truths, ours["document"], seed=cell["seed"])
+    return bootstrap_mean(ours["hit"].astype(float) - theirs["hit"], ours["document"], seed=cell["seed"])
 
 
 def _run_family(cells: list[Cell], stored: Path) -> tuple[int, list[str]]:
@@ -213,7 +212,7 @@ def _run_cell(cell: Cell, case: problems.Case, stored: Path) -> None:
         "substring": np.array([truth in guess for guess, truth in pairs]),
         "unchanged": np.array([word == truth for word, truth in zip(released, truths, strict=True)]),
     }
-    estimate = bootstrap_rate(guesses, truths, document, seed=cell["seed"])
+    estimate = bootstrap_mean(arrays["hit"], document, seed=cell["seed"])
     defence = dict(cell["defence"])
     row = {
         **{key: cell[key] for key in ("dataset", "shadow_dataset", "targets", "n_private", "n_shadow", "seed")},
