@@ -22,6 +22,7 @@ from scipy import sparse
 
 from textsan import Channel, CusText, count_words, load_embeddings, tokenize
 from textsan.attacks import ContextFreeBayes, EmbeddingInversion
+from textsan.evaluation import bootstrap_difference
 from textsan.experiments import problems
 from textsan.text.corpora import load_dataset
 from textsan.text.vocabulary import STOP_WORDS
@@ -43,14 +44,6 @@ class Score(NamedTuple):
     @property
     def rate(self) -> float:
         return float(self.hits.sum() / self.words.sum())
-
-
-def effect(described: Score, released: Score) -> tuple[float, float, float]:
-    """Released minus described with a 95 % percentile interval, the same resampled sentences on both sides."""
-    size = len(described.words)
-    picks = np.random.default_rng(SEED).multinomial(size, np.full(size, 1 / size), size=1000)
-    rates = [(picks @ score.hits) / (picks @ score.words) for score in (released, described)]
-    return released.rate - described.rate, *np.quantile(rates[0] - rates[1], [0.025, 0.975])
 
 
 # --- expected success -----------------------------------------------------------------------------------------
@@ -339,7 +332,8 @@ def rows(only):
         if only in (None, name):
             for defence, epsilon, described, released in departure():
                 n = round(described.words.sum())
-                values = described.rate, released.rate, *effect(described, released), n, CORPUS
+                gain = bootstrap_difference(released, described, seed=SEED)
+                values = described.rate, released.rate, *gain, n, CORPUS
                 yield name, defence, epsilon, *values
                 print(name, defence, epsilon, *np.round(values[:5], 4), flush=True)
     if only in (None, "positions"):

@@ -264,6 +264,55 @@ def test_a_dask_cluster_of_two_workers_gives_the_same_results(reference, tmp_pat
     assert contents(tmp_path) == contents(reference)
 
 
+def test_a_dask_worker_that_is_killed_costs_its_family_and_one_line(default_data, tmp_path):
+    import dask
+    from distributed import Client, LocalCluster
+
+    def arm():  # in the worker: this attack kills it, once; the worker that takes its place is as usual
+        import os
+        import signal
+
+        from textsan.experiments import problems
+
+        def die(case, *, k=None):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+        problems.ATTACKS["markov"] = (die, problems.ATTACKS["markov"][1])
+
+    attacks = ["unchanged", {"name": "markov", "k": 5}, "context-free"]
+    defences = [{"name": "custext+", "epsilon": 1, "k": 5}]
+    spec = write(tmp_path, attack=attacks, defence=defences, seed=0)
+    cells = specification.read_spec(spec)
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster,
+    ):
+        with Client(cluster.scheduler_address) as client:
+            client.run(arm)
+        arguments = ["sweep", str(spec), "-o", str(tmp_path), "--scheduler", cluster.scheduler_address]
+        result = CliRunner().invoke(main.main, arguments)
+        said = [line for line in result.stderr.splitlines() if "textsan: " in line]
+        assert result.exit_code == 1 and "Traceback" not in result.stderr
+        assert len(said) == 1 and "1 failed" in said[0] and "worker that had it was killed" in said[0]
+        assert list(pd.read_csv(tmp_path / "results.csv").attack) == ["unchanged"]
+        assert sweep.run(cells, tmp_path, scheduler=cluster.scheduler_address) == []
+    assert len(sweep.table(cells, tmp_path)) == 3
+
+
+def test_a_cluster_without_workers_ends_as_one_line(world, tmp_path, monkeypatch):
+    from distributed import LocalCluster
+
+    monkeypatch.setattr(sweep, "_PATIENCE", 0.5)
+    with LocalCluster(n_workers=0, dashboard_address=None) as cluster:
+        arguments = ["sweep", str(write(tmp_path)), "-o", str(tmp_path), "--scheduler", cluster.scheduler_address]
+        result = CliRunner().invoke(main.main, arguments)
+    assert (
+        result.exit_code == 1
+        and "it has no workers left, with 6" in result.stderr
+        and "Traceback" not in result.stderr
+    )
+
+
 def test_differences_are_those_of_the_same_positions(world, tmp_path):
     cells = specification.read_spec(write(tmp_path, attack=["unchanged", "context-free"], seed=0))
     assert sweep.run(cells, tmp_path, workers=1, baselines=["context-free"]) == []

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from textsan.mechanisms import MECHANISMS, Mechanism, least_frequent
+from textsan.text import checks
 from textsan.text.embeddings import Embeddings
 from textsan.text.vocabulary import tokenize
 
@@ -45,7 +46,7 @@ def build(name: str, embeddings: Embeddings, epsilon: float | None, **options) -
         options: keywords of the mechanism; `share` stands for `sensitive`: the last share of the vocabulary.
 
     Raises:
-        ValueError: an option that the mechanism does not have, or a missing epsilon.
+        ValueError: an option that the mechanism does not have, or an epsilon that is missing or out of range.
 
     >>> build("santext+", Embeddings(["the", "cat"], [[0.0], [1.0]]), 2.0, share=0.5).sensitive
     frozenset({'cat'})
@@ -63,6 +64,8 @@ def build(name: str, embeddings: Embeddings, epsilon: float | None, **options) -
             raise ValueError(f"{option}: {name} has no such option; it has {takes}")
     if epsilon is None and "epsilon" in known:
         raise ValueError(f"epsilon: {name} needs one; pass --epsilon NUMBER")
+    if epsilon is not None:
+        checks.epsilon(epsilon)
     return make(embeddings, **options)
 
 
@@ -89,7 +92,7 @@ def sanitize_file(
         describe: makes the record written to `target`.json, from the counts.
 
     Raises:
-        ValueError: a record that cannot be read; the line is named.
+        ValueError: a record that cannot be read; its line is numbered and never quoted, for it is private.
         FileNotFoundError: no such source.
     """
     record = None if str(target) == "-" else Path(f"{target}.json")
@@ -150,12 +153,12 @@ def description(mechanism: Mechanism, embedding: str, seed: int | None, counts: 
 
 
 def _parameters(mechanism: Mechanism) -> dict:
-    """The arguments of the mechanism; words by their number and hash."""
-    values = {
-        name: getattr(mechanism, name)
-        for name in inspect.signature(type(mechanism)).parameters
-        if name not in ("embeddings", "device")
-    }
+    """The arguments of the mechanism; words by their number and hash, its own vocabulary not once more."""
+    names = [
+        name for name in inspect.signature(type(mechanism)).parameters if name not in ("embeddings", "device")
+    ]
+    values = {name: getattr(mechanism, name) for name in names}
+    values = {name: value for name, value in values.items() if value is not mechanism.embeddings}
     for name, value in values.items():
         if isinstance(value, frozenset):
             digest = hashlib.sha256("\n".join(sorted(value)).encode()).hexdigest()
@@ -186,8 +189,7 @@ def _json_record(line, number, field, output):
     except json.JSONDecodeError as error:
         raise ValueError(f"source: line {number} is no json ({error.msg}); pass one object a line") from None
     if not isinstance(record, dict) or not isinstance(record.get(field), str):
-        has = ", ".join(record) if isinstance(record, dict) else "no object"
-        raise ValueError(f"source: line {number} has no text in field {field!r} ({has}); pass --field NAME")
+        raise ValueError(f"source: line {number} has no text in field {field!r}; pass --field NAME")
 
     def write(text):
         output.write(json.dumps(record | {field: text}, ensure_ascii=False) + "\n")
@@ -201,7 +203,9 @@ def _csv_records(lines, output, field):
     try:
         header = next(reader, [])
         if field not in header:
-            raise ValueError(f"source: no column {field!r} ({', '.join(header)}); pass --field NAME")
+            # The names there are not quoted: without a header, they are the first line of the text.
+            place = f"no column {field!r} among the {len(header)} of the first line"
+            raise ValueError(f"source: {place}; pass --field NAME, or add a header")
         column = header.index(field)
         writer = csv.writer(output, lineterminator="\n")
         writer.writerow(header)
