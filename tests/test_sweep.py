@@ -272,12 +272,12 @@ def test_a_dask_worker_that_is_killed_costs_its_family_and_one_line(default_data
         import os
         import signal
 
-        from textsan.experiments import problems
+        from textsan.attacks import ATTACKS
 
         def die(case, *, k=None):
             os.kill(os.getpid(), signal.SIGKILL)
 
-        problems.ATTACKS["markov"] = (die, problems.ATTACKS["markov"][1])
+        ATTACKS.register("markov", die)
 
     attacks = ["unchanged", {"name": "markov", "k": 5}, "context-free"]
     defences = [{"name": "custext+", "epsilon": 1, "k": 5}]

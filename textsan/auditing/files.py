@@ -7,7 +7,6 @@ are not restored.
 
 import csv
 import hashlib
-import inspect
 import io
 import json
 import math
@@ -19,8 +18,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
-from textsan.mechanisms import MECHANISMS, Mechanism, least_frequent
-from textsan.text import checks
+from textsan.mechanisms import Mechanism
 from textsan.text.embeddings import Embeddings
 from textsan.text.vocabulary import tokenize
 
@@ -34,39 +32,6 @@ class Counts(NamedTuple):
     documents: int
     tokens: int
     longest: int
-
-
-def build(name: str, embeddings: Embeddings, epsilon: float | None, **options) -> Mechanism:
-    """A mechanism by its name on the command line.
-
-    Args:
-        name: a key of `MECHANISMS`.
-        embeddings: the vocabulary, in order of frequency.
-        epsilon: privacy parameter; None for "random" only.
-        options: keywords of the mechanism; `share` stands for `sensitive`: the last share of the vocabulary.
-
-    Raises:
-        ValueError: an option that the mechanism does not have, or an epsilon that is missing or out of range.
-
-    >>> build("santext+", Embeddings(["the", "cat"], [[0.0], [1.0]]), 2.0, share=0.5).sensitive
-    frozenset({'cat'})
-    """
-    make = MECHANISMS[name]
-    known = set(inspect.signature(make).parameters) - {"embeddings", "outputs", "keep", "sensitive"}
-    if "sensitive" in inspect.signature(make).parameters:
-        options["sensitive"] = least_frequent({}, embeddings.words, options.pop("share", 0.9))
-        known |= {"sensitive", "share"}
-    if epsilon is not None:
-        options["epsilon"] = epsilon
-    for option in options:
-        if option not in known:
-            takes = ", ".join(sorted(known - {"sensitive"}))
-            raise ValueError(f"{option}: {name} has no such option; it has {takes}")
-    if epsilon is None and "epsilon" in known:
-        raise ValueError(f"epsilon: {name} needs one; pass --epsilon NUMBER")
-    if epsilon is not None:
-        checks.epsilon(epsilon)
-    return make(embeddings, **options)
 
 
 def sanitize_file(
@@ -137,9 +102,9 @@ def description(mechanism: Mechanism, embedding: str, seed: int | None, counts: 
             "definition": promise.definition,
             "epsilon": promise.epsilon if finite else None,
             "epsilon_0": promise.epsilon_0 if math.isfinite(promise.epsilon_0) else None,
-            "per_token": promise.adjacency,
+            "per_token": promise.which,
             "per_document": document if finite else "none",
-            "outside": promise.outside + "; in jsonl and csv all other fields",
+            "outside": "; ".join([*promise.outside, "in jsonl and csv all other fields"]),
         },
         "documents": counts.documents,
         "tokens": counts.tokens,
@@ -154,11 +119,7 @@ def description(mechanism: Mechanism, embedding: str, seed: int | None, counts: 
 
 def _parameters(mechanism: Mechanism) -> dict:
     """The arguments of the mechanism; words by their number and hash, its own vocabulary not once more."""
-    names = [
-        name for name in inspect.signature(type(mechanism)).parameters if name not in ("embeddings", "device")
-    ]
-    values = {name: getattr(mechanism, name) for name in names}
-    values = {name: value for name, value in values.items() if value is not mechanism.embeddings}
+    values = {name: value for name, value in mechanism.parameters.items() if name not in ("embeddings", "device")}
     for name, value in values.items():
         if isinstance(value, frozenset):
             digest = hashlib.sha256("\n".join(sorted(value)).encode()).hexdigest()

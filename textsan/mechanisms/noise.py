@@ -33,7 +33,7 @@ class NoiseMechanism(Mechanism):
     def __init__(self, embeddings: Embeddings, epsilon: float, *, oov: Oov = "uniform"):
         super().__init__(embeddings.words, oov=oov)
         self.embeddings = embeddings
-        self.epsilon = checks.number("epsilon", epsilon, low=0)
+        self.epsilon = checks.epsilon(epsilon)
         if self.epsilon < 1e-6:  # the noise of smaller ones has no use, and at 0 no density
             raise ValueError(f"epsilon: {epsilon!r} is too small for noise; pass a number of at least 1e-06")
         self._estimates = {}

@@ -36,7 +36,7 @@ class SanText(Mechanism):
     def __init__(self, embeddings: Embeddings, epsilon: float, *, oov: Oov = "uniform", device: str = "auto"):
         super().__init__(embeddings.words, oov=oov)
         self.embeddings, self.device = embeddings, device
-        self.epsilon = checks.number("epsilon", epsilon, low=0)
+        self.epsilon = checks.epsilon(epsilon)
 
     @cached_property
     def channel(self) -> Channel:
@@ -93,7 +93,7 @@ class SanTextPlus(Mechanism):
         if isinstance(sensitive, str):
             raise ValueError(f"sensitive: {sensitive!r} is one string; pass a set of words")
         self.embeddings, self.device = embeddings, device
-        self.epsilon = checks.number("epsilon", epsilon, low=0)
+        self.epsilon = checks.epsilon(epsilon)
         self.p = checks.number("p", p, 0, 1)
         self.sensitive = frozenset(sensitive) & set(embeddings.words)
         if not self.sensitive:
@@ -140,7 +140,8 @@ def santext_plus(
     """SanText+ whose sensitive words are the rarest of the vocabulary (Yue et al. 2021, section 4.3).
 
     Args:
-        embeddings, epsilon, p, oov, device: as for `SanTextPlus`.
+        embeddings, epsilon, oov, device: as for `SanTextPlus`.
+        p: probability from 0 to 1 that a non-sensitive word is sampled.
         counts: word counts of public text; None trusts the order of the vocabulary.
         w: the paper's share of sensitive words, from 0 to 1.
 

@@ -47,7 +47,7 @@ class TEM(Mechanism):
     ):
         super().__init__(embeddings.words, oov=oov)
         self.embeddings, self.device = embeddings, device
-        self.epsilon = checks.number("epsilon", epsilon, low=0)
+        self.epsilon = checks.epsilon(epsilon)
         self.beta = checks.number("beta", beta, 0, 1)
         if not 0 < self.beta < 1:
             raise ValueError(f"beta: {beta!r} is out of range; pass a probability above 0 and below 1")
