@@ -11,6 +11,7 @@ estimate printed as `value [low, high]` may move within the stored interval; `va
 import base64
 import io
 import json
+import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -200,7 +201,7 @@ def _around(pieces: list, at: int, others: list) -> str:
     """A little of the text around the piece with number `at`, from where its words differ from the others'."""
     words = pieces[at][0] if at < len(pieces) else ""
     other = others[at][0] if at < len(others) else ""
-    agree = next((i for i, (a, b) in enumerate(zip(words, other)) if a != b), min(len(words), len(other)))
+    agree = len(os.path.commonprefix([words, other]))
     before = " ".join(" ".join([piece[0], *piece[1]]) for piece in pieces[max(0, at - 3) : at])
     after = " ".join(" ".join([piece[0], *piece[1]]) for piece in pieces[at + 1 : at + 4])
     middle = " ".join([words[agree:], *(pieces[at][1] if at < len(pieces) else ())])
@@ -265,7 +266,7 @@ def differences(stored, new) -> list[Difference]:
     found = []
     if len(a) != len(b):
         found.append(Difference(min(len(a), len(b)) + 1, "cells", f"{len(a)} cells", f"{len(b)} cells"))
-    for number, (old, now) in enumerate(zip(a, b), 1):
+    for number, (old, now) in enumerate(zip(a, b, strict=False), 1):
         tags = old.metadata.get("tags", [])
         if "varies" not in tags:
             found += output_differences(old.outputs, now.outputs, number, "trained" in tags)
