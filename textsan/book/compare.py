@@ -18,10 +18,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from html.parser import HTMLParser
-from itertools import zip_longest
 from pathlib import Path
+from typing import NamedTuple
 
-FIGURE_DATA = "text/x-figure-data"
+FIGURE_DATA = "figure-data"  # the key in an output's metadata
 # Full-precision prints: the last of sixteen digits is rounding on any processor.
 _RELATIVE = Decimal("1e-9")
 _DECIMAL = r"[-+−]?(?:\d*\.\d+(?:[eE][-+]?\d+)?|\d+[eE][-+]?\d+)"
@@ -101,22 +101,32 @@ def shown(outputs: Sequence) -> dict[str, str]:
         if output["output_type"] == "error":
             parts[f"output {number}, error"] = f"{output['ename']}: {output['evalue']}"
             continue
-        data = output["data"]
-        for kind, value in sorted(data.items()):
-            if kind.startswith("image/") and FIGURE_DATA in data:
+        if drawn := output.get("metadata", {}).get(FIGURE_DATA):
+            parts[f"output {number}, {FIGURE_DATA}"] = "\n".join(drawn)
+        for kind, value in sorted(output["data"].items()):
+            if kind.startswith("image/") and drawn:
                 continue
             text = json.dumps(value, sort_keys=True) if kind.endswith("json") else value
             parts[f"output {number}, {kind}"] = html_text(text) if kind == "text/html" else text
     return parts
 
 
-def _pieces(text: str, pattern: re.Pattern) -> list[tuple[str, tuple[str, ...]]]:
-    """`text` as words, each run of them with the numbers that follow it; white space beside a number is layout."""
-    pieces, end = [], 0
+class _Piece(NamedTuple):
+    """A run of words and the numbers after it: one, the three of an estimate, or none at the end of the text."""
+
+    words: str
+    numbers: tuple[str, ...]
+    place: slice
+
+
+def _pieces(text: str, pattern: re.Pattern) -> list[_Piece]:
+    """`text` cut at the numbers that `pattern` finds; white space beside a number is layout."""
+    pieces, start = [], 0
     for match in pattern.finditer(text):
-        pieces.append((" ".join(text[end : match.start()].split()), match.groups()))
-        end = match.end()
-    return [*pieces, (" ".join(text[end:].split()), ())]
+        words = " ".join(text[start : match.start()].split())
+        pieces.append(_Piece(words, match.groups(), slice(start, match.end())))
+        start = match.end()
+    return [*pieces, _Piece(" ".join(text[start:].split()), (), slice(start, len(text)))]
 
 
 def _decimal(text: str) -> Decimal:
@@ -158,12 +168,15 @@ def same_estimate(stored: Sequence[str], new: Sequence[str]) -> bool:
     return inside and max(abs(now_low - low), abs(now_high - high)) <= high - low + unit
 
 
-def _same_piece(stored: tuple, new: tuple) -> bool:
-    if stored[0] != new[0] or len(stored[1]) != len(new[1]):
+def _same_numbers(stored: Sequence[str], new: Sequence[str]) -> bool:
+    if len(stored) != len(new):
         return False
-    if len(stored[1]) == 3:
-        return same_estimate(stored[1], new[1])
-    return all(map(same_number, stored[1], new[1]))
+    return same_estimate(stored, new) if len(stored) == 3 else all(map(same_number, stored, new))
+
+
+def _same_words(stored: str, new: str, trained: bool) -> bool:
+    """Between estimates, words may hold plain numbers; between numbers they are words."""
+    return text_difference(stored, new) is None if trained else stored == new
 
 
 def text_difference(stored: str, new: str, trained: bool = False) -> tuple[str, str] | None:
@@ -176,36 +189,19 @@ def text_difference(stored: str, new: str, trained: bool = False) -> tuple[str, 
     >>> text_difference("CusText 0.345 of 116 words", "CusText 0.355 of 116 words")
     ('CusText 0.345 of 116 words', 'CusText 0.355 of 116 words')
     """
-    if trained:
-        # Estimates first, so that what lies between them is compared as any other text.
-        a, b = _pieces(stored, _INTERVAL), _pieces(new, _INTERVAL)
-        for one, other in zip_longest(a, b, fillvalue=("", ())):
-            if words := text_difference(one[0], other[0]):
-                return words
-            if not _same_piece(("", one[1]), ("", other[1])):
-                return f"{one[0][-_CONTEXT:]} {_estimate(one[1])}", f"{other[0][-_CONTEXT:]} {_estimate(other[1])}"
-        return None
-    a, b = _pieces(stored, _NUMBER), _pieces(new, _NUMBER)
-    pairs = zip_longest(a, b, fillvalue=("", ()))
-    first = next((i for i, (one, other) in enumerate(pairs) if not _same_piece(one, other)), None)
-    if first is None:
-        return None
-    return _around(a, first, b), _around(b, first, a)
+    a, b = (_pieces(text, _INTERVAL if trained else _NUMBER) for text in (stored, new))
+    for one, other in zip(a, b, strict=False):  # the last piece of the shorter has no numbers, the other's has
+        if not (_same_words(one.words, other.words, trained) and _same_numbers(one.numbers, other.numbers)):
+            agree = len(os.path.commonprefix([stored[one.place], new[other.place]]))
+            return _around(stored, one.place, agree), _around(new, other.place, agree)
+    return None
 
 
-def _estimate(numbers: tuple[str, ...]) -> str:
-    return "{} [{}, {}]".format(*numbers) if numbers else "no estimate"
-
-
-def _around(pieces: list, at: int, others: list) -> str:
-    """A little of the text around the piece with number `at`, from where its words differ from the others'."""
-    words = pieces[at][0] if at < len(pieces) else ""
-    other = others[at][0] if at < len(others) else ""
-    agree = len(os.path.commonprefix([words, other]))
-    before = " ".join(" ".join([piece[0], *piece[1]]) for piece in pieces[max(0, at - 3) : at])
-    after = " ".join(" ".join([piece[0], *piece[1]]) for piece in pieces[at + 1 : at + 4])
-    middle = " ".join([words[agree:], *(pieces[at][1] if at < len(pieces) else ())])
-    return f"{f'{before} {words[:agree]}'[-_CONTEXT:]}{middle} {after[:_CONTEXT]}"[: 4 * _CONTEXT].strip()
+def _around(text: str, place: slice, agree: int) -> str:
+    """A little of `text`, from before the place where it differs to after it."""
+    start = place.start + agree
+    shown = text[max(0, start - _CONTEXT) : min(max(start, place.stop), start + _CONTEXT) + _CONTEXT]
+    return " ".join(shown.split())
 
 
 def _pixels(png: str):
@@ -247,12 +243,7 @@ def output_differences(stored: Sequence, new: Sequence, cell: int, trained: bool
 
 
 def _without_data(outputs: Sequence) -> list:
-    return [
-        {**output, "data": {kind: value for kind, value in output["data"].items() if kind != FIGURE_DATA}}
-        if "data" in output
-        else output
-        for output in outputs
-    ]
+    return [{**output, "metadata": {}} for output in outputs]
 
 
 def differences(stored, new) -> list[Difference]:

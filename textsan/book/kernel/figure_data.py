@@ -1,7 +1,7 @@
 """An IPython extension: beside its picture, a figure is stored as the data that it draws, one artist a line.
 
 Words, styles and numbers in data coordinates; neither fonts nor the place of anything on the page, which differ
-from machine to machine. The text has its own media type, which pages and Jupyter do not show.
+from machine to machine. It is kept in the output's metadata, which pages and Jupyter do not show.
 """
 
 import sys
@@ -11,7 +11,7 @@ import numpy as np
 from IPython.core.formatters import BaseFormatter
 from traitlets import Unicode
 
-MEDIA_TYPE = "text/x-figure-data"
+FIGURE_DATA = "figure-data"
 
 
 def _numbers(values) -> str:
@@ -113,7 +113,7 @@ def _axes(axes) -> Iterator[str]:
         yield from _axes(inner)
 
 
-def figure_data(figure) -> str:
+def figure_data(figure) -> list[str]:
     """What a figure draws, one artist a line.
 
     Args:
@@ -123,22 +123,22 @@ def figure_data(figure) -> str:
     lines += [f"legend {[text.get_text() for text in legend.get_texts()]}" for legend in figure.legends]
     for axes in figure.axes:
         lines += _axes(axes)
-    return "\n".join(lines)
+    return lines
 
 
 class FigureData(BaseFormatter):
-    """The representation that IPython asks every displayed object for; only figures have it.
+    """A representation without data, but with metadata, that IPython asks every displayed object for.
 
     It is not registered for a type: choosing figure formats takes figures out of every formatter's registry.
     """
 
-    format_type = Unicode(MEDIA_TYPE)
+    format_type = Unicode(FIGURE_DATA)
 
-    def __call__(self, shown) -> str | None:
+    def __call__(self, shown) -> tuple[None, list[str]] | None:
         drawing = sys.modules.get("matplotlib.figure")  # not imported: then nothing shown is a figure
-        return figure_data(shown) if drawing and isinstance(shown, drawing.Figure) else None
+        return (None, figure_data(shown)) if drawing and isinstance(shown, drawing.Figure) else None
 
 
 def load_ipython_extension(shell) -> None:
     """Add the representation to those of the kernel's shell."""
-    shell.display_formatter.formatters[MEDIA_TYPE] = FigureData(parent=shell.display_formatter)
+    shell.display_formatter.formatters[FIGURE_DATA] = FigureData(parent=shell.display_formatter)
