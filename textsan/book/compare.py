@@ -2,8 +2,9 @@
 
 Words must agree exactly, integers too. A number printed with a point or an exponent may differ by one unit of its
 last printed digit, which is what another processor's rounding does. A figure is compared by its drawn data where
-both notebooks hold it (see `figures`), by its pixels otherwise. Two tags of a cell change the rule: `trained`, an
-estimate printed as `value [low, high]` may move within the stored interval; `varies`, the cell is not compared.
+both notebooks hold it (see `kernel/figure_data.py`), by its pixels otherwise. Two tags of a cell change the rule:
+in one that is `trained`, an estimate printed as `value [low, high]` may move within the stored interval; one that
+`varies` is not compared.
 
     python -m textsan.book.compare OLD.ipynb NEW.ipynb      # or two folders of notebooks
 """
@@ -23,7 +24,7 @@ from typing import NamedTuple
 
 FIGURE_DATA = "figure-data"  # the key in an output's metadata
 # Full-precision prints: the last of sixteen digits is rounding on any processor.
-_RELATIVE = Decimal("1e-9")
+_RELATIVE = Decimal("1e-12")
 _DECIMAL = r"[-+−]?(?:\d*\.\d+(?:[eE][-+]?\d+)?|\d+[eE][-+]?\d+)"
 _ANY = rf"(?:{_DECIMAL}|[-+−]?\d+)"
 # No part of a word, of a version or of a longer number.

@@ -23,6 +23,7 @@ _ENVIRONMENT = {
     "HF_HUB_DISABLE_PROGRESS_BARS": "1",
     # Imported into a kernel, tqdm.auto asks for widgets that a static page has no use for.
     "PYTHONWARNINGS": "ignore:IProgress not found",
+    "PYTHONPYCACHEPREFIX": "",  # byte code beside its source, by which the record knows the source
     "OMP_WAIT_POLICY": "PASSIVE",  # threads that wait actively starve whatever else runs on two cores
 }
 _KERNEL_CONFIGURATION = """\

@@ -8,7 +8,8 @@ The key of a stored result is a list, kept in the notebook, of every file of the
 - a package counts by its version, if a module of the project that the run used, or a cell of the chapter, imports
   it by name, and the run did load it. What these packages import in turn, and what runs chapters, does not count.
 
-Packages that the project pins in `constraints.txt` must have the pinned version as well as the recorded one.
+A file that a library opens without Python (parquet, safetensors by name) is not seen: hand it the bytes. Packages
+that the project pins in `constraints.txt` must have the pinned version as well as the recorded one.
 """
 
 import ast
