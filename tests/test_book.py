@@ -2,6 +2,8 @@
 
 import os
 import shutil
+import subprocess
+import sys
 from importlib import metadata
 from pathlib import Path
 
@@ -848,6 +850,26 @@ def test_file_saved_while_a_chapter_runs_leaves_it_stale(project):
     second = chapters.find(project, "2")
     execution.refresh(second)
     assert execution.stale_because(second) == ["mill/other.py"]
+
+
+def test_recorder_sees_reads_writes_and_lists_of_every_process(tmp_path):
+    """And lets the module that it hides run."""
+    inside = Path(figure_data.__file__).parent
+    (tmp_path / "sitecustomize.py").write_text("print('hidden')")
+    (tmp_path / "a b.csv").write_text("1")
+    (tmp_path / "tables").mkdir()
+    program = "import os, sys; open('a b.csv'); os.listdir('tables'); open('out.txt', 'w'); open('out.txt')"
+    child = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {program!r}], check=True)"
+    environment = {**os.environ, "PYTHONPATH": f"{inside}{os.pathsep}{tmp_path}", "TEXTSAN_RECORD": "record"}
+    result = subprocess.run(
+        [sys.executable, "-c", child], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
+    )
+    assert result.stdout == "hidden\nhidden\n" and not result.stderr
+    record = (tmp_path / "record").read_text().splitlines()
+    for line in (f"read {tmp_path}/a b.csv", f"list {tmp_path}/tables", f"write {tmp_path}/out.txt"):
+        assert record.count(line) == 1
+    kept = used.of_run(tmp_path, [line for line in record if "cache" not in line], [], started=2**63)
+    assert set(kept["files"]) == {"tables/", "a b.csv", "sitecustomize.py"} and kept["packages"] == {}
 
 
 @pytest.mark.parametrize(
