@@ -239,8 +239,7 @@ def stale_because(chapter: Chapter) -> list[str]:
     notebook = nbformat.read(chapter.notebook, as_version=4)
     text = chapter.text.relative_to(chapter.root).as_posix()
     stored, now = (
-        [used.code_digest(cell.source, cell=True) for cell in _code(half)]
-        for half in (notebook, read_text(chapter))
+        [used.cell_digest(cell.source) for cell in _code(half)] for half in (notebook, read_text(chapter))
     )
     reasons = [] if stored == now else [text]
     if "files" not in (record := notebook.metadata.get("textsan", {})):

@@ -3,7 +3,7 @@
 The key of a stored result is a list, kept in the notebook, of every file of the project that the run read
 (imported modules, tables, registries), every folder that it listed, and every package that it worked with:
 
-- a Python file counts by its syntax tree without docstrings, comments and layout; any other file by its bytes;
+- a file counts by its fingerprint (`text.fingerprints`): Python by its syntax tree, any other file by its bytes;
 - a folder counts by the names in it;
 - a package counts by its version, if a module of the project that the run used, or a cell of the chapter, imports
   it by name, and the run did load it. What these packages import in turn, and what runs chapters, does not count.
@@ -22,53 +22,39 @@ from importlib import metadata
 from importlib.util import source_from_cache
 from pathlib import Path
 
+from textsan.text.fingerprints import code_fingerprint, fingerprint
+
 _PACKAGE = Path(__file__).parents[1]
 _DIGITS = 16  # of a hash; enough against chance, short enough to read
 # Never a chapter's input: what tools leave in the project's folder, and what ran the chapter.
 _IGNORED = re.compile(r"(^|/)(\.[^/]*|__pycache__|[^/]*\.egg-info|_build|runs)(/|$)|^textsan/book/kernel/")
 
 
-def _clean(node) -> object:
-    """A syntax tree as nested tuples that are the same in every version of Python: empty fields are left out."""
-    if isinstance(node, ast.Constant):
-        return type(node.value).__name__, repr(node.value)
-    if isinstance(node, ast.AST):
-        fields = ((name, _clean(value)) for name, value in ast.iter_fields(node) if value not in (None, []))
-        return (type(node).__name__, *sorted(fields, key=lambda field: field[0]))
-    if isinstance(node, list):
-        return tuple(map(_clean, node))
-    return repr(node)
-
-
-def code_digest(source: str, cell: bool = False) -> str:
-    """Hash of what `source` does: its syntax tree without comments and layout.
+def cell_digest(source: str) -> str:
+    """Hash of what a notebook's cell does, its layout and comments left out.
 
     Args:
-        source: Python code; a cell may hold commands of IPython, and then counts as it is written.
-        cell: it is a notebook's cell, whose first string is shown and whose last semicolon hides a result;
-            a module's docstring, and those of all functions and classes, are left out.
+        source: Python code, or commands of IPython, which count as they are written.
 
-    >>> code_digest("x = 1  # one") == code_digest('x  =  (1)') != code_digest("x = 2")
+    >>> cell_digest("x = 1  # one") == cell_digest("x  =  (1)") != cell_digest("x = 2")
     True
     """
     try:
-        tree = ast.parse(source)
+        body = ast.parse(source).body
     except SyntaxError:
         return hashlib.sha256(source.encode()).hexdigest()[:_DIGITS]
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) or node is tree and not cell:
-            if ast.get_docstring(node, clean=False) is not None:
-                node.body = node.body[1:]
-    content = _clean(tree), cell and source.rstrip().endswith(";")
+    last = ast.unparse(body[-1]) if body and isinstance(body[-1], ast.Expr) else ""
+    # What stands last is shown, strings too, unless a semicolon follows.
+    content = code_fingerprint(source), last, source.rstrip().endswith(";")
     return hashlib.sha256(repr(content).encode()).hexdigest()[:_DIGITS]
 
 
 @functools.lru_cache(maxsize=4096)
 def _file_digest(path: Path, changed: int, size: int) -> str:
-    content = path.read_bytes()
-    if path.suffix == ".py":
-        return code_digest(content.decode("utf-8"))
-    return hashlib.sha256(content).hexdigest()[:_DIGITS]
+    try:
+        return fingerprint(path)[:_DIGITS]
+    except SyntaxError:  # half edited: neither what it was nor anything that runs
+        return "no Python"
 
 
 def _digest(root: Path, label: str) -> str | None:
