@@ -716,6 +716,22 @@ def test_figures_are_compared_by_what_they_draw():
         assert lines != drawing(values) and compare.differences(stored, figure(lines, "one"))
 
 
+def test_one_point_of_very_many_is_seen_in_few_lines():
+    from matplotlib.figure import Figure
+
+    def points(moved):
+        values = np.linspace(0, 1, 20_000)
+        values[7] += moved
+        axes = (figure := Figure()).subplots()
+        axes.set(xlim=(0, 1), ylim=(0, 1))
+        axes.scatter(values[::-1], values, color="#0072b2")
+        return figure_data.figure_data(figure)
+
+    assert len("".join(points(0))) < 20_000
+    assert compare.differences(shown({}, points(0)), shown({}, points(1e-9))) == []
+    assert compare.differences(shown({}, points(0)), shown({}, points(0.2)))
+
+
 def test_estimates_of_a_trained_figure_are_compared_by_interval():
     stored, near, far = (drawing([value, 0.5, 0.6]) for value in (0.2, 0.25, 0.5))
     bars = [[line for line in lines if "error bars" in line] for lines in (stored, near, far)]

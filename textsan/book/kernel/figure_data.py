@@ -12,16 +12,25 @@ from IPython.core.formatters import BaseFormatter
 from traitlets import Unicode
 
 FIGURE_DATA = "figure-data"
+_ROWS = 200  # of one artist that are written out
 
 
 def _numbers(values) -> str:
-    """Rows of numbers, four digits each, rounding noise around zero as zero."""
-    values = np.ma.filled(np.ma.asarray(values, dtype=float), np.nan)
-    rows = np.atleast_2d(values)
+    """Rows of numbers, four digits each, rounding noise around zero as zero.
+
+    Of more than `_ROWS` rows only some are written, and the mean of all, in which any change of one row shows.
+    """
+    values = np.atleast_2d(np.ma.filled(np.ma.asarray(values, dtype=float), np.nan))
+    rows = values.reshape(values.shape[0], -1)
     finite = rows[np.isfinite(rows)]
     noise = 1e-13 * (abs(finite).max() if finite.size else 0)
     rows = np.where(abs(rows) <= noise, 0.0, rows)
-    return "; ".join(" ".join(f"{value:.3e}" for value in row) for row in rows.reshape(rows.shape[0], -1))
+    step = -(-len(rows) // _ROWS)
+    texts = [" ".join(f"{value:.3e}" for value in row) for row in rows[::step]]
+    if step > 1:
+        means = (column[np.isfinite(column)].sum() / len(rows) for column in rows.T)
+        texts.append(f"{len(rows)} rows, mean {' '.join(f'{mean:.6e}' for mean in means)}")
+    return "; ".join(texts)
 
 
 def _colours(colours) -> str:
