@@ -16,6 +16,8 @@ _THEMED = {"#000000": "currentColor", "#ffffff": "var(--pst-color-background)"}
 _COLOUR = re.compile(r"(?<=[ :\"])(#000000|#ffffff)\b", re.IGNORECASE)
 _OUTSIDE = re.compile(r"<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->|<metadata>.*?</metadata>", re.DOTALL)
 _STYLE = re.compile(r"<style[^>]*>.*?</style>", re.DOTALL)  # in a page it would be for all of the page
+_WIDTH = re.compile(r'\bwidth="([\d.]+)pt"')
+_SHRINK = 0.7  # of the size it was drawn in, a drawing can still be read; narrower pages scroll it
 _NAMED = re.compile(r'(\bid="|url\(#|href="#)')
 
 
@@ -36,6 +38,8 @@ def inline(svg: str, alt: str, prefix: str) -> str:
     body = _COLOUR.sub(lambda match: _THEMED[match[1].lower()], body)
     # A shape without a fill is black: said once, for all of them.
     said = f'role="img" aria-label="{html.escape(alt)}" fill="currentColor" stroke-linejoin="round"'
+    if width := _WIDTH.search(body):
+        said += f' style="min-width: {_SHRINK * float(width[1]):.0f}pt"'
     return body.replace("<svg ", f"<svg {said} ", 1)
 
 

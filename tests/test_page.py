@@ -1,6 +1,7 @@
 """What the pages make of a stored notebook: folds, drawings in the page's colours, titles, descriptions."""
 
 import importlib
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -15,6 +16,8 @@ from textsan.report import plotting
 ROOT = Path(__file__).parents[1]
 WIDTH, LENGTH = 88, 15  # columns and lines of a code cell: what a page shows without a cut, and one reads at once
 LARGE = 300_000  # characters of a stored figure
+CODE = re.compile(r"np\.\w+|\bNaN\b|\bdtype\b|<[\w.]+ object")
+CODE_NAME = re.compile(r"[a-z]{2,}[._][a-z]{2,}")  # attack.pairs, n_shadow
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +60,7 @@ def test_drawing_takes_ink_and_paper_from_the_page_and_keeps_the_rest(extensions
     shown = extensions["drawings"].inline(SVG, 'a "line" & a <point>', "one")
     assert shown.count("stroke: currentColor") == 2 and "fill: var(--pst-color-background)" in shown
     assert "fill: #d22d1e" in shown and "fill: #111111" in shown
+    assert 'style="min-width: 6pt"' in shown
     assert not any(gone in shown for gone in ("<?xml", "<!DOCTYPE", "<metadata", "<style"))
 
 
@@ -164,10 +168,25 @@ def test_cells_are_read_at_once(chapter):
     assert long == []
 
 
+def outputs_of(chapter):
+    notebook = nbformat.read(chapter.notebook, as_version=4)
+    return [out for cell in notebook.cells if cell.cell_type == "code" for out in cell.outputs]
+
+
 @being_edited
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_figures_are_drawings_and_small(chapter):
-    notebook = nbformat.read(chapter.notebook, as_version=4)
-    outputs = [out.get("data", {}) for cell in notebook.cells if cell.cell_type == "code" for out in cell.outputs]
-    pictures = [(kind, len(data[kind])) for data in outputs for kind in data if kind.startswith("image/")]
+    shown = [out.data for out in outputs_of(chapter) if "data" in out]
+    pictures = [(kind, len(data[kind])) for data in shown for kind in data if kind.startswith("image/")]
     assert {kind for kind, _ in pictures} <= {"image/svg+xml"} and all(size < LARGE for _, size in pictures)
+
+
+@being_edited
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_outputs_are_words_and_numbers_not_code(chapter):
+    texts = [out.get("text") or out.get("data", {}).get("text/plain", "") for out in outputs_of(chapter)]
+    pages = [BeautifulSoup(out.get("data", {}).get("text/html", ""), "html.parser") for out in outputs_of(chapter)]
+    found = {word for text in texts for word in CODE.findall(text)}
+    found |= {th.text for page in pages for th in page.find_all("th") if CODE_NAME.search(th.text)}
+    found |= {"a table that plotting.table has not made" for page in pages if page.select("table.dataframe")}
+    assert found == set()

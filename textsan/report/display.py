@@ -135,7 +135,7 @@ def _formatted(values: Sequence) -> list[str]:
 
 
 def _text(value, decimals: int | None = None, grouped: bool = False) -> str:
-    """One cell: a number with these decimals or its own, a whole one without and, if `grouped`, by thousands."""
+    """One cell: a number with these decimals or its own, a whole one by thousands if `grouped`."""
     if _is_missing(value):
         return _NOTHING
     if isinstance(value, str):
@@ -146,7 +146,7 @@ def _text(value, decimals: int | None = None, grouped: bool = False) -> str:
         decimals = _decimals([value])
     if isinstance(value, Estimate):
         return "{} [{}, {}]".format(*(_number(end, decimals) for end in value))
-    if isinstance(value, Integral):
+    if isinstance(value, Integral) and not decimals:
         return f"{value:,}" if grouped else str(value)
     if isinstance(value, Real):
         vanishes = 0 < abs(value) < 0.5 * 10**-decimals
@@ -167,7 +167,9 @@ def _number(value: float, decimals: int) -> str:
 
 
 def _decimals(values: Sequence) -> int:
-    """Decimals that all of `values` get: four digits for the largest, three if it is below 0.1, no idle zeros.
+    """Decimals that all of `values` get: four digits for the largest, three if it is small, no idle zeros.
+
+    Rates with intervals stand beside one another in a row: from 0.01 on they get three decimals in every column.
 
     >>> _decimals([0.986, 1.0]), _decimals([1.0, 2.0]), _decimals([0.5, 12.3456]), _decimals([0.0123])
     (3, 0, 2, 4)
@@ -179,7 +181,8 @@ def _decimals(values: Sequence) -> int:
     if largest == 0:
         return 3 if estimated else 0
     digits = math.floor(math.log10(largest))
-    decimals = max(0, 3 - max(digits, 0)) if largest >= 0.1 else 2 - digits
+    small = largest < (0.01 if estimated else 0.1)
+    decimals = 2 - digits if small else max(0, 3 - max(digits, 0))
     if not estimated:
         while decimals and all(f"{end:.{decimals}f}".endswith("0") for end in finite):
             decimals -= 1

@@ -86,7 +86,7 @@ def points(
         yerr=[below, above],
         marker=drawn.marker or "o",
         color=drawn.colour,
-        markersize=6,
+        markersize=12 if drawn.marker == "_" else 6,  # a dash is seen on both sides of what lies on it
         capsize=3,
         linestyle="none",
         label=drawn.label if label is None else label,
