@@ -22,6 +22,7 @@ from scipy import sparse
 
 from textsan import Channel, CusText, count_words, load_embeddings, tokenize
 from textsan.attacks import ContextFreeBayes, EmbeddingInversion
+from textsan.evaluation import bootstrap_difference
 from textsan.experiments import problems
 from textsan.text.corpora import load_dataset
 from textsan.text.vocabulary import STOP_WORDS
@@ -45,23 +46,15 @@ class Score(NamedTuple):
         return float(self.hits.sum() / self.words.sum())
 
 
-def effect(described: Score, released: Score) -> tuple[float, float, float]:
-    """Released minus described with a 95 % percentile interval, the same resampled sentences on both sides."""
-    size = len(described.words)
-    picks = np.random.default_rng(SEED).multinomial(size, np.full(size, 1 / size), size=1000)
-    rates = [(picks @ score.hits) / (picks @ score.words) for score in (released, described)]
-    return released.rate - described.rate, *np.quantile(rates[0] - rates[1], [0.025, 0.975])
-
-
 # --- expected success -----------------------------------------------------------------------------------------
 
 
 def answers(attack: ContextFreeBayes) -> np.ndarray:
     """Row number of the input that the attack answers to each output."""
     channel = attack.channel
-    best, score = attack.candidates(channel.outputs, k=1)
+    best = attack.tabulated().numbers[:, 0]
     own = np.array([channel.input_index.get(word, -1) for word in channel.outputs])
-    return np.where(score[:, 0] > -np.inf, best[:, 0], own)
+    return np.where(best >= 0, best, own)
 
 
 def equal(channel: Channel, guesses: np.ndarray) -> sparse.csr_array:
@@ -94,20 +87,23 @@ def expected(channel: Channel, hit: sparse.csr_array, outputs=None) -> np.ndarra
     return found
 
 
-def score(case, by_word: np.ndarray, weight: np.ndarray | None = None) -> Score:
+def score(problem, by_word: np.ndarray, weight: np.ndarray | None = None) -> Score:
     """Hits and words by sentence, from what each input of the channel contributes."""
-    documents = np.array([document for document, _ in case.positions])
-    rows = np.array([case.mechanism.channel.input_index[word] for word in case.truths])
-    size = len(case.setting.private)
+    documents = np.array([document for document, _ in problem.positions])
+    rows = np.array([problem.mechanism.channel.input_index[word] for word in problem.truth.words])
+    size = len(problem.split.private)
     counted = np.bincount(documents, None if weight is None else weight[rows], size)
     return Score(np.bincount(documents, by_word[rows], size), counted.astype(float))
 
 
-def context_free(case, channel=None, counts=None, constant=None, hit=equal) -> np.ndarray:
+def context_free(problem, channel=None, counts=None, constant=None, hit=equal) -> np.ndarray:
     """Expected hits of the context-free attack, or with the counts of the truth and no constant of its bound."""
-    channel = case.mechanism.channel if channel is None else channel
-    counts = count_words(case.setting.shadow) if counts is None else counts
-    return expected(channel, hit(channel, answers(ContextFreeBayes(channel, counts, constant, keep=case.spared))))
+    channel = problem.mechanism.channel if channel is None else channel
+    counts = count_words(problem.split.shadow) if counts is None else counts
+    return expected(
+        channel,
+        hit(channel, answers(ContextFreeBayes(channel, counts, constant, attacked=problem.knowledge.attacked))),
+    )
 
 
 def prepare(defence, epsilon, **given):
@@ -130,16 +126,21 @@ SETTINGS = [("custext+", e, custext) for e in CUSTEXT] + [("santext+", e, santex
 
 def substring():
     for defence, epsilon, build in SETTINGS:
-        case = build(epsilon)
-        yield defence, epsilon, score(case, context_free(case)), score(case, context_free(case, hit=contained))
+        problem = build(epsilon)
+        yield (
+            defence,
+            epsilon,
+            score(problem, context_free(problem)),
+            score(problem, context_free(problem, hit=contained)),
+        )
 
 
 def counters():
     """What a baseline as good as the context-free attack prints, as the mean over all smaller epsilons."""
     seen = []
     for epsilon in range(1, 9):
-        case = custext(float(epsilon))
-        seen.append(score(case, context_free(case)))
+        problem = custext(float(epsilon))
+        seen.append(score(problem, context_free(problem)))
         if epsilon in CUSTEXT:
             mean = Score(np.mean([one.hits for one in seen], axis=0), seen[-1].words)
             yield "custext+", float(epsilon), seen[-1], mean
@@ -148,37 +149,42 @@ def counters():
 def mapping():
     for epsilon in CUSTEXT:
         cases = [custext(epsilon, mapping=name) for name in ("disjoint", "overlapping")]
-        yield "custext+", epsilon, *(score(case, context_free(case)) for case in cases)
+        yield "custext+", epsilon, *(score(problem, context_free(problem)) for problem in cases)
 
 
 def output_space():
     """Each word's neighbours among all 400,000 words of GloVe 6B, not among those of the data."""
     options = {"k": K, "mapping": "overlapping", "normalise": "row", "outputs": load_embeddings()}
-    wide = CusText(custext(1.0).setting.embeddings, 1.0, keep=STOP_WORDS, **options)
+    wide = CusText(custext(1.0).split.embeddings, 1.0, keep=STOP_WORDS, **options)
     for epsilon in CUSTEXT:
-        case, channel = custext(epsilon), wide.with_epsilon(epsilon).channel
-        yield "custext+", epsilon, score(case, context_free(case)), score(case, context_free(case, channel))
+        problem, channel = custext(epsilon), wide.with_(epsilon=epsilon).channel
+        yield (
+            "custext+",
+            epsilon,
+            score(problem, context_free(problem)),
+            score(problem, context_free(problem, channel)),
+        )
 
 
 def normalise():
     for epsilon in CUSTEXT:
         cases = [custext(epsilon, "disjoint", name) for name in ("group", "row")]
-        yield "custext+", epsilon, *(score(case, context_free(case)) for case in cases)
+        yield "custext+", epsilon, *(score(problem, context_free(problem)) for problem in cases)
 
 
 def nearly_all_sensitive():
     for epsilon in SANTEXT:
         cases = [santext(epsilon, w, p) for w, p in ((0.9, 0.3), (0.999, 0.0))]
-        yield "santext+", epsilon, *(score(case, context_free(case)) for case in cases)
+        yield "santext+", epsilon, *(score(problem, context_free(problem)) for problem in cases)
 
 
 def kept_unknown():
     """Words without a vector: uniform draws, or released as they are; they count as attacked words here."""
     for epsilon in SANTEXT:
-        case = santext(epsilon)
-        known = score(case, context_free(case))
+        problem = santext(epsilon)
+        known = score(problem, context_free(problem))
         unknown = np.array(
-            [sum(word not in case.setting.embeddings for word in doc) for doc in case.setting.private]
+            [sum(word not in problem.split.embeddings for word in doc) for doc in problem.split.private]
         )
         words = known.words + unknown
         yield "santext+", epsilon, Score(known.hits, words), Score(known.hits + unknown, words)
@@ -187,25 +193,27 @@ def kept_unknown():
 def inversion():
     """The nearest other word is what an attack that answers anything but y could say."""
     for defence, epsilon, build in SETTINGS:
-        case = build(epsilon)
-        channel = case.mechanism.channel
+        problem = build(epsilon)
+        channel = problem.mechanism.channel
         sides = []
         for barred in (True, False):
-            attack = EmbeddingInversion(case.setting.embeddings, exclude_itself=barred)
+            attack = EmbeddingInversion(problem.split.embeddings, exclude_itself=barred)
             guesses = attack.reconstruct([channel.outputs], [(0, i) for i in range(len(channel.outputs))])
             guesses = np.array([channel.input_index[word] for word in guesses])
-            sides.append(score(case, expected(channel, equal(channel, guesses))))
+            sides.append(score(problem, expected(channel, equal(channel, guesses))))
         yield defence, epsilon, *sides
 
 
 def bound_of_sentences():
     """The bound's prior: the attacked words, or all protected words of the sentences that they stand in."""
     for defence, epsilon, build in SETTINGS:
-        case = build(epsilon)
-        chosen = np.random.default_rng(SEED).choice(len(case.positions), ATTACKED[defence], replace=False)
-        few = replace(case, positions=[case.positions[i] for i in sorted(chosen)])
-        sentences = count_words(case.setting.private[d] for d in sorted({d for d, _ in few.positions}))
-        sides = [context_free(few, counts=counts, constant=0) for counts in (count_words([few.truths]), sentences)]
+        problem = build(epsilon)
+        chosen = np.random.default_rng(SEED).choice(len(problem.positions), ATTACKED[defence], replace=False)
+        few = replace(problem, positions=[problem.positions[i] for i in sorted(chosen)])
+        sentences = count_words(problem.split.private[d] for d in sorted({d for d, _ in few.positions}))
+        sides = [
+            context_free(few, counts=counts, constant=0) for counts in (count_words([few.truth.words]), sentences)
+        ]
         yield defence, epsilon, *(score(few, side) for side in sides)
 
 
@@ -215,32 +223,33 @@ def frequent_types():
     released = sorted({high.released[d][i] for d, i in high.positions})
     types = set(np.random.default_rng(SEED).permutation(released)[:TYPES])
     for epsilon in CUSTEXT:
-        case = custext(epsilon)
-        channel = case.mechanism.channel
+        problem = custext(epsilon)
+        channel = problem.mechanism.channel
         among = np.array([word in types for word in channel.outputs], dtype=float)
         everything = sparse.csr_array(np.ones(channel.shape))
         hits = equal(
-            channel, answers(ContextFreeBayes(channel, count_words(case.setting.shadow), keep=case.spared))
+            channel,
+            answers(
+                ContextFreeBayes(channel, count_words(problem.split.shadow), attacked=problem.knowledge.attacked)
+            ),
         )
         reached = expected(channel, everything, among)
         yield (
             "custext+",
             epsilon,
-            score(case, context_free(case)),
-            score(case, expected(channel, hits, among), reached),
+            score(problem, context_free(problem)),
+            score(problem, expected(channel, hits, among), reached),
         )
 
 
 def all_tokens():
     """Counts of all shadow tokens, stop words and words without a vector too, or of the attackable ones alone."""
     for defence, epsilon, build in SETTINGS:
-        case = build(epsilon)
-        counts = count_words(case.setting.shadow)
-        attackable = {
-            x: n for x, n in counts.items() if x in case.mechanism.channel.input_index.keys() - case.spared
-        }
-        sides = [context_free(case, counts=one) for one in (attackable, counts)]
-        yield defence, epsilon, *(score(case, side) for side in sides)
+        problem = build(epsilon)
+        counts = count_words(problem.split.shadow)
+        attackable = {x: n for x, n in counts.items() if x in problem.knowledge.attacked}
+        sides = [context_free(problem, counts=one) for one in (attackable, counts)]
+        yield defence, epsilon, *(score(problem, side) for side in sides)
 
 
 DEPARTURES = {
@@ -264,9 +273,9 @@ DEPARTURES = {
 def other_positions():
     """An attack minus itself on two draws of as many words as the paper attacks: what comparisons may be off."""
     for defence, epsilon, build in SETTINGS:
-        case, generator = build(epsilon), np.random.default_rng(SEED)
-        rate = score(case, context_free(case)).rate
-        n, total = ATTACKED[defence], len(case.positions)
+        problem, generator = build(epsilon), np.random.default_rng(SEED)
+        rate = score(problem, context_free(problem)).rate
+        n, total = ATTACKED[defence], len(problem.positions)
         hits = generator.random(total) < rate  # the order of the words does not matter here
         draws = [hits[generator.choice(total, 2 * n, replace=False)] for _ in range(1000)]
         differences = [draw[:n].mean() - draw[n:].mean() for draw in draws]
@@ -300,7 +309,7 @@ def by_line(epsilon=4.0):
     for _ in range(REPEATS):
         for name, pool in pools.items():
             counts = count_words(tokens[i] for i in generator.choice(pool, 1000, replace=False))
-            guesses = answers(ContextFreeBayes(channel, counts, keep=spared))
+            guesses = answers(ContextFreeBayes(channel, counts, attacked=set(channel.inputs) - spared))
             rates[name].append(true @ expected(channel, equal(channel, guesses)))
     shared = {name: float(np.isin(source[pool], source[private]).mean()) for name, pool in pools.items()}
     difference = np.array(rates["line"]) - rates["sentence"]
@@ -323,7 +332,8 @@ def rows(only):
         if only in (None, name):
             for defence, epsilon, described, released in departure():
                 n = round(described.words.sum())
-                values = described.rate, released.rate, *effect(described, released), n, CORPUS
+                gain = bootstrap_difference(released, described, seed=SEED)
+                values = described.rate, released.rate, *gain, n, CORPUS
                 yield name, defence, epsilon, *values
                 print(name, defence, epsilon, *np.round(values[:5], 4), flush=True)
     if only in (None, "positions"):

@@ -30,7 +30,7 @@ def rows(dataset):
     for normalise in ("group", "row"):
         mechanism = CusText(vocabulary, EPSILONS[0], k=K, normalise=normalise)
         for epsilon in EPSILONS:
-            channel = mechanism.with_epsilon(epsilon).channel
+            channel = mechanism.with_(epsilon=epsilon).channel
             for word in WORDS:
                 needed = queries_needed(channel.rows([word])[0], channel.output_index[word])
                 row = {"dataset": dataset, "defence": "custext", "normalise": normalise, "epsilon": epsilon}

@@ -11,7 +11,7 @@ import textsan
 from textsan import Embeddings
 from textsan.auditing import files
 from textsan.cli.main import main
-from textsan.mechanisms import MECHANISMS
+from textsan.mechanisms import MECHANISMS, custext
 
 WORDS = ["the", ",", ".", "a", "film", "movie", "good", "bad", "great", "story", "actor", "plot"]
 
@@ -19,7 +19,8 @@ WORDS = ["the", ",", ".", "a", "film", "movie", "good", "bad", "great", "story",
 @pytest.fixture(autouse=True)
 def small_vocabulary(monkeypatch):
     vectors = np.random.default_rng(0).normal(size=(len(WORDS), 4))
-    monkeypatch.setattr(textsan, "load_embeddings", lambda name: Embeddings(WORDS, vectors))
+    for module in (textsan, custext):
+        monkeypatch.setattr(module, "load_embeddings", lambda name="": Embeddings(WORDS, vectors))
 
 
 @pytest.fixture
@@ -128,12 +129,18 @@ def test_the_vocabulary_is_public_and_not_of_the_input(run, tmp_path):
             "in.txt",
             "a\n",
             ("--mechanism", "santext", "--epsilon", "1", "--k", "3"),
-            "k: santext has no such option",
+            "k: santext has no such parameter",
+        ),
+        *(
+            ("in.txt", "a\n", ("--mechanism", name, "--epsilon", "1e308"), "epsilon: 1e+308 is out of range")
+            for name in MECHANISMS
+            if name != "random"
         ),
         ("in.txt", "a\nzebra\n", (*CUSTEXT, "--oov", "error"), "'zebra' is not in the vocabulary"),
         ("in.jsonl", '{"text": "a"}\n{"text"\n', CUSTEXT, "line 2 is no json"),
-        ("in.jsonl", '{"title": "a"}\n', CUSTEXT, "line 1 has no text in field 'text' (title)"),
-        ("in.csv", "id\n1\n", CUSTEXT, "no column 'text' (id)"),
+        ("in.jsonl", '{"title": "a"}\n', CUSTEXT, "line 1 has no text in field 'text'; pass"),
+        ("in.jsonl", '["a"]\n', CUSTEXT, "line 1 has no text in field 'text'; pass"),
+        ("in.csv", "id\n1\n", CUSTEXT, "no column 'text' among the 1 of the first line"),
         ("in.csv", "id,text\n1,a,b\n", CUSTEXT, "line 2 has 3 columns, the header 2"),
         ("in.csv", 'id,text\n1,"a\n', CUSTEXT, "is no csv"),
         ("in.txt", b"caf\xe9\n", CUSTEXT, "is not utf-8"),
@@ -148,6 +155,41 @@ def test_bad_input_is_one_line_and_leaves_nothing(run, tmp_path, name, content, 
     assert len(result.stderr.strip().splitlines()) == 1
     assert (tmp_path / "out").read_text() == "earlier\n"
     assert {path.name for path in tmp_path.iterdir()} <= {"out", name}
+
+
+@pytest.mark.parametrize(
+    "name, content",
+    [
+        ("in.csv", 'Anna Müller,"owes\nmoney",17 May\nBob,no,18 May\n'),  # no header, and a line break in quotes
+        ("in.csv", 'id,text\n1,"owes\nmoney",Anna Müller\n'),
+        ("in.csv", 'id,text\n1,"owes" money Anna Müller\n'),
+        ("in.csv", 'id,text\n1,"owes money Anna Müller\n'),
+        ("in.jsonl", '{"Anna Müller": "owes\\nmoney"}\n'),
+        ("in.jsonl", '{"text": "owes money"} Anna Müller\n'),
+    ],
+)
+def test_no_error_quotes_the_private_text(run, tmp_path, name, content):
+    (tmp_path / name).write_text(content)
+    result = run(*CUSTEXT, name, "out")
+    assert result.exit_code == 2 and len(result.stderr.splitlines()) == 1 and "source: " in result.stderr
+    assert not {"Anna", "Müller", "owes", "money"} & set(result.output.replace("'", " ").split())
+
+
+@pytest.mark.parametrize("name", [name for name in MECHANISMS if name != "released custext+"])  # it has two
+def test_the_record_describes_the_vocabulary_once(run, tmp_path, name):
+    (tmp_path / "in.txt").write_text(TEXT)
+    epsilon = () if name == "random" else ("--epsilon", "3")
+    assert run("--mechanism", name, *epsilon, "in.txt", "out.txt").exit_code == 0
+    text = (tmp_path / "out.txt.json").read_text()
+    assert text.count(json.loads(text)["embedding"]["sha256"]) == 1
+
+
+def test_words_of_another_list_are_described_too():
+    vectors = np.random.default_rng(0).normal(size=(len(WORDS), 4))
+    few, many = (Embeddings(WORDS[:n], vectors[:n]) for n in (6, 12))
+    mechanism = textsan.CusText(few, 1.0, k=4, mapping="overlapping", outputs=many)
+    described = files.description(mechanism, "toy", None, files.Counts(1, 1, 1))["parameters"]
+    assert described["outputs"] == {"words": 12, "sha256": many.sha256}
 
 
 def test_the_source_is_not_overwritten(run, tmp_path):

@@ -87,7 +87,9 @@ def test_a_word_that_is_kept_is_no_explanation_of_another():
     ch = Channel.from_matrix(np.full((3, 3), 1 / 3), ["the", "cat", "sat"], ["the", "cat", "sat"])
     counts = {"the": 9, "cat": 2, "sat": 1}
     assert ContextFreeBayes(ch, counts).reconstruct([["sat"]], [(0, 0)]) == ["the"]
-    assert ContextFreeBayes(ch, counts, keep={"the"}).reconstruct([["sat"]], [(0, 0)]) == ["cat"]
+    assert ContextFreeBayes(ch, counts, attacked={"cat", "sat"}).reconstruct([["sat"]], [(0, 0)]) == ["cat"]
+    kept = ch.keeping({"the"})  # plain Bayes is right by itself
+    assert ContextFreeBayes(kept, counts).reconstruct([["sat", "the"]], [(0, 0), (0, 1)]) == ["cat", "the"]
 
 
 def test_positions_outside_of_the_documents_are_refused():

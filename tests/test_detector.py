@@ -8,7 +8,7 @@ from textsan.attacks import ContextFreeBayes, ContextualBayes, DensityRatio
 from textsan.attacks.released_code import ReleasedContextual
 from textsan.attacks.sentence_pairs import Pair
 from textsan.evaluation import attack_success_rate, sensitive_positions, words_at
-from textsan.leakage.enumeration import World
+from textsan.leakage.enumeration import JointDistribution
 from textsan.models import encoders
 from textsan.text import assets
 
@@ -38,7 +38,7 @@ def test_two_pairs_a_position_one_of_each_label():
 
 def test_only_targets_and_sensitive_words_are_learnt_from():
     shadow, released = [["the", "cat", "dog", "cow"]], [["the", "cat", "dog", "dog"]]
-    attack = ContextualBayes(ANIMALS, COUNTS, sensitive={"cat", "cow"})
+    attack = ContextualBayes(ANIMALS, COUNTS, attacked={"cat", "cow"})
 
     def guesses(**settings):
         return [pair.guess[1:] for pair in attack.training_pairs(shadow, released, **settings)[0]]
@@ -178,7 +178,7 @@ def random_world(seed):
     generator = np.random.default_rng(seed)
     source = generator.dirichlet(np.full(9, 0.4)).reshape(3, 3)
     matrix = generator.dirichlet(np.ones(3), size=3)
-    return source, matrix, World.tokenwise(source, matrix)
+    return source, matrix, JointDistribution.tokenwise(source, matrix)
 
 
 @pytest.mark.parametrize("seed", range(5))

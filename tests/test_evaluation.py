@@ -4,7 +4,10 @@ from statsmodels.stats.proportion import proportion_confint
 
 from textsan.evaluation import (
     attack_success_rate,
+    bootstrap_difference,
+    bootstrap_mean,
     bootstrap_rate,
+    hit_rate,
     paired_difference,
     sensitive_positions,
     substring_success_rate,
@@ -66,6 +69,68 @@ def test_bootstrap_covers_as_often_as_it_says():
         interval = bootstrap_rate(guesses, ["a"] * 480, np.repeat(np.arange(60), 8), seed=trial, resamples=400)
         covered += interval.low <= 0.4 <= interval.high
     assert 0.89 <= covered / 200 <= 0.99
+
+
+def test_hits_are_scored_as_the_guesses_are():
+    generator = np.random.default_rng(5)
+    guesses, others, truths = (generator.choice(["a", "b", "c"], size=300).tolist() for _ in range(3))
+    hits, missed = (
+        np.array([word == truth for word, truth in zip(g, truths, strict=True)]) for g in (guesses, others)
+    )
+    groups = generator.integers(40, size=300)
+    assert hit_rate(hits) == attack_success_rate(guesses, truths)
+    assert bootstrap_mean(hits, groups, seed=3) == bootstrap_rate(guesses, truths, groups, seed=3)
+    gain = bootstrap_mean(hits.astype(float) - missed, groups, seed=3)
+    assert gain == paired_difference(guesses, others, truths, groups, seed=3)
+
+
+def test_the_interval_of_a_mean_covers_as_often_as_it_says():
+    generator = np.random.default_rng(6)
+    groups, covered = np.repeat(np.arange(60), 5), 0
+    for trial in range(200):
+        values = np.repeat(generator.normal(2, 1, size=60), 5) + generator.normal(0, 1, size=300)
+        interval = bootstrap_mean(values, groups, seed=trial, resamples=400)
+        covered += interval.low <= 2 <= interval.high
+    assert 0.88 <= covered / 200 <= 0.99
+
+
+def test_a_difference_of_two_kinds_is_that_of_their_means():
+    """Against the resamples counted one by one, a kind that some of them lack included."""
+    hits, words = np.array([2.0, 0, 1, 3]), np.array([2, 0, 4, 3])
+    rare, few = np.array([0.0, 1, 0, 0]), np.array([0, 1, 0, 0])
+    difference = bootstrap_difference((hits, words), (rare, few), seed=7, resamples=50)
+    draws = np.random.default_rng(7).multinomial(4, np.full(4, 0.25), size=50)
+    gaps = []
+    for draw in draws:
+        drawn = np.repeat(np.arange(4), draw)
+        means = [v[drawn].sum() / n[drawn].sum() if n[drawn].sum() else 0 for v, n in ((hits, words), (rare, few))]
+        gaps.append(means[0] - means[1])
+    assert (draws[:, 1] == 0).any()
+    assert difference == (6 / 9 - 1, *np.quantile(gaps, [0.025, 0.975]))
+
+
+def test_kinds_that_share_sentences_are_compared_more_closely_than_apart():
+    generator = np.random.default_rng(8)
+    rates, words = generator.beta(2, 3, size=200), np.full(200, 6)
+    first, second = ((generator.binomial(6, rates), words) for _ in range(2))
+    together = bootstrap_difference(first, second, seed=1)
+    alone = [bootstrap_difference(kind, (np.zeros(200), words), seed=1) for kind in (first, second)]
+    assert together.high - together.low < np.hypot(*(one.high - one.low for one in alone)) - 0.02
+
+
+@pytest.mark.parametrize(
+    "call, word",
+    [
+        (lambda: hit_rate([]), "hits"),
+        (lambda: bootstrap_mean([], [], seed=0), "values"),
+        (lambda: bootstrap_mean([1, 2], [0], seed=0), "groups"),
+        (lambda: bootstrap_difference(([1], [1]), ([1, 2], [1, 2]), seed=0), "same sentences"),
+        (lambda: bootstrap_difference(([1], [1]), ([0], [0]), seed=0), "no sentence"),
+    ],
+)
+def test_means_of_nothing_get_one_line(call, word):
+    with pytest.raises(ValueError, match=word):
+        call()
 
 
 @pytest.mark.parametrize("guesses, truths", [([], []), (["a"], ["a", "b"])])

@@ -37,7 +37,7 @@ def test_counting_is_brute_force(pairs):
     for guess, (d, i) in zip(guesses, places(docs), strict=True):
         y = released[d][i]
         assert joint[guess, y] == max(joint[x, y] for x in "abcde")
-    without = EmpiricalInversion(sensitive="de").fit(docs, released)
+    without = EmpiricalInversion(attacked="de").fit(docs, released)
     assert set(without.table.values()) <= set("de")
 
 
@@ -69,7 +69,7 @@ def test_with_many_copies_it_is_the_context_free_attack_without_smoothing():
 
 
 def test_what_was_never_released_is_guessed_to_be_itself():
-    attack = EmpiricalInversion(sensitive={"a"}).fit([["a", "the"]], [["u", "the"]])
+    attack = EmpiricalInversion(attacked={"a"}).fit([["a", "the"]], [["u", "the"]])
     assert attack.reconstruct([["u", "the", "v"]], [(0, 0), (0, 1), (0, 2)]) == ["a", "the", "v"]
     assert attack.table == {"u": "a"}
 
@@ -102,7 +102,7 @@ def test_it_learns_what_counting_cannot(taught):
     attack, shadow, private = taught
     truths = [doc[1] for doc in private]
     read = attack_success_rate(attack.reconstruct(sanitize(private), POSITIONS), truths)
-    counted = EmpiricalInversion(sensitive=WORLD).fit(shadow, sanitize(shadow))
+    counted = EmpiricalInversion(attacked=WORLD).fit(shadow, sanitize(shadow))
     assert attack_success_rate(counted.reconstruct(sanitize(private), POSITIONS), truths).value == 1 / 3
     assert read.value > 0.95
 

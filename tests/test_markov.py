@@ -16,8 +16,8 @@ from textsan.attacks.forward_backward import Transitions
 from textsan.attacks.markov import _smallest_of_the_best
 from textsan.evaluation import attack_success_rate, paired_difference, sensitive_positions, words_at
 from textsan.experiments.hierarchy import conditional_expectation, ladder, word_prior
-from textsan.experiments.known_source import Laboratory, corpus_source, frequent_words
-from textsan.leakage.enumeration import World, markov_source
+from textsan.experiments.known_source import KnownSource, corpus_source, frequent_words
+from textsan.leakage.enumeration import JointDistribution, markov_source
 from textsan.mechanisms import CusText
 from textsan.priors import MarkovModel
 
@@ -303,17 +303,19 @@ def test_kept_words_that_others_may_become():
     for limit in (0, 1024):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(emissions, "SPARSE_LIMIT", limit)
-            attack = MarkovBayes(channel, model, keep=["the"])
+            attack = MarkovBayes(channel.keeping(["the"]), model)
             first, second = attack.posterior(["the", "cat"])
             assert first == pytest.approx({"the": 0.8, "cat": 0.2}) and second == {"cat": 1.0}
-            assert attack.reconstruct([["the"]], [(0, 0)]) == ["cat"]  # under attack: not a kept word
+            assert attack.reconstruct([["the"]], [(0, 0)]) == ["the"]
+            told = MarkovBayes(channel.keeping(["the"]), model, attacked=["cat"])
+            assert told.reconstruct([["the"]], [(0, 0)]) == ["cat"]  # under attack: not a kept word
 
 
 def test_only_sensitive_words_are_guessed():
     channel = Channel.from_matrix(np.full((3, 3), 1 / 3), "abc", "abc")
     model = MarkovModel.from_arrays("abc", [0.6, 0.3, 0.1], np.tile([0.6, 0.3, 0.1], (3, 1)))
     for k in (None, 1):
-        attack = MarkovBayes(channel, model, sensitive=["b", "c"], k=k)
+        attack = MarkovBayes(channel, model, attacked=["b", "c"], k=k)
         assert attack.reconstruct([["c", "c"]], [(0, 0), (0, 1)]) == ["b", "b"]
     assert attack.posterior(["c"])[0] == pytest.approx({"a": 2 / 3, "b": 1 / 3})
 
@@ -325,7 +327,7 @@ def test_best_sentence_is_not_best_words():
         initial, transition, matrix, model, channel = random_chain(seed, 4, 3)
         hmm = CategoricalHMM(n_components=4)
         hmm.startprob_, hmm.transmat_, hmm.emissionprob_, hmm.n_features = initial, transition, matrix, 3
-        world = World.tokenwise(markov_source(initial, transition, 3), matrix)
+        world = JointDistribution.tokenwise(markov_source(initial, transition, 3), matrix)
         hits = {"modes": 0.0, "viterbi": 0.0}
         for y in np.ndindex(3, 3, 3):
             joint = world.joint[(...,) + y]
@@ -343,7 +345,7 @@ def test_best_sentence_is_not_best_words():
 
 def test_neighbours_posterior_is_that_of_the_world():
     initial, transition, matrix, model, channel = random_chain(11, 4, 3)
-    world = World.tokenwise(markov_source(initial, transition, 3), matrix)
+    world = JointDistribution.tokenwise(markov_source(initial, transition, 3), matrix)
     total = np.zeros(3)
     for x in np.ndindex(4, 4, 4):
         for y in np.ndindex(3, 3, 3):
@@ -362,7 +364,7 @@ def test_simulated_ladder_covers_the_exact_one():
         channel = Channel.from_matrix(matrix, WORDS[:4], WORDS[:4])
 
     mechanism = Direct(Embeddings(WORDS[:4], np.eye(4)), 1.0, k=4)
-    world = World.tokenwise(markov_source(initial, transition, 4), matrix)
+    world = JointDistribution.tokenwise(markov_source(initial, transition, 4), matrix)
     exact = np.mean([world.ladder(i) for i in range(4)], axis=0)
     rungs = ladder(model, mechanism, n_sentences=4000, seed=0, length=4)
     assert rungs.contextual.high - rungs.contextual.low < 0.02
@@ -414,7 +416,7 @@ def _rows(matrix):
 def test_calibration_chooses_the_weight_on_held_out_shadow_sentences(lab):
     model, mechanism = lab
     shadow, private = model.sample(400, seed=20), model.sample(400, seed=21)
-    attack = MarkovBayes(mechanism.channel, keep=mechanism.keep).fit(shadow, mechanism.sanitize(shadow, seed=22))
+    attack = MarkovBayes(mechanism.channel).fit(shadow, mechanism.sanitize(shadow, seed=22))
     assert 0 < attack.weight <= 1
     assert attack.model.log_likelihood(shadow) == MarkovModel.fit(shadow, mechanism.inputs).log_likelihood(shadow)
     released = mechanism.sanitize(private, seed=23)
@@ -489,7 +491,7 @@ def test_regrets_are_what_hits_say_on_average_and_never_negative(lab):
     generator = np.random.default_rng(0)
     differences = []
     for seed in range(20):
-        here = Laboratory(model, mechanism, n_private=60, n_shadow=60, seed=seed)
+        here = KnownSource(model, mechanism, n_private=60, n_shadow=60, seed=seed)
         assert here.regret(here.best.reconstruct(here.released, here.positions)).value == pytest.approx(
             0, abs=1e-12
         )

@@ -5,7 +5,9 @@ import socket
 import pytest
 import torch
 
+from textsan.attacks.sentence_pairs import Pair, PairClassifier
 from textsan.models import encoders
+from textsan.models.context_model import Batch, Reader, train
 from textsan.text import assets
 
 pytestmark = pytest.mark.usefixtures("default_data")
@@ -57,3 +59,44 @@ def test_unknown_models_and_absent_devices_are_named(monkeypatch):
     assert encoders.pick_device() == torch.device("cpu")
     with pytest.raises(ValueError, match="no GPU"):
         encoders.pick_device("cuda:0")
+
+
+def test_what_is_seeded_depends_on_the_seed_alone_and_the_caller_draws_on():
+    torch.manual_seed(1)
+    expected = torch.rand(3)
+    torch.manual_seed(1)
+    with encoders.seeded(7):
+        first = torch.rand(3)
+    assert torch.equal(torch.rand(3), expected)
+    with encoders.seeded(7):
+        assert torch.equal(torch.rand(3), first)
+    with encoders.seeded(8):
+        assert not torch.equal(torch.rand(3), first)
+
+
+def train_a_reader():
+    reader = Reader(seed=1)
+    words = reader.vectors(["cat", "dog"]).detach()
+    where = torch.tensor([[0, 0], [0, 1]])
+    batch = Batch(words[None], torch.tensor([2]), where, words, torch.zeros(()), torch.tensor([0, 1]))
+    train(reader, lambda step: batch, steps=2, learning_rate=1e-3, seed=5)
+    return list(reader.trained().values())
+
+
+def train_on_pairs():
+    classifier = PairClassifier(seed=1)
+    pairs = [Pair(("a", "cat"), ("a", "dog")), Pair(("the", "mat"), ("the", "film"))]
+    settings = {"epochs": 2, "learning_rate": 1e-4, "decay_every": 5, "batch_size": 1, "seed": 5}
+    classifier.train([(pairs, [0, 1])], **settings)
+    return list(classifier.model.parameters())
+
+
+@pytest.mark.parametrize("build", [train_a_reader, train_on_pairs])
+def test_building_and_training_leave_the_callers_stream_alone(build):
+    torch.manual_seed(1)
+    expected = torch.rand(3)
+    torch.manual_seed(1)
+    first = build()
+    assert torch.equal(torch.rand(3), expected)
+    torch.manual_seed(2)  # and what it draws does not depend on the caller
+    assert all(map(torch.equal, first, build()))

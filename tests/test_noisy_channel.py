@@ -1,4 +1,4 @@
-"""Slots, reader and noisy-channel attack: tables by hand, invariances, a world with a known optimum, no leak."""
+"""The reader and the noisy-channel attack: tables by hand, invariances, a world with a known optimum, no leak."""
 
 import json
 import shutil
@@ -11,7 +11,7 @@ from safetensors import safe_open
 
 from textsan import Channel
 from textsan.attacks import ContextFreeBayes, MarkovBayes, NoisyChannel
-from textsan.attacks.expected_embeddings import Slots
+from textsan.attacks.expected_embeddings import ExpectedEmbeddings
 from textsan.attacks.shadow import batches_by_length, folds, held_out_split, windows
 from textsan.cli import main
 from textsan.evaluation import attack_success_rate, sensitive_positions, words_at
@@ -47,7 +47,9 @@ def reader():
 
 
 def test_slots_by_hand():
-    slots = Slots(CHANNEL, COUNTS, Letters(), k=3, keep={"the"})
+    slots = ExpectedEmbeddings(
+        CHANNEL.keeping({"the"}), COUNTS, Letters(), k=3, attacked=set(CHANNEL.inputs) - {"the"}
+    )
     batch, known, table = slots.batch([["a", "the", "c"], ["b"]], [(0, 0), (0, 2), (1, 0)], ["a", "a", "c"])
     # Prior 4 : 2 : 1. Pr(x | a) is 2 : 0.5 : 0; with one a less in the counts 3 : 2 : 1, and 1.5 : 0.5 : 0.
     assert torch.allclose(batch.slots[0, 0], torch.tensor([0.5 / 2.0]))
@@ -65,10 +67,10 @@ def test_slots_by_hand():
 
 
 def test_leaving_one_out_is_counting_without_it():
-    slots = Slots(CHANNEL, COUNTS, Letters(), k=3)
+    slots = ExpectedEmbeddings(CHANNEL, COUNTS, Letters(), k=3)
     for truth, released in (("a", "a"), ("b", "c"), ("b", "b")):
         batch, _, _ = slots.batch([[released]], [(0, 0)], [truth])
-        fewer = Slots(CHANNEL, COUNTS | {truth: COUNTS[truth] - 1}, Letters(), k=3)
+        fewer = ExpectedEmbeddings(CHANNEL, COUNTS | {truth: COUNTS[truth] - 1}, Letters(), k=3)
         other, _, _ = fewer.batch([[released]], [(0, 0)])
         assert torch.allclose(batch.slots, other.slots)
         ours = dict(zip(batch.candidates[0, :, 0].tolist(), batch.log_prior[0].softmax(0).tolist(), strict=True))
@@ -77,7 +79,7 @@ def test_leaving_one_out_is_counting_without_it():
 
 
 def test_attacked_slots_hold_sensitive_words_only():
-    slots = Slots(CHANNEL, COUNTS, Letters(), k=3, sensitive={"b", "c"})
+    slots = ExpectedEmbeddings(CHANNEL, COUNTS, Letters(), k=3, attacked={"b", "c"})
     batch, _, _ = slots.batch([["b", "b"]], [(0, 1)])
     # Pr(x | b) is 2 : 0.5 : 0.5 over all words, 0.5 : 0.5 over the sensitive ones.
     assert batch.slots[0, :, 0].tolist() == pytest.approx([(0.5 + 1) / 3, 1.5])
@@ -85,19 +87,21 @@ def test_attacked_slots_hold_sensitive_words_only():
 
 
 def test_kept_words_hold_their_own_vector_but_at_attacked_positions():
-    slots = Slots(CHANNEL, COUNTS, Letters(), k=3, keep={"b"})
+    slots = ExpectedEmbeddings(
+        CHANNEL.keeping({"b"}), COUNTS, Letters(), k=3, attacked=set(CHANNEL.inputs) - {"b"}
+    )
     batch, _, _ = slots.batch([["b", "b"]], [(0, 1)])
     assert batch.slots[0, :, 0].tolist() == pytest.approx([1.0, 2 * 0.5 / 2.5])
 
 
 def test_positions_that_nothing_explains_are_left_out():
-    slots = Slots(CHANNEL, COUNTS, Letters(), k=3, sensitive={"c"})
+    slots = ExpectedEmbeddings(CHANNEL, COUNTS, Letters(), k=3, attacked={"c"})
     _, known, _ = slots.batch([["a", "b", "x"]], [(0, 0), (0, 1), (0, 2)])
     assert known.tolist() == [1]
 
 
 def test_masks_hide_the_slot_alone():
-    slots = Slots(CHANNEL, COUNTS, Letters(), k=3)
+    slots = ExpectedEmbeddings(CHANNEL, COUNTS, Letters(), k=3)
     batch, _, _ = slots.batch([["a", "b"]], [(0, 0), (0, 1)], masked=np.array([True, False]))
     plain, _, _ = slots.batch([["a", "b"]], [(0, 0), (0, 1)])
     assert batch.slots[0, 0] == -1
@@ -139,7 +143,7 @@ def test_batches_hold_every_item_once_and_similar_lengths():
 
 
 def sentence_batch(reader, docs):
-    slots = Slots(CHANNEL, COUNTS, reader, k=3)
+    slots = ExpectedEmbeddings(CHANNEL, COUNTS, reader, k=3)
     return slots.batch(docs, [(d, i) for d, doc in enumerate(docs) for i in range(len(doc))])[0]
 
 
@@ -165,7 +169,7 @@ def test_neighbours_in_a_batch_do_not_matter(reader):
 def test_training_can_be_taken_up_where_it_was_left():
     def run(first_part):
         reader = Reader(seed=1)
-        slots = Slots(CHANNEL, COUNTS, reader, k=3)
+        slots = ExpectedEmbeddings(CHANNEL, COUNTS, reader, k=3)
         docs = [["a", "b", "c"], ["c", "b", "a"]]
         positions = [(d, i) for d in range(2) for i in range(3)]
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -13,11 +14,12 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from textsan import Embeddings, Setting, load_dataset
+from textsan import Embeddings, Split, load_dataset
+from textsan.attacks import ATTACKS, Unchanged
 from textsan.cli import main
 from textsan.evaluation import attack_success_rate, bootstrap_rate
 from textsan.experiments import problems, specification, sweep
-from textsan.experiments.splits import load_setting
+from textsan.experiments.splits import load_split
 from textsan.text.names import find_names
 
 SPEC = {
@@ -47,15 +49,15 @@ def write(folder, **changes):
 def world(monkeypatch):
     """Settings of made-up sentences, drawn with the seed; nothing is read or downloaded."""
 
-    def setting(dataset, n_private, n_shadow, *, seed, shadow_dataset):
+    def split(dataset, n_private, n_shadow, *, seed, shadow_dataset):
         generator = np.random.default_rng(9)
         words = ["the", "of", *(f"w{i}" for i in range(80))]
         embeddings = Embeddings(words, generator.normal(size=(82, 4)))
         weights = generator.dirichlet(np.full(82, 0.5))
         draws = np.random.default_rng(seed).choice(words, size=(n_private + n_shadow, 8), p=weights).tolist()
-        return Setting(draws[:n_private], draws[n_private:], embeddings)
+        return Split(draws[:n_private], draws[n_private:], embeddings)
 
-    monkeypatch.setattr(problems, "_setting", setting)
+    monkeypatch.setattr(problems, "_split", split)
     monkeypatch.setattr(specification, "load_dataset", lambda name: [])
 
 
@@ -101,13 +103,13 @@ def test_attacks_of_a_family_see_the_same_positions_and_the_hits_are_kept(world,
 
 
 def test_protected_words_alone_are_attacked(world):
-    case = problems.prepare("rt", 40, 30, None, 0, "custext+", epsilon=1.0)
-    assert {"the", "of"} & {word for doc in case.setting.private for word in doc}
-    assert not {"the", "of"} & set(case.truths)
-    case = problems.prepare("rt", 40, 30, None, 0, "santext+", epsilon=1.0)
-    assert set(case.truths) <= case.mechanism.sensitive == set(case.mechanism.inputs) - case.spared
-    assert not case.spared & set(problems.ATTACKS["context-free"][0](case).guesses)
-    assert case.shadow_released[:2] != case.mechanism.sanitize(case.setting.shadow, seed=0)[:2]
+    problem = problems.prepare("rt", 40, 30, None, 0, "custext+", epsilon=1.0)
+    assert {"the", "of"} & {word for doc in problem.split.private for word in doc}
+    assert not {"the", "of"} & set(problem.truth.words)
+    problem = problems.prepare("rt", 40, 30, None, 0, "santext+", epsilon=1.0)
+    assert set(problem.truth.words) <= problem.mechanism.sensitive == problem.knowledge.attacked
+    assert set(problem.guesses("context-free")) <= problem.knowledge.attacked
+    assert problem.knowledge.sanitized()[1][:2] != problem.mechanism.sanitize(problem.split.shadow, seed=0)[:2]
 
 
 def test_names_alone_are_attacked_where_names_are_asked_for(default_data):
@@ -116,16 +118,16 @@ def test_names_alone_are_attacked_where_names_are_asked_for(default_data):
         for targets in ("protected", "census")
     )
     assert names.released == every.released and 0 < len(names.positions) < len(every.positions) / 5
-    assert set(names.positions) == set(every.positions) & set(find_names(every.setting.records, "census"))
+    assert set(names.positions) == set(every.positions) & set(find_names(every.split.records, "census"))
 
 
 def test_the_bound_knows_the_attacked_words(world):
     """Over ten seeds, no context-free attack on shadow counts is above it on average."""
     rates = Counter()
     for seed in range(10):
-        case = problems.prepare("rt", 200, 30, None, seed, "custext+", epsilon=2.0)
+        problem = problems.prepare("rt", 200, 30, None, seed, "custext+", epsilon=2.0)
         for name in ("context-free", "context-free bound"):
-            rates[name] += attack_success_rate(problems.ATTACKS[name][0](case).guesses, case.truths).value / 10
+            rates[name] += attack_success_rate(problem.guesses(name), problem.truth.words).value / 10
     assert rates["context-free"] < rates["context-free bound"]
 
 
@@ -141,19 +143,25 @@ def test_finished_cells_are_skipped_and_new_ones_are_added(world, tmp_path, monk
 
 
 def test_a_failed_cell_is_reported_and_the_others_go_on(world, tmp_path, monkeypatch):
-    def breaks(case):
-        if case.seed == 1:
-            raise RuntimeError("out of luck")
-        return problems.Answer(case.truths, {"encoded": 3})
+    class Breaks(Unchanged):
+        details = {"encoded": 3}
 
-    monkeypatch.setitem(problems.ATTACKS, "unchanged", (breaks, {}))
+        @classmethod
+        def against(cls, knowledge):
+            if knowledge.seed == 1:
+                raise RuntimeError("out of luck")
+            return cls()
+
+    monkeypatch.setitem(ATTACKS._entries, "unchanged", replace(ATTACKS["unchanged"], constructor=Breaks.against))
     arguments = ["sweep", str(write(tmp_path)), "-o", str(tmp_path / "out"), "-j", "1"]
     result = CliRunner().invoke(main.main, arguments)
     assert result.exit_code == 1
     failed = [line for line in result.stderr.splitlines() if "RuntimeError: out of luck" in line]
     assert len(failed) == 3 and all("unchanged-1" in line for line in failed)
     assert len(pd.read_csv(tmp_path / "out" / "results.csv")) == SIZE - 3
-    monkeypatch.setitem(problems.ATTACKS, "unchanged", (lambda case: problems.Answer(case.truths), {}))
+    monkeypatch.setitem(
+        ATTACKS._entries, "unchanged", replace(ATTACKS["unchanged"], constructor=Unchanged.against)
+    )
     assert CliRunner().invoke(main.main, arguments).exit_code == 0
     table = pd.read_csv(tmp_path / "out" / "results.csv")
     assert len(table) == SIZE
@@ -256,6 +264,55 @@ def test_a_dask_cluster_of_two_workers_gives_the_same_results(reference, tmp_pat
     assert contents(tmp_path) == contents(reference)
 
 
+def test_a_dask_worker_that_is_killed_costs_its_family_and_one_line(default_data, tmp_path):
+    import dask
+    from distributed import Client, LocalCluster
+
+    def arm():  # in the worker: this attack kills it, once; the worker that takes its place is as usual
+        import os
+        import signal
+
+        from textsan.attacks import ATTACKS
+
+        def die(case, *, k=None):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+        ATTACKS.register("markov", die)
+
+    attacks = ["unchanged", {"name": "markov", "k": 5}, "context-free"]
+    defences = [{"name": "custext+", "epsilon": 1, "k": 5}]
+    spec = write(tmp_path, attack=attacks, defence=defences, seed=0)
+    cells = specification.read_spec(spec)
+    with (
+        dask.config.set({"distributed.scheduler.allowed-failures": 0}),
+        LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster,
+    ):
+        with Client(cluster.scheduler_address) as client:
+            client.run(arm)
+        arguments = ["sweep", str(spec), "-o", str(tmp_path), "--scheduler", cluster.scheduler_address]
+        result = CliRunner().invoke(main.main, arguments)
+        said = [line for line in result.stderr.splitlines() if "textsan: " in line]
+        assert result.exit_code == 1 and "Traceback" not in result.stderr
+        assert len(said) == 1 and "1 failed" in said[0] and "worker that had it was killed" in said[0]
+        assert list(pd.read_csv(tmp_path / "results.csv").attack) == ["unchanged"]
+        assert sweep.run(cells, tmp_path, scheduler=cluster.scheduler_address) == []
+    assert len(sweep.table(cells, tmp_path)) == 3
+
+
+def test_a_cluster_without_workers_ends_as_one_line(world, tmp_path, monkeypatch):
+    from distributed import LocalCluster
+
+    monkeypatch.setattr(sweep, "_PATIENCE", 0.5)
+    with LocalCluster(n_workers=0, dashboard_address=None) as cluster:
+        arguments = ["sweep", str(write(tmp_path)), "-o", str(tmp_path), "--scheduler", cluster.scheduler_address]
+        result = CliRunner().invoke(main.main, arguments)
+    assert (
+        result.exit_code == 1
+        and "it has no workers left, with 6" in result.stderr
+        and "Traceback" not in result.stderr
+    )
+
+
 def test_differences_are_those_of_the_same_positions(world, tmp_path):
     cells = specification.read_spec(write(tmp_path, attack=["unchanged", "context-free"], seed=0))
     assert sweep.run(cells, tmp_path, workers=1, baselines=["context-free"]) == []
@@ -285,7 +342,7 @@ def test_what_made_the_results_stands_beside_them(world, tmp_path):
 
 
 def test_the_attackers_sentences_may_be_of_another_data_set(default_data):
-    own, other = (load_setting("amazon", 30, 20, seed=0, shadow_dataset=name) for name in (None, "tweets"))
+    own, other = (load_split("amazon", 30, 20, seed=0, shadow_dataset=name) for name in (None, "tweets"))
     tweets = {tuple(record.tokens) for record in load_dataset("tweets")}
     assert own.private == other.private and own.shadow != other.shadow
     assert {tuple(doc) for doc in other.shadow} <= tweets

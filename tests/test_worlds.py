@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from textsan import Channel, leakage
-from textsan.leakage.enumeration import World, markov_source
+from textsan.leakage.enumeration import JointDistribution, markov_source
 
 worlds = st.tuples(st.integers(0, 10**6), st.integers(2, 4), st.integers(2, 4), st.integers(1, 3))
 
@@ -26,7 +26,7 @@ def random_parts(seed, words, outputs, n, markov=False):
 @settings(deadline=None, max_examples=60)
 def test_the_joint_distribution_is_that_of_independent_draws(shape):
     source, matrix = random_parts(*shape)
-    joint = World.tokenwise(source, matrix).joint
+    joint = JointDistribution.tokenwise(source, matrix).joint
     n = source.ndim
     for x in itertools.islice(np.ndindex(source.shape), 10):
         for y in itertools.islice(np.ndindex(joint.shape[n:]), 10):
@@ -37,7 +37,7 @@ def test_the_joint_distribution_is_that_of_independent_draws(shape):
 @given(worlds)
 @settings(deadline=None, max_examples=80)
 def test_the_ladder_ascends(shape):
-    world = World.tokenwise(*random_parts(*shape))
+    world = JointDistribution.tokenwise(*random_parts(*shape))
     for i in range(world.n):
         rungs = world.ladder(i)
         assert all(low <= high + 1e-12 for low, high in itertools.pairwise(rungs))
@@ -46,7 +46,7 @@ def test_the_ladder_ascends(shape):
 @given(worlds)
 @settings(deadline=None, max_examples=60)
 def test_context_never_adds_uncertainty(shape):
-    world = World.tokenwise(*random_parts(*shape))
+    world = JointDistribution.tokenwise(*random_parts(*shape))
     for i in range(world.n):
         assert world.entropy(i, outputs=range(world.n)) <= world.entropy(i, outputs=[i]) + 1e-10
 
@@ -55,7 +55,7 @@ def test_context_never_adds_uncertainty(shape):
 @settings(deadline=None, max_examples=60)
 def test_rungs_without_context_are_those_of_the_channel(shape):
     source, matrix = random_parts(*shape)
-    world = World.tokenwise(source, matrix)
+    world = JointDistribution.tokenwise(source, matrix)
     channel = Channel.from_matrix(matrix, map(str, range(len(matrix))), map(str, range(matrix.shape[1])))
     prior = world.marginal([0])
     assert world.vulnerability(0, outputs=[0]) == pytest.approx(
@@ -67,7 +67,7 @@ def test_rungs_without_context_are_those_of_the_channel(shape):
 @given(worlds)
 @settings(deadline=None, max_examples=60)
 def test_equation_6_term_by_term(shape):
-    world = World.tokenwise(*random_parts(*shape))
+    world = JointDistribution.tokenwise(*random_parts(*shape))
     for i in range(world.n):
         t = world.terms(i)
         product = t["y | x"] * t["x"] * t["c | x, y"] / (t["y"] * t["c | y"])
@@ -85,19 +85,19 @@ def disagreement(world, i):
 @given(worlds)
 @settings(deadline=None, max_examples=60)
 def test_lemma_the_channel_factors_out(shape):
-    world = World.tokenwise(*random_parts(*shape))
+    world = JointDistribution.tokenwise(*random_parts(*shape))
     assert max(disagreement(world, i) for i in range(world.n)) < 1e-10
 
 
 def test_lemma_fails_where_repeated_words_share_a_draw():
     source, matrix = random_parts(0, 3, 3, 3)
-    assert disagreement(World.tokenwise(source, matrix), 1) < 1e-12
-    assert disagreement(World.reusing(source, matrix), 1) > 0.05
+    assert disagreement(JointDistribution.tokenwise(source, matrix), 1) < 1e-12
+    assert disagreement(JointDistribution.reusing(source, matrix), 1) > 0.05
 
 
 def test_reusing_differs_from_tokenwise_only_on_sentences_with_repetitions():
     source, (_, matrix) = np.full((3, 3, 3), 1 / 27), random_parts(1, 3, 2, 3)
-    one, other = World.tokenwise(source, matrix).joint, World.reusing(source, matrix).joint
+    one, other = JointDistribution.tokenwise(source, matrix).joint, JointDistribution.reusing(source, matrix).joint
     for x in np.ndindex(source.shape):
         same = np.allclose(one[x], other[x], atol=1e-15)
         assert same == (len(set(x)) == 3)
@@ -107,7 +107,7 @@ def test_reusing_differs_from_tokenwise_only_on_sentences_with_repetitions():
 def test_no_deterministic_rule_beats_the_argmax():
     """Theorem 2 by enumeration: all 2^8 rules from three outputs to a word."""
     source, matrix = random_parts(5, 2, 2, 3)
-    world = World.tokenwise(source, matrix)
+    world = JointDistribution.tokenwise(source, matrix)
     for i in range(3):
         values = [world.value(np.reshape(rule, (2, 2, 2)), i) for rule in itertools.product(range(2), repeat=8)]
         assert max(values) == pytest.approx(world.value(world.best_rule(i), i), abs=1e-12)
@@ -116,7 +116,7 @@ def test_no_deterministic_rule_beats_the_argmax():
 
 @pytest.mark.parametrize("seed", range(3))
 def test_no_random_or_searched_rule_beats_the_argmax(seed):
-    world = World.tokenwise(*random_parts(seed, 4, 4, 3))
+    world = JointDistribution.tokenwise(*random_parts(seed, 4, 4, 3))
     generator = np.random.default_rng(seed)
     optimum = world.vulnerability(1, outputs=range(3))
     for _ in range(200):
@@ -136,7 +136,7 @@ def test_no_random_or_searched_rule_beats_the_argmax(seed):
 
 def test_shortlists_climb_to_the_optimum():
     """K-ASR (Definition 2) grows with K and is exact at K = all; K = 1 is the context-free rule."""
-    world = World.tokenwise(*random_parts(2, 5, 4, 3, markov=True))
+    world = JointDistribution.tokenwise(*random_parts(2, 5, 4, 3, markov=True))
     values = [world.value(world.shortlist_rule(1, k), 1) for k in range(1, 6)]
     assert values == sorted(values)
     assert values[0] == pytest.approx(world.vulnerability(1, outputs=[1]), abs=1e-12)
@@ -146,7 +146,7 @@ def test_shortlists_climb_to_the_optimum():
 
 def test_terms_hand_counted():
     """Two words, one neighbour, a channel that never lies: every probability is 0, 1/2 or 1."""
-    world = World.tokenwise([[0.5, 0], [0, 0.5]], np.eye(2))
+    world = JointDistribution.tokenwise([[0.5, 0], [0, 0.5]], np.eye(2))
     assert world.ladder(0) == (0.5, 1.0, 1.0, 1.0)
     assert world.entropy(0) == 1.0 and world.entropy(0, outputs=[1]) == 0.0
     assert world.terms(0)["c | x"][0, 0].tolist() == [1.0, 0.0]
@@ -158,9 +158,9 @@ def test_terms_hand_counted():
 )
 def test_what_is_no_world_is_refused(joint, message):
     with pytest.raises(ValueError, match=message):
-        World(joint)
+        JointDistribution(joint)
 
 
 def test_worlds_too_large_are_refused():
     with pytest.raises(ValueError, match="above"):
-        World.tokenwise(np.full((9,) * 5, 9.0**-5), np.full((9, 9), 1 / 9))
+        JointDistribution.tokenwise(np.full((9,) * 5, 9.0**-5), np.full((9, 9), 1 / 9))

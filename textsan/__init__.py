@@ -22,8 +22,9 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "text",
     ],
     submod_attrs={
+        "attacks": ["Knowledge"],
         "channel": ["Channel"],
-        "experiments.splits": ["Setting", "load_setting"],
+        "experiments.splits": ["Split", "load_split"],
         "mechanisms": [
             "CusText",
             "FBDD",

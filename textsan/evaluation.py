@@ -62,7 +62,7 @@ def attack_success_rate(guesses: Sequence[str], truths: Sequence[str]) -> Estima
     >>> attack_success_rate(["a", "b"], ["a", "c"]).value
     0.5
     """
-    return _wilson(_hits(guesses, truths))
+    return hit_rate(_hits(guesses, truths))
 
 
 def substring_success_rate(guesses: Sequence[str], truths: Sequence[str]) -> Estimate:
@@ -81,7 +81,81 @@ def substring_success_rate(guesses: Sequence[str], truths: Sequence[str]) -> Est
     0.5
     """
     _hits(guesses, truths)
-    return _wilson(np.array([truth in guess for guess, truth in zip(guesses, truths, strict=True)]))
+    return hit_rate([truth in guess for guess, truth in zip(guesses, truths, strict=True)])
+
+
+def hit_rate(hits: Sequence[bool]) -> Estimate:
+    """Share of hits with its 95 % Wilson interval, which takes them for independent.
+
+    Args:
+        hits: whether each of what was tried came out right.
+
+    Raises:
+        ValueError: none was tried.
+
+    >>> print(hit_rate([True, False]))
+    0.500 [0.095, 0.905]
+    """
+    hits = np.asarray(hits, dtype=bool)
+    if not len(hits):
+        raise ValueError("hits: none; pass at least one")
+    interval = stats.binomtest(int(hits.sum()), len(hits)).proportion_ci(method="wilson")
+    return Estimate(float(hits.mean()), float(interval.low), float(interval.high))
+
+
+def bootstrap_mean(values: Sequence[float], groups: Sequence[int], *, seed, resamples: int = 1000) -> Estimate:
+    """Mean with a 95 % percentile interval from resampling whole groups: those of the same sentence, say.
+
+    Args:
+        values: numbers, or hits; of a difference on the same positions, the differences.
+        groups: number of the group that each value belongs to.
+        seed: int or Generator.
+        resamples: bootstrap samples.
+
+    Raises:
+        ValueError: no value, or not as many groups as values.
+
+    >>> print(bootstrap_mean([1, 1, 0, 1], groups=[0, 0, 1, 2], seed=0))
+    0.750 [0.000, 1.000]
+    """
+    values = np.asarray(values, dtype=float)
+    if not len(values):
+        raise ValueError("values: none; pass at least one")
+    if len(groups) != len(values):
+        raise ValueError(f"groups: {len(groups)} for {len(values)} values; pass one a value")
+    _, group = np.unique(np.asarray(groups), return_inverse=True)
+    sums, sizes = np.bincount(group, weights=values), np.bincount(group)
+    means = _resampled(sums, sizes, _picks(len(sums), seed, resamples))
+    return Estimate(float(values.mean()), *_middle(means))
+
+
+def bootstrap_difference(first, second, *, seed, resamples: int = 1000) -> Estimate:
+    """Mean of one kind minus the mean of another with a 95 % interval; they share sentences, resampled together.
+
+    Unlike a mean of differences it compares what stands at different positions: names with other words, say.
+
+    Args:
+        first, second: of each kind a pair of arrays of one entry a sentence: the sum of its values there, and
+            their number (or weight).
+        seed: int or Generator.
+        resamples: bootstrap samples. In one without any of a kind, the mean of that kind counts as 0.
+
+    Raises:
+        ValueError: arrays of different lengths, or a kind that is in no sentence.
+
+    >>> print(bootstrap_difference(([2, 1], [2, 2]), ([0, 1], [1, 1]), seed=0))
+    0.250 [-0.500, 1.000]
+    """
+    first, second = (tuple(np.asarray(part, dtype=float) for part in kind) for kind in (first, second))
+    lengths = {len(part) for part in (*first, *second)}
+    if len(lengths) > 1:
+        raise ValueError(f"first, second: of {sorted(lengths)} sentences; pass arrays of the same sentences")
+    if not all(sizes.sum() > 0 for _, sizes in (first, second)):
+        raise ValueError("first, second: one is in no sentence; pass two kinds that are there")
+    picks = _picks(*lengths, seed, resamples)
+    means = [_resampled(*kind, picks) for kind in (first, second)]
+    values = [sums.sum() / sizes.sum() for sums, sizes in (first, second)]
+    return Estimate(float(values[0] - values[1]), *_middle(means[0] - means[1]))
 
 
 def bootstrap_rate(guesses, truths, groups: Sequence[int], *, seed, resamples: int = 1000) -> Estimate:
@@ -96,7 +170,7 @@ def bootstrap_rate(guesses, truths, groups: Sequence[int], *, seed, resamples: i
     >>> bootstrap_rate(["a", "b"], ["a", "c"], [0, 1], seed=0).value
     0.5
     """
-    return _bootstrap_mean(_hits(guesses, truths).astype(float), groups, seed, resamples)
+    return bootstrap_mean(_hits(guesses, truths), groups, seed=seed, resamples=resamples)
 
 
 def paired_difference(guesses, others, truths, groups: Sequence[int], *, seed, resamples: int = 1000) -> Estimate:
@@ -112,24 +186,22 @@ def paired_difference(guesses, others, truths, groups: Sequence[int], *, seed, r
     0.5
     """
     difference = _hits(guesses, truths).astype(float) - _hits(others, truths)
-    return _bootstrap_mean(difference, groups, seed, resamples)
+    return bootstrap_mean(difference, groups, seed=seed, resamples=resamples)
 
 
-def _wilson(hits: np.ndarray) -> Estimate:
-    interval = stats.binomtest(int(hits.sum()), len(hits)).proportion_ci(method="wilson")
-    return Estimate(float(hits.mean()), float(interval.low), float(interval.high))
+def _picks(groups: int, seed, resamples: int) -> np.ndarray:
+    """How often each group is in each resample, (resamples, groups)."""
+    return np.random.default_rng(seed).multinomial(groups, np.full(groups, 1 / groups), size=resamples)
 
 
-def _bootstrap_mean(values: np.ndarray, groups, seed, resamples: int) -> Estimate:
-    if len(groups) != len(values):
-        raise ValueError(f"groups: {len(groups)} for {len(values)} positions; pass one a position")
-    _, group = np.unique(np.asarray(groups), return_inverse=True)
-    sums, sizes = np.bincount(group, weights=values), np.bincount(group)
-    generator = np.random.default_rng(seed)
-    picks = generator.multinomial(len(sums), np.full(len(sums), 1 / len(sums)), size=resamples)
-    means = (picks @ sums) / (picks @ sizes)
-    low, high = np.quantile(means, [0.025, 0.975])
-    return Estimate(float(values.mean()), float(low), float(high))
+def _resampled(sums: np.ndarray, sizes: np.ndarray, picks: np.ndarray) -> np.ndarray:
+    """The mean in each resample, 0 where it holds no value."""
+    total, size = picks @ sums, picks @ sizes
+    return np.divide(total, size, out=np.zeros(len(picks)), where=size > 0)
+
+
+def _middle(means: np.ndarray) -> list[float]:
+    return np.quantile(means, [0.025, 0.975]).tolist()
 
 
 def _hits(guesses, truths) -> np.ndarray:

@@ -9,6 +9,9 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
         "base": ["Attack"],
+        "knowledge": ["Knowledge", "Truth"],
+        "registry": ["ATTACKS"],
+        "unchanged": ["Unchanged"],
         "context_free": ["ContextFreeBayes"],
         "contextual": ["ContextualBayes"],
         "density_ratio": ["DensityRatio"],

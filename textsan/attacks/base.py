@@ -1,17 +1,43 @@
-"""What all attacks share: they see sanitized documents and positions, and answer with a word a position."""
+"""What all attacks share: made from what a threat model grants, they answer with a word, or words, a position."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from textsan.attacks.knowledge import Knowledge
+from textsan.channel import Posterior
 from textsan.text import checks
 
 Position = tuple[int, int]  # (document, index in it)
 
 
 class Attack:
-    """A reconstruction attack. Its constructor and `fit` take what the threat model grants, and nothing else.
+    """A reconstruction attack.
 
-    Sub-classes give `_guess`.
+    Sub-classes give `_posteriors`, whose modes are the guesses; those without a posterior give `_guess` instead.
+    With `against` they can be made from what a threat model grants, training and calibration included.
+
+    >>> class Stubborn(Attack):
+    ...     @classmethod
+    ...     def against(cls, knowledge):
+    ...         return cls()
+    ...
+    ...     def _guess(self, docs, positions):
+    ...         return [docs[document][index] for document, index in positions]
+    >>> Stubborn().reconstruct([["u", "v"]], [(0, 1)])
+    ['v']
     """
+
+    details: Mapping[str, float] = {}
+    """What else is known of a run: `encoded`, the sentences or pairs that went through an encoder, for example."""
+
+    @classmethod
+    def against(cls, knowledge: Knowledge, **settings) -> "Attack":
+        """The attack of somebody with this knowledge, trained and calibrated.
+
+        Args:
+            knowledge: what the threat model grants.
+            settings: the attack's own, by name.
+        """
+        raise NotImplementedError(f"{cls.__name__} gives no against(knowledge); make it with its constructor")
 
     def reconstruct(self, sanitized_docs: Sequence[Sequence[str]], positions: Sequence[Position]) -> list[str]:
         """The guessed original word at each position.
@@ -26,11 +52,45 @@ class Attack:
         Raises:
             ValueError: a document is a string, or a position lies outside of the documents.
         """
-        docs = checks.documents("sanitized_docs", sanitized_docs)
-        for document, index in positions:
-            if not (0 <= document < len(docs) and 0 <= index < len(docs[document])):
-                raise ValueError(f"positions: ({document}, {index}) lies outside of the {len(docs)} documents")
-        return self._guess(docs, list(positions))
+        return self._guess(*_checked(sanitized_docs, positions))
+
+    def posteriors(
+        self, sanitized_docs: Sequence[Sequence[str]], positions: Sequence[Position], k: int = 10
+    ) -> Posterior:
+        """The `k` likeliest original words at each position, with their probabilities.
+
+        Args:
+            sanitized_docs: token lists as the mechanism released them.
+            positions: pairs (document, index).
+            k: candidates a position, at least 1.
+
+        Raises:
+            ValueError: as `reconstruct`.
+            NotImplementedError: the attack has guesses only.
+        """
+        return self._posteriors(*_checked(sanitized_docs, positions), checks.whole("k", k, low=1))
+
+    def posterior(self, sanitized_doc: Sequence[str]) -> list[dict[str, float]]:
+        """Words with their probabilities at every position of a document, as if each were attacked.
+
+        Args:
+            sanitized_doc: tokens as the mechanism released them.
+        """
+        [doc] = checks.documents("sanitized_doc", [sanitized_doc])
+        table = self._posteriors([doc], [(0, i) for i in range(len(doc))], None)
+        return [table.mapping(at) for at in range(len(table))]
 
     def _guess(self, docs: list[list[str]], positions: list[Position]) -> list[str]:
-        raise NotImplementedError
+        return self._posteriors(docs, positions, 1).mode()
+
+    def _posteriors(self, docs: list[list[str]], positions: list[Position], k: int | None) -> Posterior:
+        """The `k` best candidates of each position; all that the attack considers if k is None."""
+        raise NotImplementedError(f"{type(self).__name__} has no posterior, only guesses: call reconstruct()")
+
+
+def _checked(sanitized_docs, positions) -> tuple[list[list[str]], list[Position]]:
+    docs = checks.documents("sanitized_docs", sanitized_docs)
+    for document, index in positions:
+        if not (0 <= document < len(docs) and 0 <= index < len(docs[document])):
+            raise ValueError(f"positions: ({document}, {index}) lies outside of the {len(docs)} documents")
+    return docs, list(positions)

@@ -1,11 +1,13 @@
 """The context-free Bayesian attack and, with the true prior, its bound (Tong et al. 2024, Theorem 1, Eq. 10)."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import numpy as np
 
 from textsan.attacks.base import Attack
-from textsan.channel import Channel
+from textsan.attacks.knowledge import Knowledge, Truth
+from textsan.channel import Channel, Posterior
+from textsan.channel.posterior import tabulate
 from textsan.priors import Prior
 
 
@@ -13,15 +15,14 @@ class ContextFreeBayes(Attack):
     """Guesses argmax_x Pr(y | x) (counts[x] / alpha + alpha_inverse), alpha the total of the counts.
 
     With counts of a shadow corpus this is the practical attack; with the counts of the attacked text itself and
-    `alpha_inverse=0` it is the rule of the Context-free ASR bound (Definition 1), optimal by Theorem 1. A word
-    that the channel cannot have released (it was kept verbatim), or that no word of positive prior explains, is
-    guessed to be itself. Ties go to the earlier input.
+    `alpha_inverse=0` it is the rule of the Context-free ASR bound (Definition 1), optimal by Theorem 1. A released
+    word that no word of positive prior explains is guessed to be itself. Ties go to the earlier input.
 
     Args:
-        channel: Pr(y | x), known to the attacker.
+        channel: Pr(y | x), known to the attacker; a word that is kept has the row of the identity.
         counts: occurrences of words in the reference text.
         alpha_inverse: constant of at least 0 added to each frequency; None is 1 / alpha, add-one smoothing.
-        keep: words that the mechanism releases verbatim; what another word may have become is never one of them.
+        attacked: words that can stand at attacked positions; None is every input of the channel.
 
     Raises:
         ValueError: empty counts, or a constant that is no number of at least 0.
@@ -32,25 +33,79 @@ class ContextFreeBayes(Attack):
     """
 
     def __init__(
-        self, channel: Channel, counts: Mapping[str, int], alpha_inverse: float | None = None, *, keep=()
+        self,
+        channel: Channel,
+        counts: Mapping[str, int],
+        alpha_inverse: float | None = None,
+        *,
+        attacked: Collection[str] | None = None,
     ):
-        self.channel = channel
-        self.prior = Prior.from_counts(counts, channel.inputs, alpha_inverse)
-        with np.errstate(divide="ignore"):
-            self.log_prior = np.log(self.prior.probabilities)
-        keep = frozenset(keep)
-        self.log_prior[[word in keep for word in channel.inputs]] = -np.inf
+        self._use(channel, Prior.from_counts(counts, channel.inputs, alpha_inverse), attacked)
 
-    def candidates(self, outputs: list[str], k: int = 10) -> tuple[np.ndarray, np.ndarray]:
-        """The `k` most likely inputs for each output: row numbers and log joint probabilities, (n, k)."""
-        return self.channel.best_inputs(self.log_prior, outputs, k)
+    def _use(self, channel: Channel, prior: Prior, attacked: Collection[str] | None) -> None:
+        self.channel, self.prior = channel, prior
+        with np.errstate(divide="ignore"):
+            self.log_prior = np.log(prior.probabilities)
+        if attacked is not None:
+            self.log_prior[[word not in attacked for word in channel.inputs]] = -np.inf
+
+    @classmethod
+    def against(cls, knowledge: Knowledge, *, multiple: float = 1.0) -> "ContextFreeBayes":
+        """The practical attack, with a prior from shadow counts, or the one that is granted.
+
+        Args:
+            knowledge: a channel, and shadow text or a prior.
+            multiple: the constant added to shadow frequencies, in units of the paper's 1 / alpha (its Table 4).
+        """
+        attack = cls.__new__(cls)
+        constant = multiple / sum(knowledge.counts.values()) if knowledge.prior is None else None
+        attack._use(knowledge.channel, knowledge.unigram(constant), knowledge.attacked)
+        return attack
+
+    @classmethod
+    def bound(cls, knowledge: Knowledge, truth: Truth) -> "ContextFreeBayes":
+        """The rule of Definition 1: the true prior, under which no context-free rule is better in expectation."""
+        return cls(knowledge.channel, truth.counts, alpha_inverse=0)
+
+    def tabulated(self, k: int = 1, outputs: Collection[str] | None = None) -> Posterior:
+        """Pr(x | y) of released words under the attack's prior: exact success rates can be read off it.
+
+        Args:
+            k: candidates a word.
+            outputs: released words, all outputs of the channel; None is all of them.
+        """
+        return tabulate(self.channel, self.log_prior, k, None if outputs is None else list(outputs))
 
     def _guess(self, docs, positions):
         released = [docs[document][index] for document, index in positions]
         seen = [word for word in dict.fromkeys(released) if word in self.channel.output_index]
-        best, scores = self.candidates(seen, k=1)
-        guess = {
-            word: self.channel.inputs[row] if score > -np.inf else word
-            for word, row, score in zip(seen, best[:, 0], scores[:, 0], strict=True)
-        }
+        guess = dict(zip(seen, self.tabulated(1, seen).mode(), strict=True))
         return [guess.get(word, word) for word in released]
+
+    def _posteriors(self, docs, positions, k):
+        numbers, scores, released = self.candidates_at(docs, positions, k or len(self.channel.inputs), joint=False)
+        return Posterior(positions, self.channel.inputs, numbers, scores, released=released)
+
+    def candidates_at(
+        self, docs, positions, k: int, *, joint: bool = True
+    ) -> tuple[np.ndarray, np.ndarray, list[str]]:
+        """The `k` likeliest inputs at each position.
+
+        Args:
+            docs: sanitized token lists.
+            positions: n pairs (document, index).
+            k: candidates a position.
+            joint: whether logs are of Pr(x, y), which needs no sum, or of Pr(x | y).
+
+        Returns:
+            numbers of inputs (n, k), -1 for none; logs (n, k), -inf for none; the n released words.
+        """
+        released = [docs[document][index] for document, index in positions]
+        seen = [word for word in dict.fromkeys(released) if word in self.channel.output_index]
+        table = self.tabulated(k, seen)
+        at = {word: row for row, word in enumerate(seen)}
+        rows = np.array([at.get(word, len(seen)) for word in released], dtype=np.intp)
+        # One more row, for words that the channel cannot have released: they are their own originals.
+        logs = table.log_weights if joint else table.log_probabilities
+        numbers = np.pad(table.numbers, ((0, 1), (0, 0)), constant_values=-1)[rows]
+        return numbers, np.pad(logs, ((0, 1), (0, 0)), constant_values=-np.inf)[rows], released

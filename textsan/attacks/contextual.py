@@ -1,15 +1,19 @@
 """The contextual Bayesian attack and, with the true prior, its K-ASR bound (Tong et al. 2024, Eq. 11-12)."""
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Literal
 
 import numpy as np
 
 from textsan import evaluation
 from textsan.attacks.base import Attack
 from textsan.attacks.context_free import ContextFreeBayes
+from textsan.attacks.knowledge import Knowledge, Truth
 from textsan.attacks.sentence_pairs import Pair, PairClassifier
 from textsan.attacks.shadow import paired
-from textsan.channel import Channel
+from textsan.channel import Channel, Posterior
 from textsan.models import encoders
 from textsan.text import checks
 
@@ -34,8 +38,7 @@ class ContextualBayes(Attack):
         counts: occurrences of words in the reference text.
         k: candidates a position, the paper's K.
         alpha_inverse: constant of at least 0 added to each frequency; None is add-one smoothing.
-        keep: words that the mechanism releases verbatim.
-        sensitive: words that can stand at attacked positions; None is every input of the channel.
+        attacked: words that can stand at attacked positions; None is every input of the channel.
         span: words that the detector reads, those around the position; the paper's reads the sentence.
         encoder: a registered encoder; the paper's is bert-base-uncased.
         seed: of the detector's fresh layer.
@@ -51,18 +54,90 @@ class ContextualBayes(Attack):
         *,
         k: int = 10,
         alpha_inverse: float | None = None,
-        keep: Collection[str] = (),
-        sensitive: Collection[str] | None = None,
+        attacked: Collection[str] | None = None,
         span: int = SPAN,
         encoder: str = encoders.ENCODER,
         seed: int = 0,
     ):
         self.span = checks.whole("span", span, low=1)
         self.channel, self.k = channel, min(checks.whole("k", k, low=1), len(channel.inputs))
-        self.sensitive = frozenset(channel.inputs if sensitive is None else sensitive) - frozenset(keep)
-        others = set(channel.inputs) - self.sensitive
-        self.bayes = ContextFreeBayes(channel, counts, alpha_inverse, keep=others)
+        self.attacked = frozenset(channel.inputs if attacked is None else attacked)
+        self.bayes = ContextFreeBayes(channel, counts, alpha_inverse, attacked=attacked)
         self.detector = PairClassifier(encoder, seed=seed)
+
+    @classmethod
+    def against(
+        cls,
+        knowledge: Knowledge,
+        *,
+        k: int = 10,
+        copies: int = 100,
+        pairs: int | None = None,
+        epochs: float = 3.0,
+        span: int = SPAN,
+        widen: bool = False,
+        learning_rate: float = 5e-5,
+        departure: Literal["fused", "dropped"] | None = None,
+    ) -> "ContextualBayes":
+        """The practical attack, its detector trained on shadow text.
+
+        Args:
+            knowledge: a channel and shadow text.
+            copies: sanitizations of the shadow text.
+            departure: of the released code, see `textsan.attacks.released_code`; None is the paper's attack.
+            k, span: as for the constructor.
+            pairs, epochs, widen, learning_rate: as for `fit`.
+        """
+        if departure:
+            from textsan.attacks.released_code import ReleasedContextual
+
+            cls = partial(ReleasedContextual, departures=[departure])
+        given = {"k": k, "span": span, "attacked": knowledge.attacked, "seed": knowledge.seed}
+        attack = cls(knowledge.channel, knowledge.counts, **given)
+        training = {"pairs": pairs, "epochs": epochs, "widen": widen, "learning_rate": learning_rate}
+        return attack.fit(*knowledge.sanitized(copies), **training, seed=knowledge.seed)
+
+    @classmethod
+    def bound(
+        cls,
+        knowledge: Knowledge,
+        truth: Truth,
+        *,
+        k: int = 10,
+        copies: int = 30,
+        pairs: int | None = None,
+        epochs: float = 3.0,
+        span: int = SPAN,
+        widen: bool = False,
+        learning_rate: float = 5e-5,
+        departure: Literal["attacked pairs"] | None = None,
+    ) -> "ContextualBayes":
+        """The K-ASR bound (Definition 2): the true prior, a detector of more sanitizations of the same text.
+
+        Args:
+            knowledge: a channel, and the mechanism that sanitizes.
+            truth: what is attacked.
+            copies: sanitizations of it.
+            departure: "attacked pairs" trains on the very text that is attacked, as the released code does.
+            k, span: as for the constructor.
+            pairs, epochs, widen, learning_rate: as for `fit`.
+        """
+        given = {"k": k, "span": span, "attacked": knowledge.attacked, "seed": knowledge.seed}
+        attack = cls(knowledge.channel, truth.counts, alpha_inverse=0, **given)
+        docs, released = truth.docs, truth.released
+        if not departure:
+            # Draws that neither the owner nor the attacker has made.
+            further = replace(
+                knowledge, shadow=truth.docs, first=knowledge.first + copies * len(knowledge.shadow or ())
+            )
+            docs, released = further.sanitized(copies)
+        training = {"pairs": pairs, "epochs": epochs, "widen": widen, "learning_rate": learning_rate}
+        return attack.fit(docs, released, **training, seed=knowledge.seed)
+
+    @property
+    def details(self) -> dict[str, float]:
+        """Pairs that the detector has read, in training too."""
+        return {"encoded": self.detector.encoded}
 
     def fit(
         self,
@@ -145,7 +220,7 @@ class ContextualBayes(Attack):
             (d, i)
             for d, doc in enumerate(shadow)
             for i, x in enumerate(doc)
-            if x in self.sensitive
+            if x in self.attacked
             and released[d][i] in self.channel.output_index
             and (targets is None or released[d][i] in targets)
         ]
@@ -165,12 +240,14 @@ class ContextualBayes(Attack):
     def _choose(self, truths, released, generator) -> tuple[list, list]:
         """The words labelled 1 and 0 at each position; None where there is no second candidate."""
         seen = list(dict.fromkeys(released))
-        rows, joint = self.bayes.candidates(seen, min(2, len(self.channel.inputs)))
-        best = {word: [self.channel.inputs[r] for r in line] for word, line in zip(seen, rows, strict=True)}
-        possible = {word: np.isfinite(line).sum() for word, line in zip(seen, joint, strict=True)}
+        lines = self.bayes.tabulated(2, seen).numbers
+        best = {
+            word: [self.channel.inputs[row] for row in line if row >= 0]
+            for word, line in zip(seen, lines, strict=True)
+        }
         wrong = []
         for truth, word in zip(truths, released, strict=True):
-            others = [guess for guess in best[word][: possible[word]] if guess != truth]
+            others = [guess for guess in best[word] if guess != truth]
             wrong.append(others[0] if others else None)
         return truths, wrong
 
@@ -188,27 +265,15 @@ class ContextualBayes(Attack):
         told = self.detector.log_odds(made) > 0
         return evaluation.attack_success_rate(told.astype(int).tolist(), labels)
 
-    def _guess(self, docs, positions):
-        released = [docs[d][i] for d, i in positions]
-        seen = [word for word in dict.fromkeys(released) if word in self.channel.output_index]
-        rows, joint = self.bayes.candidates(seen, self.k)
-        table = {
-            word: [(self.channel.inputs[r], s) for r, s in zip(*lines, strict=True) if s > -np.inf]
-            for word, *lines in zip(seen, rows, joint, strict=True)
-        }
-        listed = [table.get(y) or [(y, 0.0)] for y in released]
-        pairs = [
-            self.attacked_pair(docs[d], i, word)
-            for (d, i), some in zip(positions, listed, strict=True)
-            if len(some) > 1
-            for word, _ in some
-        ]
-        context = iter(self._log_context(pairs) if pairs else ())
-        guesses = []
-        for some in listed:
-            scores = [score + next(context) for _, score in some] if len(some) > 1 else [0.0]
-            guesses.append(some[int(np.argmax(scores))][0])
-        return guesses
+    def _posteriors(self, docs, positions, k):
+        numbers, scores, released = self.bayes.candidates_at(docs, positions, self.k)
+        # A position with one candidate needs no reading.
+        read = (numbers >= 0) & ((numbers >= 0).sum(axis=1, keepdims=True) > 1)
+        places = [(*positions[at], self.channel.inputs[numbers[at, j]]) for at, j in np.argwhere(read)]
+        pairs = [self.attacked_pair(docs[document], index, word) for document, index, word in places]
+        if pairs:
+            scores[read] += self._log_context(pairs)
+        return Posterior.from_scores(positions, released, self.channel.inputs, numbers, scores, k)
 
     def pair(self, doc: Sequence[str], index: int, word: str, span: int | None = None) -> Pair:
         """f(c, y) and f(c, x') for a position of a sanitized document, `span` words around it."""

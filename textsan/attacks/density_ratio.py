@@ -9,7 +9,8 @@ Positives (x, y, c) have the original word, negatives (x', y, c) a draw of Pr(x'
 
 import numpy as np
 
-from textsan.attacks.contextual import ContextualBayes
+from textsan.attacks.contextual import SPAN, ContextualBayes
+from textsan.attacks.knowledge import Knowledge
 from textsan.attacks.shadow import held_out_split, paired
 from textsan.text import checks
 
@@ -27,6 +28,26 @@ class DensityRatio(ContextualBayes):
 
     calibration = (1.0, 0.0)
 
+    @classmethod
+    def against(
+        cls,
+        knowledge: Knowledge,
+        *,
+        k: int = 10,
+        copies: int = 100,
+        pairs: int | None = None,
+        epochs: float = 3.0,
+        span: int = SPAN,
+        widen: bool = False,
+        learning_rate: float = 5e-5,
+    ) -> "DensityRatio":
+        """The attack, its detector trained and calibrated on shadow text.
+
+        Args: as for `ContextualBayes.against`.
+        """
+        training = {"pairs": pairs, "epochs": epochs, "widen": widen, "learning_rate": learning_rate}
+        return super().against(knowledge, k=k, copies=copies, span=span, **training)
+
     def fit(self, shadow_docs, sanitized_docs, *, held_out: float = 0.1, seed: int = 0, **settings):
         """Trains the detector on some shadow sentences and calibrates it on the others.
 
@@ -42,9 +63,9 @@ class DensityRatio(ContextualBayes):
 
     def _choose(self, truths, released, generator):
         seen = list(dict.fromkeys(released))
-        rows, joint = self.bayes.candidates(seen, self.k)
-        weights = np.exp(joint - joint.max(axis=1, keepdims=True))
-        table = {word: (line, np.cumsum(mass)) for word, line, mass in zip(seen, rows, weights, strict=True)}
+        best = self.bayes.tabulated(self.k, seen)
+        weights = np.exp(best.log_weights - best.log_weights.max(axis=1, keepdims=True))
+        table = dict(zip(seen, zip(best.numbers, np.cumsum(weights, axis=1), strict=True), strict=True))
         wrong = []
         for word, uniform in zip(released, generator.random(len(released)), strict=True):
             line, mass = table[word]

@@ -3,6 +3,7 @@
 import numpy as np
 
 from textsan.attacks.base import Attack
+from textsan.attacks.knowledge import Knowledge
 from textsan.text.blocks import map_blocks
 from textsan.text.embeddings import Embeddings, euclidean
 
@@ -30,6 +31,22 @@ class EmbeddingInversion(Attack):
         if exclude_itself and len(embeddings) < 2:
             raise ValueError("embeddings: 1 word, and itself is excluded; pass at least two words")
         self.embeddings, self.exclude_itself = embeddings, exclude_itself
+
+    @classmethod
+    def against(cls, knowledge: Knowledge, *, exclude_itself: bool = False) -> "EmbeddingInversion":
+        """The attack with the public word vectors: the resource "embeddings", or those of the mechanism.
+
+        Args:
+            knowledge: vectors; nothing else is used.
+            exclude_itself: as for the constructor.
+
+        Raises:
+            ValueError: there are none.
+        """
+        vectors = knowledge.resources.get("embeddings") or getattr(knowledge.mechanism, "embeddings", None)
+        if vectors is None:
+            raise ValueError("resources: this attack needs word vectors; pass resources={'embeddings': ...}")
+        return cls(vectors, exclude_itself)
 
     def _guess(self, docs, positions):
         words, vectors = self.embeddings.words, self.embeddings.vectors

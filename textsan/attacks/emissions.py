@@ -20,26 +20,26 @@ _DENSE_ENTRIES = 1 << 24  # float64 of one batch of messages: 128 MiB
 
 
 class Emissions:
-    """Pr(y | x) over the states of a model, for tokens that were released, kept or (as tuples (word,)) told.
+    """Pr(y | x) over the states of a model, for tokens that were released, or (as tuples (word,)) told.
 
     Args:
-        channel, model, k, keep, sensitive: as for `MarkovBayes`.
+        channel, model, k: as for `MarkovBayes`.
+        attacked: the inputs that can stand at an attacked position.
     """
 
-    def __init__(self, channel: Channel, model: MarkovModel, k, keep: frozenset, sensitive: frozenset):
+    def __init__(self, channel: Channel, model: MarkovModel, k, attacked: frozenset):
         missing = [word for word in channel.inputs if word not in model.index]
         if missing:
             raise ValueError(
                 f"model: {missing[0]!r} is no state ({len(missing)} such inputs); fit it with words=channel.inputs"
             )
-        self.channel, self.model, self.k, self.keep = channel, model, k, keep
+        self.channel, self.model, self.k = channel, model, k
         self.n = len(model.words)
         self.states = np.array([model.index[word] for word in channel.inputs], dtype=np.intp)
-        self.kept = np.array([word in keep for word in channel.inputs])
-        self.sensitive = np.array([word in sensitive for word in channel.inputs])
-        # States that can stand at an attacked position: sensitive words, and any word that is no input.
+        self.attacked = np.array([word in attacked for word in channel.inputs])
+        # States that can stand at an attacked position: attacked words, and any word that is no input.
         self.attackable = np.ones(self.n + 1)
-        self.attackable[self.states[~self.sensitive]] = 0.0
+        self.attackable[self.states[~self.attacked]] = 0.0
         self._table: dict[str, tuple[np.ndarray, np.ndarray]] = {}
 
     def observed(self, token) -> bool:
@@ -83,21 +83,21 @@ class Emissions:
         found = []
         for token, (inputs, logs) in zip(outputs, self._listed(outputs), strict=True):
             states = self.states[inputs]
-            if token in self.keep or not len(states):  # what no input explains can only be its own original
-                states, logs = np.append(states, self.state(token)), np.append(logs, 0.0)
+            if not len(states):  # what no input explains can only be its own original
+                states, logs = np.array([self.state(token)]), np.zeros(1)
             found.append((states, np.exp(logs - logs.max())))
         return found
 
     def _listed(self, outputs: list[str]) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Inputs with log Pr(y | x): all possible ones, or the `k` best of the sensitive and of the others."""
+        """Inputs with log Pr(y | x): all possible ones, or the `k` best of the attacked and of the others."""
         if self.k is None:
-            columns = self._log_columns(outputs)
+            columns = self.channel.log_columns(outputs)
             possible = [np.flatnonzero(column > -np.inf) for column in columns]
             return [(at, column[at]) for column, at in zip(columns, possible, strict=True)]
         with np.errstate(divide="ignore"):
             frequency = np.log(self.model.unigram[self.states])
         listed = [(np.empty(0, dtype=np.intp), np.empty(0))] * len(outputs)
-        for group in (self.sensitive, ~self.sensitive & ~self.kept):
+        for group in (self.attacked, ~self.attacked):
             if group.any():
                 best, joint = self.channel.best_inputs(np.where(group, frequency, -np.inf), outputs, self.k)
                 for row, (at, score) in enumerate(zip(best, joint, strict=True)):
@@ -105,11 +105,6 @@ class Emissions:
                     inputs, logs = listed[row]
                     listed[row] = np.append(inputs, at), np.append(logs, score - frequency[at])
         return listed
-
-    def _log_columns(self, outputs: list[str]) -> np.ndarray:
-        columns = self.channel.log_columns(outputs)
-        columns[:, self.kept] = -np.inf
-        return columns
 
     def _padded(self, column: Sequence) -> tuple[np.ndarray, np.ndarray]:
         """Candidates and emissions at one position of all sentences, filled up to one width."""
@@ -127,12 +122,10 @@ class Emissions:
         """Pr(y | .) up to a factor over all states, a row a token."""
         rows = np.zeros((len(tokens), self.n + 1))
         hidden = np.array([not self.observed(token) for token in tokens])
-        released = list(compress(tokens, hidden))
-        kept = np.array([token in self.keep for token in tokens])
-        logs = self._log_columns(released)
+        logs = self.channel.log_columns(list(compress(tokens, hidden)))
         best = logs.max(axis=1, keepdims=True)
-        best[kept[hidden] | np.isneginf(best[:, 0])] = 0.0
+        best[np.isneginf(best[:, 0])] = 0.0
         rows[np.ix_(hidden, self.states)] = np.exp(logs - best)
-        own = kept | ~rows.any(axis=1)
+        own = ~rows.any(axis=1)
         rows[own, [self.state(token) for token in compress(tokens, own)]] = 1.0
         return rows

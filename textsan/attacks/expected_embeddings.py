@@ -8,9 +8,10 @@ from scipy.special import logsumexp
 from textsan.attacks.base import Position
 from textsan.attacks.context_free import ContextFreeBayes
 from textsan.channel import Channel
+from textsan.channel.posterior import tabulate
 
 
-class Slots:
+class ExpectedEmbeddings:
     """Vectors and candidates of released words, and batches of documents for a reader.
 
     The slot of a released word y holds the mean of word vectors under Pr(x | y): over sensitive words at attacked
@@ -22,8 +23,7 @@ class Slots:
         counts: occurrences of words in the reference text; add-one smoothed they are the prior.
         reader: gives word vectors.
         k: candidates of a word, and words a mean is taken over.
-        keep: words that the mechanism releases verbatim.
-        sensitive: words that can stand at attacked positions; None is every input of the channel.
+        attacked: words that can stand at attacked positions; None is every input of the channel.
     """
 
     def __init__(
@@ -33,17 +33,14 @@ class Slots:
         reader,
         *,
         k: int,
-        keep: Collection[str] = (),
-        sensitive: Collection[str] | None = None,
+        attacked: Collection[str] | None = None,
     ):
         import torch
 
         self.channel, self.reader, self.k = channel, reader, min(k, len(channel.inputs))
-        self.keep = frozenset(keep)
         self.counts = np.array([counts.get(word, 0) for word in channel.inputs], dtype=np.float64)
-        self.log_prior = ContextFreeBayes(channel, counts, keep=self.keep).log_prior
-        secret = [sensitive is None or word in sensitive for word in channel.inputs]
-        self.log_secret = np.where(secret, self.log_prior, -np.inf)
+        self.log_prior = ContextFreeBayes(channel, counts).log_prior
+        self.log_secret = ContextFreeBayes(channel, counts, attacked=attacked).log_prior
         with torch.no_grad():
             self.vectors = reader.vectors(channel.inputs)
         self.number: dict[str, int] = {}
@@ -69,7 +66,7 @@ class Slots:
             others = self._posterior(self.log_prior, outputs)
         with torch.no_grad():
             own = self.reader.vectors(new)
-        mixed = drawn & np.array([word not in self.keep for word in new])
+        mixed = drawn & np.array([word not in self.channel.kept for word in new])
         self.means = torch.cat([self.means, self._mean(own, *others, drawn, mixed)])
         self.secret_means = torch.cat([self.secret_means, self._mean(own, rows, log_posterior, drawn, drawn)])
         self.rows = np.pad(self.rows, ((0, len(new)), (0, 0)), constant_values=-1)
@@ -81,10 +78,11 @@ class Slots:
         """The `k` best inputs of each output, and log Pr(x | y) among them; -1 where nothing explains it."""
         from textsan.models.context_model import IMPOSSIBLE
 
-        rows, joint = self.channel.best_inputs(log_prior, outputs, self.k)
-        explained = joint[:, 0] > -np.inf
+        best = tabulate(self.channel, log_prior, self.k, outputs)
+        joint, explained = best.log_weights.copy(), best.numbers[:, 0] >= 0
         joint[explained] -= logsumexp(joint[explained], axis=1, keepdims=True)
-        rows[~explained] = -1
+        # A word that is impossible has a row like the others, and no weight; only where all are is there none.
+        rows = np.where(explained[:, None], np.maximum(best.numbers, 0), -1)
         return rows, np.maximum(joint, IMPOSSIBLE)
 
     def _mean(self, own, rows, log_posterior, drawn, mixed):

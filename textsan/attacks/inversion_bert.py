@@ -12,7 +12,9 @@ import numpy as np
 
 from textsan.attacks.base import Attack
 from textsan.attacks.expected_embeddings import plain_batch
+from textsan.attacks.knowledge import Knowledge
 from textsan.attacks.shadow import WINDOW, batches_by_length, paired, windows
+from textsan.channel import Posterior
 from textsan.models import encoders
 
 _AT_ONCE = 64  # sentences a forward
@@ -118,14 +120,33 @@ class InversionBert(Attack):
         beside = self.reader.gain * (own @ self._directions.T) + self.reader.bias
         return batch._replace(log_prior=_SHARPNESS * beside)
 
-    def _guess(self, docs, positions):
+    @classmethod
+    def against(cls, knowledge: Knowledge, *, copies: int = 3, epochs: float = 3.0) -> "InversionBert":
+        """The attack, trained on pairs that the attacker made of shadow text.
+
+        Args:
+            knowledge: shadow text, and a mechanism that the attacker may run.
+            copies: sanitizations of the shadow text.
+            epochs: as for `fit`.
+        """
+        attack = cls(sorted(knowledge.candidates), seed=knowledge.seed)
+        return attack.fit(*knowledge.sanitized(copies), epochs=epochs, seed=knowledge.seed)
+
+    @property
+    def details(self) -> dict[str, float]:
+        """Sentences read so far, in training too."""
+        return {"encoded": self.encoded}
+
+    def _posteriors(self, docs, positions, k):
         import torch
 
         of: dict[tuple[int, int], list[int]] = {}
         for at, (d, i) in enumerate(positions):
             of.setdefault((d, i // WINDOW), []).append(at)
         parts = sorted(of, key=lambda part: len(docs[part[0]]))
-        guesses = [""] * len(positions)
+        width = min(k or len(self.words), len(self.words))
+        numbers, logs = np.full((len(positions), width), -1), np.full((len(positions), width), -np.inf)
+        released = [docs[d][i] for d, i in positions]
         for start in range(0, len(parts), _AT_ONCE):
             some = parts[start : start + _AT_ONCE]
             read = [docs[d][w * WINDOW : (w + 1) * WINDOW] for d, w in some]
@@ -133,10 +154,10 @@ class InversionBert(Attack):
             places = [(n, positions[place][1] % WINDOW) for n, part in enumerate(some) for place in of[part]]
             with torch.no_grad():
                 batch = self._batch(read, places)
-                best = (self.reader(batch) + batch.log_prior).argmax(dim=1)
-            for place, number in zip(at, best.tolist(), strict=True):
-                guesses[place] = self.words[number]
-        return guesses
+                scores = (self.reader(batch) + batch.log_prior).double().numpy()
+            best = Posterior.from_scores(at, at, self.words, np.arange(len(self.words)), scores, k)
+            numbers[at], logs[at] = best.numbers, best.log_weights
+        return Posterior(positions, self.words, numbers, logs, released=released)
 
 
 class EmpiricalInversion(Attack):
@@ -148,19 +169,34 @@ class EmpiricalInversion(Attack):
     itself; the released code counts it as a miss, and `table` tells which words these are.
 
     Args:
-        sensitive: words that can stand at attacked positions; None is every word.
+        attacked: words that can stand at attacked positions; None is every word.
 
     Attributes:
-        table: the answer for each y that was seen.
+        originals: of each y that was seen the originals with N(x, y), the most frequent first.
 
     >>> attack = EmpiricalInversion().fit([["a", "b", "b"]], [["u", "u", "u"]])
     >>> attack.reconstruct([["u", "v"]], [(0, 0), (0, 1)])
     ['b', 'v']
     """
 
-    def __init__(self, *, sensitive: Collection[str] | None = None):
-        self.sensitive = None if sensitive is None else frozenset(sensitive)
-        self.table: dict[str, str] = {}
+    def __init__(self, *, attacked: Collection[str] | None = None):
+        self.attacked = None if attacked is None else frozenset(attacked)
+        self.originals: dict[str, list[tuple[str, int]]] = {}
+
+    @classmethod
+    def against(cls, knowledge: Knowledge, *, copies: int = 100) -> "EmpiricalInversion":
+        """The attack, with pairs that the attacker made of shadow text.
+
+        Args:
+            knowledge: shadow text, and a mechanism that the attacker may run.
+            copies: sanitizations of the shadow text.
+        """
+        return cls(attacked=knowledge.candidates).fit(*knowledge.sanitized(copies))
+
+    @property
+    def table(self) -> dict[str, str]:
+        """The answer for each y that was seen."""
+        return {y: words[0][0] for y, words in self.originals.items()}
 
     def fit(
         self, shadow_docs: Sequence[Sequence[str]], sanitized_docs: Sequence[Sequence[str]]
@@ -177,10 +213,20 @@ class EmpiricalInversion(Attack):
         counts: dict[str, Counter] = {}
         for doc, released in zip(*paired(shadow_docs, sanitized_docs), strict=True):
             for x, y in zip(doc, released, strict=True):
-                if self.sensitive is None or x in self.sensitive:
+                if self.attacked is None or x in self.attacked:
                     counts.setdefault(y, Counter())[x] += 1
-        self.table = {y: originals.most_common(1)[0][0] for y, originals in counts.items()}
+        self.originals = {y: originals.most_common() for y, originals in counts.items()}
         return self
 
-    def _guess(self, docs, positions):
-        return [self.table.get(docs[d][i], docs[d][i]) for d, i in positions]
+    def _posteriors(self, docs, positions, k):
+        released = [docs[d][i] for d, i in positions]
+        listed = [self.originals.get(y, [])[:k] for y in released]
+        words = list(dict.fromkeys(x for line in listed for x, _ in line))
+        number = {word: at for at, word in enumerate(words)}
+        shape = len(listed), max(map(len, listed), default=0)
+        numbers, logs = np.full(shape, -1), np.full(shape, -np.inf)
+        for at, (y, line) in enumerate(zip(released, listed, strict=True)):
+            numbers[at, : len(line)] = [number[x] for x, _ in line]
+            total = sum(n for _, n in self.originals.get(y, []))
+            logs[at, : len(line)] = [np.log(n / total) for _, n in line]
+        return Posterior(positions, words, numbers, logs, released=released)

@@ -11,11 +11,12 @@ from itertools import compress
 
 import numpy as np
 
-from textsan.attacks.base import Attack
+from textsan.attacks.base import Attack, Position
 from textsan.attacks.emissions import Emissions
 from textsan.attacks.forward_backward import Transitions, smooth
+from textsan.attacks.knowledge import Knowledge
 from textsan.attacks.shadow import whole_sentences
-from textsan.channel import Channel
+from textsan.channel import Channel, Posterior
 from textsan.priors import MarkovModel
 from textsan.text import checks
 
@@ -25,9 +26,8 @@ _SENTENCES = 128  # of one length, worked through together
 class MarkovBayes(Attack):
     """Guesses the mode of Pr(x_i | y_1 .. y_n), the best rule there is if the sentences come from the model.
 
-    A word that the channel cannot release was kept verbatim: an observed state, guessed to be itself. So is a
-    word of `keep`, as far as no other word can have been replaced by it. An observed word that is no state of the
-    model follows with its predecessor's backoff weight and tells nothing else.
+    A word that the channel cannot release was kept verbatim: an observed state, guessed to be itself. An observed
+    word that is no state of the model follows with its predecessor's backoff weight and tells nothing else.
 
     With a weight below 1 the transitions A(x, x') become A(x, x')^weight f(x')^(1 - weight), f the model's
     unigram frequencies: 1 trusts the model, 0 is the context-free attack with prior f. `fit` chooses it.
@@ -38,8 +38,7 @@ class MarkovBayes(Attack):
         weight: of the language model against unigram frequencies, in [0, 1].
         k: None is exact; else each position has as states the `k` inputs that are best without context (and
             the `k` best of those that are not sensitive, where there are such).
-        keep: words that the mechanism releases verbatim.
-        sensitive: words that can stand at an attacked position; None is every input that is not kept.
+        attacked: words that can stand at an attacked position; None is every input of the channel.
 
     Raises:
         ValueError: an input of the channel that is no state of the model, or a number out of range.
@@ -57,20 +56,30 @@ class MarkovBayes(Attack):
         *,
         weight: float = 1.0,
         k: int | None = None,
-        keep: Collection[str] = (),
-        sensitive: Collection[str] | None = None,
+        attacked: Collection[str] | None = None,
     ):
         self.channel, self.model = channel, model
         self.weight = checks.number("weight", weight, low=0, high=1)
         self.k = None if k is None else checks.whole("k", k, low=1)
-        self.keep = frozenset(keep)
-        self.sensitive = (frozenset(channel.inputs) if sensitive is None else frozenset(sensitive)) - self.keep
+        self.attacked = frozenset(channel.inputs if attacked is None else attacked)
         if model is not None:
             self._use(model)
 
+    @classmethod
+    def against(cls, knowledge: Knowledge, *, k: int | None = None) -> "MarkovBayes":
+        """The attack with the model that is granted, or with one fitted on shadow text.
+
+        Args:
+            knowledge: a channel, and shadow text or a `MarkovModel` for a prior.
+            k: as for the constructor.
+        """
+        if isinstance(knowledge.prior, MarkovModel):
+            return cls(knowledge.channel, knowledge.prior, k=k, attacked=knowledge.attacked)
+        return cls(knowledge.channel, k=k, attacked=knowledge.attacked).fit(*knowledge.sanitized())
+
     def _use(self, model: MarkovModel) -> None:
         self.model, self._transitions = model, {}
-        self._emissions = Emissions(self.channel, model, self.k, self.keep, self.sensitive)
+        self._emissions = Emissions(self.channel, model, self.k, self.attacked)
 
     def fit(
         self,
@@ -108,7 +117,7 @@ class MarkovBayes(Attack):
             inside = np.isin(sentence, part)
             self._use(MarkovModel.fit(list(compress(shadow, ~inside)), words=self.channel.inputs))
             held = list(compress(shadow, inside))
-            positions = [(d, i) for d, doc in enumerate(held) for i, x in enumerate(doc) if x in self.sensitive]
+            positions = [(d, i) for d, doc in enumerate(held) for i, x in enumerate(doc) if x in self.attacked]
             guessed = self._guesses(list(compress(released, inside)), positions, weights)
             for hits, guesses in zip(right, guessed, strict=True):
                 hits += [guess == held[d][i] for guess, (d, i) in zip(guesses, positions, strict=True)]
@@ -152,6 +161,27 @@ class MarkovBayes(Attack):
     def _guess(self, docs, positions):
         [guesses] = self._guesses(docs, positions, [self.weight])
         return guesses
+
+    def _posteriors(self, docs, positions, k):
+        wanted = sorted({document for document, _ in positions})
+        rows: dict[Position, tuple[np.ndarray, np.ndarray]] = {}
+        for numbers, states, [posteriors] in self._smooth([docs[d] for d in wanted], [self.weight]):
+            for t, posterior in enumerate(posteriors):
+                allowed = posterior * self._emissions.attackable[states[t]]
+                best = np.argsort(-allowed, axis=1, kind="stable")[:, :k]
+                for at, state, mass, order in zip(numbers, states[t], allowed, best, strict=True):
+                    rows[wanted[at], t] = state[order], mass[order] / max(mass.sum(), 1e-300)
+        width = max((len(state) for state, _ in rows.values()), default=0)
+        listed, mass = np.full((len(positions), width), -1), np.zeros((len(positions), width))
+        for at, position in enumerate(positions):
+            state, weights = rows[position]
+            # The state that is no word of the model stands for the released word itself, as none at all does.
+            known = (weights > 0) & (state < len(self.model.words))
+            listed[at, : known.sum()], mass[at, : known.sum()] = state[known], weights[known]
+        with np.errstate(divide="ignore"):
+            log_mass = np.log(mass)
+        released = [docs[d][i] for d, i in positions]
+        return Posterior(positions, self.model.words, listed, log_mass, released=released)
 
     def _guesses(self, docs, positions, weights: Sequence[float]) -> list[list[str]]:
         """Guesses at each weight; the mode among words that can stand at an attacked position."""
@@ -232,6 +262,11 @@ class NeighbourBayes(Attack):
     def _guess(self, docs, positions):
         places = [(window, min(i, 1)) for window, (_, i) in enumerate(positions)]
         return self.attack._guess(self._windows(docs, positions), places)
+
+    def _posteriors(self, docs, positions, k):
+        places = [(window, min(i, 1)) for window, (_, i) in enumerate(positions)]
+        found = self.attack._posteriors(self._windows(docs, positions), places, k)
+        return Posterior(positions, found.words, found.numbers, found.log_weights, released=found.released)
 
     def _windows(self, docs, positions) -> list[list]:
         """Sentences of up to three tokens: a released word between its original neighbours, marked as known."""

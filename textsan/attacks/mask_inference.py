@@ -11,7 +11,9 @@ import numpy as np
 
 from textsan.attacks.base import Attack
 from textsan.attacks.expected_embeddings import plain_batch
+from textsan.attacks.knowledge import Knowledge
 from textsan.attacks.shadow import WINDOW
+from textsan.channel import Posterior
 from textsan.models import encoders
 
 _AT_ONCE = 64  # positions a forward
@@ -32,16 +34,35 @@ class MaskInference(Attack):
         """Masked sentences read so far."""
         return self.model.encoded
 
-    def _guess(self, docs, positions):
+    @classmethod
+    def against(cls, knowledge: Knowledge, *, adapter: str | None = None) -> "MaskInference":
+        """The attack with a context model trained on public text; the channel is not used.
+
+        Args:
+            knowledge: shadow text, for how frequent words are, and the resource "adapter".
+            adapter: another context model, by name.
+        """
+        start = adapter or knowledge.resources.get("adapter")
+        return cls(MaskedReader(sorted(knowledge.candidates), knowledge.counts, start))
+
+    @property
+    def details(self) -> dict[str, float]:
+        """Masked sentences read so far."""
+        return {"encoded": self.encoded}
+
+    def _posteriors(self, docs, positions, k):
         order = sorted(range(len(positions)), key=lambda at: len(docs[positions[at][0]]))
-        guesses = [""] * len(positions)
+        words = self.model.words
+        width = min(k or len(words), len(words))
+        numbers, logs = np.full((len(positions), width), -1), np.full((len(positions), width), -np.inf)
+        released = [docs[d][i] for d, i in positions]
         for start in range(0, len(order), _AT_ONCE):
             some = order[start : start + _AT_ONCE]
             parts, indices = zip(*(_around(docs[d], i) for d, i in (positions[at] for at in some)), strict=True)
-            best = self.model.log_scores(parts, indices).argmax(axis=1)
-            for at, number in zip(some, best, strict=True):
-                guesses[at] = self.model.words[number]
-        return guesses
+            scores = self.model.log_scores(parts, indices)
+            best = Posterior.from_scores(some, some, words, np.arange(len(words)), scores, k)
+            numbers[some], logs[some] = best.numbers, best.log_weights
+        return Posterior(positions, words, numbers, logs, released=released)
 
 
 def _around(doc: list[str], index: int) -> tuple[list[str], int]:

@@ -13,10 +13,11 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 
 from textsan.attacks.base import Attack, Position
-from textsan.attacks.expected_embeddings import Slots
+from textsan.attacks.expected_embeddings import ExpectedEmbeddings
+from textsan.attacks.knowledge import Knowledge
 from textsan.attacks.markov import MarkovBayes
 from textsan.attacks.shadow import WINDOW, batches_by_length, folds, held_out_split, paired, windows
-from textsan.channel import Channel
+from textsan.channel import Channel, Posterior
 from textsan.priors import MarkovModel
 from textsan.text import checks
 
@@ -41,8 +42,7 @@ class NoisyChannel(Attack):
         k: candidates a position.
         bigrams: whether to mix in the bigram model.
         masked: whether each position is read alone, its own slot hidden.
-        keep: words that the mechanism releases verbatim.
-        sensitive: words that can stand at attacked positions; None is every input of the channel.
+        attacked: words that can stand at attacked positions; None is every input that is not kept.
 
     Attributes:
         reader: the `Reader`; `reader.encoded` counts the sentences it has read.
@@ -58,20 +58,48 @@ class NoisyChannel(Attack):
         k: int = 20,
         bigrams: bool = True,
         masked: bool = False,
-        keep: Collection[str] = (),
-        sensitive: Collection[str] | None = None,
+        attacked: Collection[str] | None = None,
     ):
         from textsan.models.context_model import Reader, load_adapter
 
-        self.channel, self.k, self.keep = channel, checks.whole("k", k, low=1), frozenset(keep)
-        inputs = frozenset(channel.inputs) if sensitive is None else frozenset(sensitive)
-        self.sensitive = inputs - self.keep
+        self.channel, self.k = channel, checks.whole("k", k, low=1)
+        self.attacked = frozenset(channel.inputs if attacked is None else attacked) - channel.kept
         self.reader = Reader()
         if adapter is not None:
             load_adapter(self.reader, adapter)
-        self.slots = Slots(channel, counts, self.reader, k=self.k, keep=self.keep, sensitive=self.sensitive)
+        self.slots = ExpectedEmbeddings(channel, counts, self.reader, k=self.k, attacked=self.attacked)
         self.bigrams, self.masked, self._markov = bigrams, masked, None
         self.weights = (1.0, 0.0)
+
+    @classmethod
+    def against(
+        cls,
+        knowledge: Knowledge,
+        *,
+        adapter: str | None = None,
+        k: int = 20,
+        copies: int = 4,
+        epochs: float = 1.0,
+        bigrams: bool = True,
+    ) -> "NoisyChannel":
+        """The attack, its reader trained on and its weights chosen by shadow text.
+
+        Args:
+            knowledge: a channel and shadow text; its resource "adapter" is where the reader starts.
+            adapter: another start, by name.
+            copies: sanitizations of the shadow text.
+            k, bigrams: as for the constructor.
+            epochs: as for `fit`.
+        """
+        start = adapter or knowledge.resources.get("adapter")
+        given = {"k": k, "bigrams": bigrams, "attacked": knowledge.attacked}
+        attack = cls(knowledge.channel, knowledge.counts, adapter=start, **given)
+        return attack.fit(*knowledge.sanitized(copies), epochs=epochs, seed=knowledge.seed)
+
+    @property
+    def details(self) -> dict[str, float]:
+        """Sentences that the reader has read, in training too, and the weights that were chosen."""
+        return {"encoded": self.reader.encoded, "reader_weight": self.weights[0], "bigram_weight": self.weights[1]}
 
     def fit(
         self,
@@ -111,7 +139,7 @@ class NoisyChannel(Attack):
         def batch(step):
             chosen = [parts[i] for i in order[step]]
             originals = [shadow[d][a:b] for d, a, b in chosen]
-            positions = self._sensitive_positions(originals)
+            positions = self._attacked_positions(originals)
             truths = [originals[d][i] for d, i in positions]
             return self.slots.batch([released[d][a:b] for d, a, b in chosen], positions, truths)[0]
 
@@ -120,14 +148,14 @@ class NoisyChannel(Attack):
         self._fit_bigrams(shadow)
         return self
 
-    def _sensitive_positions(self, docs) -> list[Position]:
-        return [(d, i) for d, doc in enumerate(docs) for i, word in enumerate(doc) if word in self.sensitive]
+    def _attacked_positions(self, docs) -> list[Position]:
+        return [(d, i) for d, doc in enumerate(docs) for i, word in enumerate(doc) if word in self.attacked]
 
     def _fit_bigrams(self, docs) -> None:
         if self.bigrams:
             distinct = [list(doc) for doc in dict.fromkeys(map(tuple, docs))]
             model = MarkovModel.fit(distinct, words=self.channel.inputs)
-            self._markov = MarkovBayes(self.channel, model, k=self.k, keep=self.keep, sensitive=self.sensitive)
+            self._markov = MarkovBayes(self.channel, model, k=self.k, attacked=self.attacked)
 
     def _choose_weights(self, shadow, released, choose, seed) -> tuple[float, float]:
         """The pair of most hits on some documents; the smallest of equals, which trusts the models least.
@@ -142,7 +170,7 @@ class NoisyChannel(Attack):
             attacked = [choose[i] for i in part]
             self._fit_bigrams([doc for d, doc in enumerate(shadow) if d not in set(attacked)])
             originals = [shadow[d] for d in attacked]
-            positions = self._sensitive_positions(originals)
+            positions = self._attacked_positions(originals)
             words = [originals[d][i] for d, i in positions]
             known, rows, base, read, bigram = self._factors([released[d] for d in attacked], positions, words)
             truth = np.array([self.channel.input_index[word] for word in words], dtype=np.intp)
@@ -196,26 +224,12 @@ class NoisyChannel(Attack):
         known, rows, base, read, bigram = self._factors(docs, positions)
         return known, rows, base + self.weights[0] * read + self.weights[1] * bigram
 
-    def posterior(self, sanitized_doc: Sequence[str]) -> list[dict[str, float]]:
-        """Pr(x_i | y_1 .. y_n) of every position, if it is attacked: candidates with their probabilities.
+    def _posteriors(self, docs, positions, k):
+        from textsan.models.context_model import IMPOSSIBLE
 
-        Args:
-            sanitized_doc: tokens as the mechanism released them.
-        """
-        from scipy.special import softmax
-
-        [doc] = checks.documents("sanitized_doc", [sanitized_doc])
-        result = [{word: 1.0} for word in doc]
-        places = [i for i, word in enumerate(doc) if word in self.channel.output_index]
-        known, rows, scores = self._log_scores([doc], [(0, i) for i in places])
-        for at, line, values in zip(known, rows, softmax(scores, axis=1), strict=True):
-            words = [self.channel.inputs[row] for row in line]
-            result[places[at]] = dict(zip(words, values.tolist(), strict=True))
-        return result
-
-    def _guess(self, docs, positions):
-        guesses = [docs[d][i] for d, i in positions]
         known, rows, scores = self._log_scores(docs, positions)
-        for at, line, values in zip(known, rows, scores, strict=True):
-            guesses[at] = self.channel.inputs[line[values.argmax()]]
-        return guesses
+        numbers = np.full((len(positions), self.slots.k), -1)
+        logs = np.full(numbers.shape, -np.inf)
+        numbers[known], logs[known] = rows, np.where(scores > IMPOSSIBLE / 10, scores, -np.inf)
+        released = [docs[d][i] for d, i in positions]
+        return Posterior.from_scores(positions, released, self.channel.inputs, numbers, logs, k)

@@ -38,12 +38,10 @@ class PairClassifier:
     """
 
     def __init__(self, encoder: str = encoders.ENCODER, *, seed: int = 0):
-        import torch
-
-        torch.manual_seed(seed)
         self.name, self.encoded = encoder, 0
         self.device = encoders.pick_device()
-        self.model = encoders.load_encoder(encoder, classes=2).to(self.device)
+        with encoders.seeded(seed):
+            self.model = encoders.load_encoder(encoder, classes=2).to(self.device)
         self._pieces: dict[str, list[int]] = {}
         first, last = encoders.word_pieces([encoders.CLS, encoders.SEP], encoder)
         self._first, self._last = first, last
@@ -68,20 +66,20 @@ class PairClassifier:
         optimizer = torch.optim.Adam(parameters, lr=learning_rate, fused=True)  # else half of the time is its own
         schedule = torch.optim.lr_scheduler.StepLR(optimizer, decay_every, 0.1)
         generator = np.random.default_rng(seed)
-        torch.manual_seed(seed)
         self.model.train()
-        for pairs, labels in parts:
-            sequences, labels = self._encode(pairs), torch.tensor(labels, device=self.device)
-            steps, order = int(np.ceil(epochs * len(pairs) / batch_size)), []
-            while len(order) < steps:
-                order += batches_by_length([len(ids) for ids, _ in sequences], batch_size, generator)
-            for some in order[:steps]:
-                logits = self._forward([sequences[i] for i in some])
-                loss = torch.nn.functional.cross_entropy(logits, labels[some])
-                optimizer.zero_grad()
-                loss.backward()
-                optimizer.step()
-                schedule.step()
+        with encoders.seeded(seed):
+            for pairs, labels in parts:
+                sequences, labels = self._encode(pairs), torch.tensor(labels, device=self.device)
+                steps, order = int(np.ceil(epochs * len(pairs) / batch_size)), []
+                while len(order) < steps:
+                    order += batches_by_length([len(ids) for ids, _ in sequences], batch_size, generator)
+                for some in order[:steps]:
+                    logits = self._forward([sequences[i] for i in some])
+                    loss = torch.nn.functional.cross_entropy(logits, labels[some])
+                    optimizer.zero_grad()
+                    loss.backward()
+                    optimizer.step()
+                    schedule.step()
         self.model.eval()
 
     def log_odds(self, pairs: Sequence[Pair]) -> np.ndarray:

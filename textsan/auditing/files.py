@@ -7,7 +7,6 @@ are not restored.
 
 import csv
 import hashlib
-import inspect
 import io
 import json
 import math
@@ -19,7 +18,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
-from textsan.mechanisms import MECHANISMS, Mechanism, least_frequent
+from textsan.mechanisms import Mechanism
 from textsan.text.embeddings import Embeddings
 from textsan.text.vocabulary import tokenize
 
@@ -33,37 +32,6 @@ class Counts(NamedTuple):
     documents: int
     tokens: int
     longest: int
-
-
-def build(name: str, embeddings: Embeddings, epsilon: float | None, **options) -> Mechanism:
-    """A mechanism by its name on the command line.
-
-    Args:
-        name: a key of `MECHANISMS`.
-        embeddings: the vocabulary, in order of frequency.
-        epsilon: privacy parameter; None for "random" only.
-        options: keywords of the mechanism; `share` stands for `sensitive`: the last share of the vocabulary.
-
-    Raises:
-        ValueError: an option that the mechanism does not have, or a missing epsilon.
-
-    >>> build("santext+", Embeddings(["the", "cat"], [[0.0], [1.0]]), 2.0, share=0.5).sensitive
-    frozenset({'cat'})
-    """
-    make = MECHANISMS[name]
-    known = set(inspect.signature(make).parameters) - {"embeddings", "outputs", "keep", "sensitive"}
-    if "sensitive" in inspect.signature(make).parameters:
-        options["sensitive"] = least_frequent({}, embeddings.words, options.pop("share", 0.9))
-        known |= {"sensitive", "share"}
-    if epsilon is not None:
-        options["epsilon"] = epsilon
-    for option in options:
-        if option not in known:
-            takes = ", ".join(sorted(known - {"sensitive"}))
-            raise ValueError(f"{option}: {name} has no such option; it has {takes}")
-    if epsilon is None and "epsilon" in known:
-        raise ValueError(f"epsilon: {name} needs one; pass --epsilon NUMBER")
-    return make(embeddings, **options)
 
 
 def sanitize_file(
@@ -89,7 +57,7 @@ def sanitize_file(
         describe: makes the record written to `target`.json, from the counts.
 
     Raises:
-        ValueError: a record that cannot be read; the line is named.
+        ValueError: a record that cannot be read; its line is numbered and never quoted, for it is private.
         FileNotFoundError: no such source.
     """
     record = None if str(target) == "-" else Path(f"{target}.json")
@@ -134,9 +102,9 @@ def description(mechanism: Mechanism, embedding: str, seed: int | None, counts: 
             "definition": promise.definition,
             "epsilon": promise.epsilon if finite else None,
             "epsilon_0": promise.epsilon_0 if math.isfinite(promise.epsilon_0) else None,
-            "per_token": promise.adjacency,
+            "per_token": promise.which,
             "per_document": document if finite else "none",
-            "outside": promise.outside + "; in jsonl and csv all other fields",
+            "outside": "; ".join([*promise.outside, "in jsonl and csv all other fields"]),
         },
         "documents": counts.documents,
         "tokens": counts.tokens,
@@ -150,12 +118,8 @@ def description(mechanism: Mechanism, embedding: str, seed: int | None, counts: 
 
 
 def _parameters(mechanism: Mechanism) -> dict:
-    """The arguments of the mechanism; words by their number and hash."""
-    values = {
-        name: getattr(mechanism, name)
-        for name in inspect.signature(type(mechanism)).parameters
-        if name not in ("embeddings", "device")
-    }
+    """The arguments of the mechanism; words by their number and hash, its own vocabulary not once more."""
+    values = {name: value for name, value in mechanism.parameters.items() if name not in ("embeddings", "device")}
     for name, value in values.items():
         if isinstance(value, frozenset):
             digest = hashlib.sha256("\n".join(sorted(value)).encode()).hexdigest()
@@ -186,8 +150,7 @@ def _json_record(line, number, field, output):
     except json.JSONDecodeError as error:
         raise ValueError(f"source: line {number} is no json ({error.msg}); pass one object a line") from None
     if not isinstance(record, dict) or not isinstance(record.get(field), str):
-        has = ", ".join(record) if isinstance(record, dict) else "no object"
-        raise ValueError(f"source: line {number} has no text in field {field!r} ({has}); pass --field NAME")
+        raise ValueError(f"source: line {number} has no text in field {field!r}; pass --field NAME")
 
     def write(text):
         output.write(json.dumps(record | {field: text}, ensure_ascii=False) + "\n")
@@ -201,7 +164,9 @@ def _csv_records(lines, output, field):
     try:
         header = next(reader, [])
         if field not in header:
-            raise ValueError(f"source: no column {field!r} ({', '.join(header)}); pass --field NAME")
+            # The names there are not quoted: without a header, they are the first line of the text.
+            place = f"no column {field!r} among the {len(header)} of the first line"
+            raise ValueError(f"source: {place}; pass --field NAME, or add a header")
         column = header.index(field)
         writer = csv.writer(output, lineterminator="\n")
         writer.writerow(header)

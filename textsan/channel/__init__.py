@@ -9,5 +9,6 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
         "channel": ["Channel"],
+        "posterior": ["Posterior"],
     },
 )

@@ -12,7 +12,9 @@ import numpy as np
 from scipy import sparse
 
 from textsan.channel.exponential import Metric
+from textsan.channel.posterior import Posterior, tabulate
 from textsan.channel.storage import Dense, Sparse
+from textsan.text import checks
 from textsan.text.blocks import map_blocks
 
 DENSE_LIMIT = 1 << 28  # entries: 2 GiB of float64; above it `matrix()` refuses
@@ -27,6 +29,11 @@ class Channel:
     >>> channel.rows(["b"])
     array([[0.5, 0.5]])
     """
+
+    draws: int | None = None
+    """Draws a row that the channel is estimated from; None where its entries are exact."""
+    kept: frozenset[str] = frozenset()
+    """Words that `keeping` made rows of the identity for."""
 
     def __init__(self, inputs: Iterable[str], outputs: Iterable[str], storage):
         self.inputs, self.outputs, self._storage = list(inputs), list(outputs), storage
@@ -58,6 +65,29 @@ class Channel:
         matrix = sparse.csr_array(matrix, dtype=np.float64)
         _check_rows(matrix.data.min(initial=0.0), matrix.sum(axis=1))
         return cls(inputs, outputs, Sparse(matrix))
+
+    @classmethod
+    def estimated(cls, counts, draws: int, inputs: Iterable[str], outputs: Iterable[str]) -> "Channel":
+        """A channel of frequencies, counted in `draws` draws of each input.
+
+        A word that was never drawn has frequency 0 and may still have a positive probability: no epsilon can be
+        read off this channel, and what needs exact entries refuses it. `interval` says how far off one may be.
+
+        Args:
+            counts: (n_in, n_out) numbers of draws, dense or scipy sparse; rows sum to `draws`.
+            draws: at least 1.
+            inputs, outputs: words.
+
+        Raises:
+            ValueError: a row does not sum to `draws`.
+
+        >>> Channel.estimated([[3, 1]], 4, inputs=["a"], outputs=["u", "v"])
+        Channel(1 inputs, 2 outputs, sparse, estimated from 4 draws a row)
+        """
+        draws = checks.whole("draws", draws, low=1)
+        channel = cls.from_sparse(sparse.csr_array(counts, dtype=np.float64) / draws, inputs, outputs)
+        channel.draws = draws
+        return channel
 
     @classmethod
     def metric(
@@ -95,7 +125,8 @@ class Channel:
 
     def __repr__(self) -> str:
         kind = type(self._storage).__name__.lower()
-        return f"Channel({len(self.inputs)} inputs, {len(self.outputs)} outputs, {kind})"
+        how = f", estimated from {self.draws} draws a row" if self.draws else ""
+        return f"Channel({len(self.inputs)} inputs, {len(self.outputs)} outputs, {kind}{how})"
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -136,6 +167,133 @@ class Channel:
                 "use rows() or log_columns() in blocks"
             )
         return self.rows(np.arange(self.shape[0]))
+
+    def exact(self, what: str) -> "Channel":
+        """This channel, for a computation that needs exact entries.
+
+        Args:
+            what: the computation, for the message.
+
+        Raises:
+            ValueError: the channel is estimated.
+        """
+        if self.draws:
+            raise ValueError(
+                f"channel: {what} needs exact entries, and these are estimated from {self.draws} draws a row; "
+                "use interval(), or bracket it"
+            )
+        return self
+
+    def interval(self, x: str, y: str, confidence: float = 0.95) -> tuple[float, float]:
+        """The Clopper-Pearson interval of Pr(y | x); where entries are exact, the entry twice.
+
+        >>> channel = Channel.estimated([[0, 10]], 10, inputs=["a"], outputs=["u", "v"])
+        >>> tuple(round(end, 3) for end in channel.interval("a", "u"))
+        (0.0, 0.308)
+        """
+        frequency = float(self.rows([x])[0, self.output_index[y]])
+        if not self.draws:
+            return frequency, frequency
+        from scipy import stats
+
+        result = stats.binomtest(round(frequency * self.draws), self.draws)
+        interval = result.proportion_ci(confidence, method="exact")
+        return float(interval.low), float(interval.high)
+
+    def keeping(self, words: Iterable[str]) -> "Channel":
+        """The same channel, but some words are released verbatim: their rows are those of the identity.
+
+        So plain Bayes is right about them by itself: a released "the" is nearly always a kept "the", even where
+        another word may become "the", too. Words of which the channel knows nothing stay unknown.
+
+        Args:
+            words: those kept.
+
+        >>> channel = Channel.from_matrix([[0.5, 0.5], [0.5, 0.5]], inputs=["the", "a"], outputs=["the", "a"])
+        >>> channel.keeping(["the"]).matrix()
+        array([[1. , 0. ],
+               [0.5, 0.5]])
+        """
+        known = self.input_index.keys() | self.output_index.keys()
+        kept = [word for word in dict.fromkeys(words) if word in known and word not in self.kept]
+        if not kept:
+            return self
+        inputs = self.inputs + [word for word in kept if word not in self.input_index]
+        outputs = self.outputs + [word for word in kept if word not in self.output_index]
+        row, column = ({word: i for i, word in enumerate(part)} for part in (inputs, outputs))
+        rows, columns = (np.array([index[word] for word in kept], dtype=np.intp) for index in (row, column))
+        storage = self._storage.keeping(rows, columns, (len(inputs), len(outputs)))
+        channel = Channel(inputs, outputs, storage)
+        channel.draws, channel.kept = self.draws, self.kept | frozenset(kept)
+        return channel
+
+    def restrict(self, words: Iterable[str]) -> "Channel":
+        """The rows of some inputs alone, over all outputs.
+
+        Args:
+            words: inputs; all of them in their order gives this channel back.
+
+        Raises:
+            KeyError: a word that is no input.
+        """
+        words = list(words)
+        if words == self.inputs:
+            return self
+        channel = Channel(words, self.outputs, self._storage.restrict(_numbers(words, self.input_index, "inputs")))
+        channel.draws, channel.kept = self.draws, self.kept & frozenset(words)
+        return channel
+
+    def prior_array(self, prior) -> np.ndarray:
+        """Pr(x) in the order of the inputs, (n_in,).
+
+        Args:
+            prior: a `Prior`, or (n_in,) probabilities.
+
+        Raises:
+            ValueError: mass on words that are no inputs, or a shape that does not fit.
+        """
+        if hasattr(prior, "aligned"):
+            return prior.aligned(self.inputs)
+        array = np.asarray(prior, dtype=np.float64)
+        if array.shape != (len(self.inputs),):
+            raise ValueError(f"prior: shape {array.shape} for {len(self.inputs)} inputs; pass one number an input")
+        return array
+
+    def posterior(self, prior, k: int = 10, outputs: Sequence[str] | None = None) -> Posterior:
+        """Pr(x | y), proportional to Pr(x) Pr(y | x): the `k` likeliest inputs of each released word.
+
+        Args:
+            prior: a `Prior`, or (n_in,) probabilities.
+            k: candidates a released word, at least 1.
+            outputs: released words; None is all outputs.
+
+        >>> channel = Channel.from_matrix([[0.5, 0.5], [1.0, 0.0]], inputs=["a", "b"], outputs=["u", "v"])
+        >>> posterior = channel.posterior([0.5, 0.5], k=1)
+        >>> posterior.mode(), posterior.coverage()
+        (['b', 'a'], 0.75)
+        """
+        with np.errstate(divide="ignore"):
+            log_prior = np.log(self.prior_array(prior))
+        return tabulate(self, log_prior, checks.whole("k", k, low=1), outputs)
+
+    def log_marginal(self, log_prior: np.ndarray, outputs: Sequence | None = None) -> np.ndarray:
+        """log sum_x Pr(x) Pr(y | x) of some outputs (words or column numbers), (n outputs,).
+
+        Args:
+            log_prior: (n_in,) log weights of the inputs.
+            outputs: None is all of them.
+        """
+        columns = np.arange(self.shape[1]) if outputs is None else _numbers(outputs, self.output_index, "outputs")
+
+        def block(part):
+            joint = self._storage.log_columns(part)
+            joint += log_prior
+            best = joint.max(axis=1)
+            finite = np.where(best > -np.inf, best, 0.0)
+            with np.errstate(divide="ignore"):
+                return np.log(np.exp(joint - finite[:, None]).sum(axis=1)) + finite
+
+        return np.concatenate([np.empty(0), *map_blocks(block, columns)])
 
     def sample(self, inputs: Sequence, uniforms: np.ndarray) -> np.ndarray:
         """Outputs drawn by inversion: column numbers, a function of each (input, uniform) pair alone.

@@ -99,6 +99,20 @@ class Metric:
         owner[self.own[staying]] = staying
         return owner
 
+    def keeping(self, rows, columns, shape):
+        """A word that is kept stays with probability 1; one without a row gets one, its vector that of row 0."""
+        vectors = np.vstack([self._mirror[1], np.repeat(self._mirror[1][:1], shape[0] - self.shape[0], axis=0)])
+        stay, own = np.zeros(shape[0]), np.full(shape[0], -1, dtype=np.intp)
+        stay[: self.shape[0]], own[: self.shape[0]] = self.stay, self.own
+        stay[rows], own[rows] = 1.0, columns
+        outputs, _, scale, cutoff = self._mirror
+        return Metric(vectors, outputs, shape[1], scale, cutoff, stay, own, self._device)
+
+    def restrict(self, rows):
+        outputs, inputs, scale, cutoff = self._mirror
+        stay, own = self.stay[rows], self.own[rows]
+        return Metric(np.asarray(inputs)[rows], outputs, self.shape[1], scale, cutoff, stay, own, self._device)
+
     # --- draws --------------------------------------------------------------------------------------------------
 
     def sample(self, rows, uniforms):

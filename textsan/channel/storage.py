@@ -1,6 +1,8 @@
-"""How a channel is held: the matrix, or the non-zero entries of its rows; `metric` has the third way.
+"""How a channel is held: the matrix, or the non-zero entries of its rows; `exponential` has the third way.
 
-All three answer the same questions: `log_rows` and `log_columns` of some row or column numbers, and `sample`.
+All three answer the same questions: `log_rows` and `log_columns` of some row or column numbers, and `sample`; and
+`keeping` makes rows those of the identity, in a table that may have grown by words, and
+`restrict` leaves some rows only.
 """
 
 from functools import cached_property
@@ -20,6 +22,16 @@ class Dense:
 
     def log_columns(self, columns):
         return self.log_matrix[:, columns].T.copy()
+
+    def keeping(self, rows, columns, shape):
+        log_matrix = np.full(shape, -np.inf)
+        log_matrix[: self.shape[0], : self.shape[1]] = self.log_matrix
+        log_matrix[rows] = -np.inf
+        log_matrix[rows, columns] = 0.0
+        return Dense(log_matrix)
+
+    def restrict(self, rows):
+        return Dense(self.log_matrix[rows])
 
     def sample(self, rows, uniforms):
         return _sample_by_row(rows, uniforms, lambda row: np.exp(self.log_matrix[row]))
@@ -42,6 +54,17 @@ class Sparse:
 
     def log_columns(self, columns):
         return _log_dense(self._by_column[:, columns].T)
+
+    def keeping(self, rows, columns, shape):
+        stays = np.zeros(shape[0])
+        stays[rows] = 1.0
+        matrix = self.matrix.copy()
+        matrix.resize(shape)
+        identity = sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=shape)
+        return Sparse(sparse.csr_array(sparse.diags_array(1.0 - stays) @ matrix + identity))
+
+    def restrict(self, rows):
+        return Sparse(self.matrix[rows])
 
     def sample(self, rows, uniforms):
         indptr, indices, data = self.matrix.indptr, self.matrix.indices, self.matrix.data

@@ -2,29 +2,12 @@
 
 import click
 
+from textsan.cli.mechanisms import MechanismCommand
 
-@click.command()
+
+@click.command(cls=MechanismCommand)
 @click.argument("source", metavar="INPUT", type=click.Path(allow_dash=True, dir_okay=False))
 @click.argument("target", metavar="OUTPUT", type=click.Path(allow_dash=True, dir_okay=False))
-@click.option(
-    "--mechanism",
-    required=True,
-    type=click.Choice(
-        ["random", "santext", "santext+", "custext", "custext+", "fbdd", "mahalanobis", "vickrey", "tem"]
-    ),
-    help="The sanitizer; custext+ keeps stop words, santext+ most tokens of frequent words.",
-)
-@click.option("--epsilon", type=float, help="Privacy parameter.")
-@click.option("--k", type=int, help="custext: size of a group (20).")
-@click.option("--similarity", type=click.Choice(["euclidean", "cosine"]), help="custext: nearness of words.")
-@click.option("--p", type=float, help="santext+: chance that a frequent word is replaced (0.3).")
-@click.option(
-    "--share", type=float, help="santext+: share of the vocabulary, the rarest, that is sensitive (0.9)."
-)
-@click.option("--t", type=float, help="vickrey: weight of the second word (0.5).")
-@click.option("--strength", type=float, help="mahalanobis: the paper's lambda (0.2).")
-@click.option("--beta", type=float, help="tem: chance of a far word, at most (0.001).")
-@click.option("--oov", type=click.Choice(["uniform", "keep", "error"]), help="Words outside of the vocabulary.")
 @click.option("--embedding", default="glove-6b-50d", show_default=True, help="Word vectors of the registry.")
 @click.option(
     "--words", "size", type=click.IntRange(1), default=20_000, show_default=True, help="Most frequent words taken."
@@ -35,7 +18,7 @@ import click
 )
 @click.option("--field", default="text", show_default=True, help="Field of the text in jsonl and csv.")
 @click.option("--seed", type=click.IntRange(0), help="Repeat a run; a known seed removes the guarantee.")
-def sanitize(source, target, mechanism, epsilon, embedding, size, vocabulary, kind, field, seed, **options):
+def sanitize(source, target, mechanism, embedding, size, vocabulary, kind, field, seed, **parameters):
     """Sanitize the text of INPUT into OUTPUT, and write what was done and promised to OUTPUT.json.
 
     INPUT is text (a document a line), jsonl or csv; "-" is standard input or output (then the record goes to
@@ -53,6 +36,7 @@ def sanitize(source, target, mechanism, epsilon, embedding, size, vocabulary, ki
 
     from textsan import load_embeddings
     from textsan.auditing import files
+    from textsan.mechanisms import make_mechanism
 
     endings = {f".{name}": name for name in files.FORMATS}
     kind = kind or endings.get(os.path.splitext(source)[1], "txt")
@@ -64,8 +48,8 @@ def sanitize(source, target, mechanism, epsilon, embedding, size, vocabulary, ki
             words = words.restrict(line.strip() for line in lines)
     else:
         words = words.restrict(words.words[:size])
-    given = {name: value for name, value in options.items() if value is not None}
-    sanitizer = files.build(mechanism, words, epsilon, **given)
+    given = {name: value for name, value in parameters.items() if value is not None}
+    sanitizer = make_mechanism(mechanism, words, **given)
     if seed is not None:
         click.echo("textsan: warning: whoever knows the seed can undo the noise; no guarantee holds", err=True)
 

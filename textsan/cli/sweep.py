@@ -28,4 +28,4 @@ def sweep(spec, output, workers, scheduler, over):
     failures = sweep.run(cells, folder, workers=workers or -1, scheduler=scheduler, baselines=over)
     click.echo(folder / "results.csv")
     if failures:
-        fail("\n".join([f"{len(failures)} failed; the others are kept", *failures]))
+        fail(f"{len(failures)} failed, the others are kept: " + "\n".join(failures))

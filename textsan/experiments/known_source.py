@@ -40,7 +40,7 @@ def frequent_words(docs: Iterable[Sequence[str]], words: Iterable[str], n: int) 
     return sorted(words, key=lambda word: -counts[word])[:n]
 
 
-class Laboratory:
+class KnownSource:
     """Private and shadow sentences from a known source, sanitized, and what every guess is worth.
 
     Given the released sentence, a guess g at position i is right with probability Pr(x_i = g | y_1 .. y_n), which
@@ -70,7 +70,8 @@ class Laboratory:
         self.shadow_released = mechanism.sanitize(self.shadow, generator)
         self.positions = sensitive_positions(self.docs, set(mechanism.inputs) - mechanism.keep)
         self.truths = words_at(self.docs, self.positions)
-        self.best = MarkovBayes(mechanism.channel, source, keep=mechanism.keep)
+        inputs = frozenset(mechanism.inputs) - mechanism.keep
+        self.best = MarkovBayes(mechanism.channel, source, attacked=inputs)
         self._posteriors = [self.best.posterior(doc) for doc in self.released]
 
     def optimum(self) -> Estimate:

@@ -1,6 +1,6 @@
 """How good the finders of personal names are, on texts that were read by hand."""
 
-from textsan.evaluation import Estimate, attack_success_rate
+from textsan.evaluation import Estimate, hit_rate
 from textsan.text.corpora import Record, load_dataset
 from textsan.text.names import checked_names, find_names
 
@@ -31,5 +31,5 @@ def measure(dataset: str, finder: str, *, cased: bool = True) -> dict[str, str |
         "precision": [position in truth for position in sorted(found)],
         "recall": [position in found for position in sorted(truth)],
     }
-    rates = {name: attack_success_rate(hits, [True] * len(hits)) for name, hits in right.items()}
+    rates = {name: hit_rate(hits) for name, hits in right.items()}
     return {"dataset": dataset, "finder": finder, "texts": len(read), "names": len(truth), **rates}

@@ -11,7 +11,7 @@
 Every value may be one or a list; the grid is the product of them. `n_positions`, a number of attacked positions,
 may be left out (all of them), and so may `seed` (0), `shadow_dataset` (where the attacker's sentences are of
 another data set than the private ones), `targets` (protected; or census or presidio, the personal names that this
-finder finds among the protected words) and the parameters that have a default in `experiment`.
+finder finds among the protected words) and the parameters that have a default.
 """
 
 import hashlib
@@ -25,9 +25,12 @@ from pathlib import Path
 
 import yaml
 
+from textsan.attacks import ATTACKS
 from textsan.experiments import problems
+from textsan.mechanisms import MECHANISMS
 from textsan.text import checks
 from textsan.text.corpora import load_dataset
+from textsan.text.registry import Registry
 
 _NUMBERS = {
     "n_private": partial(checks.whole, low=1),
@@ -36,6 +39,7 @@ _NUMBERS = {
     "seed": checks.whole,
 }
 _DEFAULTS = {"shadow_dataset": None, "targets": "protected", "n_positions": None, "seed": 0}
+_TESTS = partial(checks.whole, low=1)
 _KEYS = ("dataset", "shadow_dataset", "targets", *_NUMBERS, "defence", "attack")
 
 Cell = dict  # a value for each of _KEYS; defence and attack are their name and parameters
@@ -72,7 +76,7 @@ def read_spec(path: Path) -> list[Cell]:
     )
     for key, check in _NUMBERS.items():
         axes[key] = _values(key, spec[key], check, optional=_DEFAULTS.get(key, 0) is None)
-    for key, known in (("defence", problems.DEFENCES), ("attack", problems.ATTACKS)):
+    for key, known in (("defence", MECHANISMS), ("attack", ATTACKS)):
         axes[key] = [choice for entry in _listed(key, spec[key]) for choice in _choices(key, entry, known)]
     cells = (dict(zip(axes, values, strict=True)) for values in product(*axes.values()))
     return list({cell_name(cell): cell for cell in cells}.values())
@@ -95,23 +99,26 @@ def _values(key: str, value, check, *, optional: bool) -> list:
     return [None if optional and one is None else check(key, one) for one in _listed(key, value)]
 
 
-def _choices(key: str, entry, known: dict) -> Iterator[dict]:
+def _choices(key: str, entry, known: Registry) -> Iterator[dict]:
     """What one defence or attack of a specification stands for: its parameters, lists expanded."""
     entry = entry if isinstance(entry, dict) else {"name": entry}
     name = entry.get("name")
     if not isinstance(name, str) or name not in known:
         raise KeyError(f"{key}: name {name!r} is unknown; known: {', '.join(known)}")
-    function, checked = known[name]
+    parameters = known[name].parameters()
+    further = ("tests",) if key == "attack" and "pairs" in parameters else ()
     for parameter in entry:
-        if parameter not in ("name", *checked):
-            raise KeyError(f"{key} {name}: {parameter!r} is unknown; known: {', '.join(checked) or 'none'}")
+        if parameter not in ("name", *parameters, *further):
+            raise KeyError(f"{key} {name}: {parameter!r} is unknown; known: {', '.join(parameters) or 'none'}")
     axes = {}
-    for parameter, check in checked.items():
-        default = inspect.signature(function).parameters[parameter].default
-        if parameter not in entry and default is inspect.Parameter.empty:
-            raise KeyError(f"{key} {name}: {parameter!r} is missing; known: {', '.join(checked)}")
-        value = entry.get(parameter, default)
-        axes[parameter] = _values(f"{key} {name}: {parameter}", value, check, optional=default is None)
+    for parameter, one in parameters.items():
+        if parameter not in entry and one.default is inspect.Parameter.empty:
+            raise KeyError(f"{key} {name}: {parameter!r} is missing; known: {', '.join(parameters)}")
+        given = _listed(f"{key} {name}: {parameter}", entry.get(parameter, one.default))
+        axes[parameter] = [known[name].check(parameter, value) for value in given]
+    for parameter in further:  # of the experiment, not of the attack: how its detector is tested
+        if parameter in entry:
+            axes[parameter] = _values(f"{key} {name}: {parameter}", entry[parameter], _TESTS, optional=True)
     for values in product(*axes.values()):
         yield {"name": name, **dict(zip(axes, values, strict=True))}
 
@@ -120,5 +127,5 @@ def cell_name(cell: Cell) -> str:
     """File name of a cell without its suffix: readable, and a hash of all that defines it."""
     digest = hashlib.sha256(json.dumps(cell, sort_keys=True).encode()).hexdigest()[:12]
     defence, attack = cell["defence"], cell["attack"]
-    name = f"{cell['dataset']}-{defence['name']}-{defence['epsilon']:g}-{attack['name']}-{cell['seed']}"
+    name = f"{cell['dataset']}-{defence['name']}-{defence.get('epsilon', 0):g}-{attack['name']}-{cell['seed']}"
     return f"{re.sub(r'[^a-z0-9.+-]+', '_', name.lower())}-{digest}"

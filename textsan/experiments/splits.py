@@ -1,4 +1,4 @@
-"""The setting that chapters and sweeps share: private text, an attacker's shadow text, and a vocabulary."""
+"""The split that chapters and sweeps share: private text, an attacker's shadow text, and a vocabulary."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from textsan.text.embeddings import Embeddings, load_embeddings
 
 
 @dataclass(frozen=True)
-class Setting:
+class Split:
     """Private and shadow documents from one corpus, no sentence in both, and the vectors of their words.
 
     Attributes:
@@ -24,7 +24,7 @@ class Setting:
     records: tuple[Record, ...] = ()
 
 
-def load_setting(
+def load_split(
     dataset: str,
     n_private: int,
     n_shadow: int,
@@ -32,7 +32,7 @@ def load_setting(
     seed: int,
     shadow_dataset: str | None = None,
     embeddings: str = "glove-6b-50d",
-) -> Setting:
+) -> Split:
     """Draws private and shadow sentences from the training split of a corpus, or of two.
 
     The private sentences depend on neither the number of shadow sentences nor their corpus.
@@ -54,4 +54,4 @@ def load_setting(
     words = {word for document in private + shadow for word in document}
     vectors = load_embeddings(embeddings)
     vocabulary = vectors.restrict(word for word in vectors.words if word in words)
-    return Setting(private, shadow, vocabulary, tuple(parts[0]))
+    return Split(private, shadow, vocabulary, tuple(parts[0]))

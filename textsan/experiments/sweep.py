@@ -11,7 +11,8 @@ import os
 import platform
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import CancelledError
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from importlib.metadata import version
@@ -26,7 +27,7 @@ import yaml
 from filelock import FileLock, Timeout
 from tqdm import tqdm
 
-from textsan.evaluation import Estimate, bootstrap_rate, paired_difference, words_at
+from textsan.evaluation import Estimate, bootstrap_mean, words_at
 from textsan.experiments import problems
 from textsan.experiments.specification import Cell, cell_name
 from textsan.models import encoders
@@ -38,6 +39,8 @@ SUBSTITUTIONS = {
     "tweets": "in no paper",
 }
 """What the default corpora stand for."""
+
+_PATIENCE = 20  # seconds without a result after which a cluster is asked whether it still has workers
 
 
 def run(
@@ -71,7 +74,7 @@ def run(
     folder = Path(folder).resolve()
     stored = folder / "cells"
     stored.mkdir(parents=True, exist_ok=True)
-    with _only_writer(folder), _backend(scheduler):
+    with _only_writer(folder), _cluster(scheduler) as cluster:
         for part in stored.glob("*.part"):  # of a sweep that was killed
             part.unlink()
         missing = [cell for cell in cells if not (stored / f"{cell_name(cell)}.json").exists()]
@@ -79,15 +82,10 @@ def run(
         for cell in missing:
             families.setdefault(json.dumps(cell | {"attack": None}), []).append(cell)
         failures = []
-        jobs = [joblib.delayed(_run_family)(family, stored) for family in families.values()]
-        parallel = joblib.Parallel(n_jobs=workers, return_as="generator_unordered")
         with tqdm(total=len(cells), initial=len(cells) - len(missing), desc="sweep", unit="cell") as progress:
-            try:
-                for number, failed in parallel(jobs):
-                    failures += failed
-                    progress.update(number)
-            except BrokenProcessPool:
-                failures.append("a worker was killed (out of memory?); start again with fewer workers")
+            for number, failed in _computed(list(families.values()), stored, workers, cluster):
+                failures += failed
+                progress.update(number)
         _write(folder / "results.csv", table(cells, folder, baselines).to_csv(index=False).encode())
         _write(folder / "results.yml", yaml.safe_dump(provenance(cells, folder), sort_keys=False).encode())
     return failures
@@ -175,8 +173,47 @@ def load_hits(cell: Cell, folder: Path) -> dict[str, np.ndarray]:
 
 def _difference(cell: Cell, other: Cell, folder: Path) -> Estimate:
     ours, theirs = load_hits(cell, folder), load_hits(other, folder)
-    truths = np.ones(len(ours["hit"]), dtype=bool)
-    return paired_difference(ours["hit"], theirs["hit"], truths, ours["document"], seed=cell["seed"])
+    return bootstrap_mean(ours["hit"].astype(float) - theirs["hit"], ours["document"], seed=cell["seed"])
+
+
+def _computed(families: list[list[Cell]], stored: Path, workers: int, cluster) -> Iterator[tuple[int, list[str]]]:
+    """Has all families computed; how many cells each had and a line for each that failed, as they are done."""
+    if cluster is not None:
+        yield from _computed_by(cluster, families, stored)
+        return
+    jobs = [joblib.delayed(_run_family)(family, stored) for family in families]
+    try:
+        yield from joblib.Parallel(n_jobs=workers, return_as="generator_unordered")(jobs)
+    except BrokenProcessPool:
+        yield 0, ["a worker was killed (out of memory?); start again with fewer workers"]
+
+
+def _computed_by(cluster, families: list[list[Cell]], stored: Path) -> Iterator[tuple[int, list[str]]]:
+    """The same by a dask client. A worker that dies takes its family along; the others go on."""
+    from distributed import KilledWorker, wait
+
+    waiting = {cluster.submit(_run_family, family, stored, pure=False): family for family in families}
+    lost = None
+    while waiting and not lost:
+        try:
+            for future in wait(list(waiting), timeout=_PATIENCE, return_when="FIRST_COMPLETED").done:
+                family = waiting.pop(future)
+                try:
+                    yield future.result()
+                except KilledWorker:
+                    cause = (
+                        "the dask worker that had it was killed (out of memory?); start again with smaller ones"
+                    )
+                    yield (
+                        len(family),
+                        [f"{cell_name(family[0])} and its {len(family) - 1} further attacks: {cause}"],
+                    )
+        except TimeoutError:
+            lost = None if cluster.nthreads() else "it has no workers left"
+        except CancelledError:
+            lost = "it is gone"
+    if lost:
+        yield 0, [f"scheduler: {lost}, with {len(waiting)} families to do; start again"]
 
 
 def _run_family(cells: list[Cell], stored: Path) -> tuple[int, list[str]]:
@@ -185,27 +222,26 @@ def _run_family(cells: list[Cell], stored: Path) -> tuple[int, list[str]]:
     try:
         shared = {key: value for key, value in cells[0].items() if key not in ("defence", "attack")}
         defence = dict(cells[0]["defence"])
-        case = problems.prepare(**shared, defence=defence.pop("name"), **defence)
+        problem = problems.prepare(**shared, mechanism=defence.pop("name"), **defence)
     except Exception as error:
         return len(cells), [_line(cell, error) for cell in cells]
     for cell in cells:
         try:
-            _run_cell(cell, case, stored)
+            _run_cell(cell, problem, stored)
         except Exception as error:
             failures.append(_line(cell, error))
     return len(cells), failures
 
 
-def _run_cell(cell: Cell, case: problems.Case, stored: Path) -> None:
+def _run_cell(cell: Cell, problem: problems.Problem, stored: Path) -> None:
     parameters = dict(cell["attack"])
-    attack, _ = problems.ATTACKS[parameters.pop("name")]
     start = time.perf_counter()
-    guesses, details = attack(case, **parameters)
+    guesses, details = problem.run(parameters.pop("name"), **parameters)
     seconds = time.perf_counter() - start
-    truths = case.truths
-    document, index = np.array(case.positions, dtype=np.int32).T
+    truths = problem.truth.words
+    document, index = np.array(problem.positions, dtype=np.int32).T
     pairs = list(zip(guesses, truths, strict=True))
-    released = words_at(case.released, case.positions)
+    released = words_at(problem.released, problem.positions)
     arrays = {
         "document": document,
         "index": index,
@@ -213,12 +249,12 @@ def _run_cell(cell: Cell, case: problems.Case, stored: Path) -> None:
         "substring": np.array([truth in guess for guess, truth in pairs]),
         "unchanged": np.array([word == truth for word, truth in zip(released, truths, strict=True)]),
     }
-    estimate = bootstrap_rate(guesses, truths, document, seed=cell["seed"])
+    estimate = bootstrap_mean(arrays["hit"], document, seed=cell["seed"])
     defence = dict(cell["defence"])
     row = {
         **{key: cell[key] for key in ("dataset", "shadow_dataset", "targets", "n_private", "n_shadow", "seed")},
         "defence": defence.pop("name"),
-        "epsilon": defence.pop("epsilon"),
+        "epsilon": defence.pop("epsilon", None),
         "defence_parameters": json.dumps(defence),
         "attack": cell["attack"]["name"],
         "attack_parameters": json.dumps(parameters),
@@ -265,9 +301,10 @@ def _only_writer(folder: Path):
 
 
 @contextmanager
-def _backend(scheduler: str | None):
+def _cluster(scheduler: str | None):
+    """A client of the dask scheduler; None where there is none."""
     if scheduler is None:
-        yield
+        yield None
         return
     try:
         from distributed import Client
@@ -277,5 +314,5 @@ def _backend(scheduler: str | None):
         client = Client(scheduler, timeout=20)
     except (OSError, ValueError) as error:
         raise ConnectionError(f"scheduler: {scheduler!r} does not answer ({error})") from None
-    with client, joblib.parallel_config("dask"):
-        yield
+    with client:
+        yield client

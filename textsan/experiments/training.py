@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from textsan.attacks.expected_embeddings import Slots
+from textsan.attacks.expected_embeddings import ExpectedEmbeddings
 from textsan.attacks.shadow import WINDOW, batches_by_length
 from textsan.mechanisms import CusText, SanTextPlus, least_frequent
 from textsan.models import encoders
@@ -181,9 +181,7 @@ class _Rounds:
         self.originals = [self.docs[d] for d in order[start : start + size]]
         mechanism = self._mechanism(*SANITIZERS[number % len(SANITIZERS)], generator)
         self.released = mechanism.sanitize(self.originals, seed=generator)
-        self.slots = Slots(
-            mechanism.channel, self.counts, self.reader, k=K, keep=mechanism.keep, sensitive=self.secret
-        )
+        self.slots = ExpectedEmbeddings(mechanism.channel, self.counts, self.reader, k=K, attacked=self.secret)
         self.batches = batches_by_length([len(doc) for doc in self.originals], BATCH, generator)
         self.number = number
 

@@ -18,6 +18,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
             "entropy",
             "min_entropy_leakage",
             "prior_vulnerability",
+            "vulnerability_bracket",
         ],
     },
 )

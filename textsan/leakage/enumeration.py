@@ -12,7 +12,7 @@ from scipy import special
 LIMIT = 1 << 24  # entries of the joint distribution: 128 MiB
 
 
-class World:
+class JointDistribution:
     """Pr(x_1, .., x_n, y_1, .., y_n).
 
     Args:
@@ -21,7 +21,8 @@ class World:
     Raises:
         ValueError: an odd number of axes, too many entries, or no distribution.
 
-    >>> world = World.tokenwise(markov_source([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], 3), [[0.6, 0.4], [0.4, 0.6]])
+    >>> source = markov_source([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], 3)
+    >>> world = JointDistribution.tokenwise(source, [[0.6, 0.4], [0.4, 0.6]])
     >>> print(*(round(v, 3) for v in world.ladder(1)))
     0.5 0.6 0.629 0.918
     """
@@ -35,7 +36,7 @@ class World:
             raise ValueError("joint: pass probabilities of at least 0 that sum to 1")
 
     @classmethod
-    def tokenwise(cls, source, matrix) -> "World":
+    def tokenwise(cls, source, matrix) -> "JointDistribution":
         """Each word goes through the channel by itself.
 
         Args:
@@ -51,7 +52,7 @@ class World:
         return cls(np.einsum(*operands, list(range(2 * n))))
 
     @classmethod
-    def reusing(cls, source, matrix) -> "World":
+    def reusing(cls, source, matrix) -> "JointDistribution":
         """A word that occurs again in a sentence gets the replacement it got first.
 
         Released code of CusText attacks does this (Tong et al. 2024). It is no token-wise mechanism.

@@ -1,17 +1,22 @@
 """What all mechanisms share: documents in, documents of the same lengths out, one independent draw a token."""
 
-from collections.abc import Iterable, Sequence
+import inspect
+import math
+from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 from itertools import islice
+from typing import Literal, Self
 
 import numpy as np
 
 from textsan.channel import Channel
 from textsan.privacy import Guarantee
 from textsan.text import checks
+from textsan.text.embeddings import Embeddings
 from textsan.text.randomness import streams
+from textsan.text.vocabulary import tokenize
 
-OOV = ("uniform", "keep", "error")
+Oov = Literal["uniform", "keep", "error"]
 
 
 class Mechanism:
@@ -22,7 +27,9 @@ class Mechanism:
     guarantee. With `oov` "uniform" a word without a row becomes a uniform draw from `replacements`, which
     tells nothing but that it had none.
 
-    Sub-classes give `channel` and `guarantee`; those that draw without a channel override `_variates` and `_draw`.
+    Sub-classes give `channel`, take what they need in a constructor and keep it as attributes of the same names;
+    those that promise something give `guarantee`, and those that draw without a channel override `_variates` and
+    `_draw`.
 
     Args:
         inputs: the words that are sanitized.
@@ -30,22 +37,55 @@ class Mechanism:
         oov: "uniform", "keep" or "error": what becomes of a word that is neither.
     """
 
-    def __init__(self, inputs: Iterable[str], *, keep: Iterable[str] = (), oov: str = "uniform"):
+    def __init__(self, inputs: Iterable[str], *, keep: Iterable[str] = (), oov: Oov = "uniform"):
         if isinstance(keep, str):
             raise ValueError(f"keep: {keep!r} is one string; pass a set of words")
         self.inputs = list(inputs)
         self.keep = frozenset(keep)
-        self.oov = checks.choice("oov", oov, OOV)
+        self.oov = checks.choice("oov", oov, ("uniform", "keep", "error"))
 
     @property
     def channel(self) -> Channel:
-        """The channel Pr(y | x) over `inputs`."""
+        """The channel Pr(y | x) over `inputs` and the words it keeps, whose rows are those of the identity."""
         raise NotImplementedError
 
     @property
     def guarantee(self) -> Guarantee:
-        """What is promised: the definition, its parameters, and what lies outside of it."""
-        raise NotImplementedError
+        """What is promised: the definition, its parameters, and what lies outside of it. Here nothing is."""
+        return Guarantee("none", math.inf, None, self._outside())
+
+    @property
+    def protected(self) -> frozenset[str]:
+        """The words that a promise can be about: those that are not released verbatim."""
+        return frozenset(self.inputs) - self.keep
+
+    @property
+    def parameters(self) -> dict:
+        """What the constructor was given or chose by default, by name."""
+        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+
+    def with_(self, **changes) -> Self:
+        """The same mechanism with some parameters changed.
+
+        Args:
+            changes: arguments of the constructor, by name.
+
+        Raises:
+            ValueError: a name that the constructor does not have.
+
+        >>> from textsan import Embeddings, SanText
+        >>> SanText(Embeddings(["a", "b"], [[0.0], [1.0]]), epsilon=1.0).with_(epsilon=2.0).epsilon
+        2.0
+        """
+        known = self.parameters
+        for name in changes:
+            if name not in known:
+                raise ValueError(f"{name}: {type(self).__name__} has no such parameter; it has {', '.join(known)}")
+        return type(self)(**known | changes)
+
+    def __repr__(self) -> str:
+        shown = (f"{name}={_shown(value)}" for name, value in self.parameters.items())
+        return f"{type(self).__name__}({', '.join(shown)})"
 
     @property
     def replacements(self) -> list[str]:
@@ -93,6 +133,30 @@ class Mechanism:
         released = iter(words.tolist())
         return [list(islice(released, len(doc))) for doc in docs]
 
+    def sanitize_text(self, text, seed=None):
+        """Text sanitized: a string gives a string, a list of strings a list.
+
+        Text is lower-cased and tokenized, and the words of the result are joined with single blanks.
+
+        Args:
+            text: a string, or a list of them.
+            seed: as for `sanitize`; None is the only choice that protects anybody.
+
+        Raises:
+            ValueError: something else than strings.
+
+        >>> from textsan import Embeddings, SanText
+        >>> SanText(Embeddings(["a", "b"], [[0.0], [9.0]]), epsilon=99).sanitize_text("A b, a b", seed=0)
+        'a b a a b'
+        """
+        if isinstance(text, str):
+            return self.sanitize_text([text], seed)[0]
+        texts = list(text)
+        for one in texts:
+            if not isinstance(one, str):
+                raise ValueError(f"text: {one!r} is no string; token lists go to sanitize()")
+        return [" ".join(words) for words in self.sanitize([tokenize(one) for one in texts], seed)]
+
     def _row(self, token: str) -> int:
         lower = token.lower()
         if token in self.keep or lower in self.keep:
@@ -108,13 +172,13 @@ class Mechanism:
         words = np.array(self._uniform_words(), dtype=object)
         return words[(uniforms * len(words)).astype(np.intp)]
 
-    def _outside(self) -> str:
-        """What no guarantee covers."""
-        verbatim = f"the {len(self.keep)} kept words, released verbatim; " if self.keep else ""
+    def _outside(self) -> tuple[str, ...]:
+        """What no guarantee covers, a clause each."""
+        verbatim = (f"the {len(self.keep)} kept words, released verbatim",) if self.keep else ()
         fate = {"uniform": "become uniform draws", "keep": "are released verbatim", "error": "are refused"}[
             self.oov
         ]
-        return f"{verbatim}words outside of the vocabulary {fate}; the number of tokens is released"
+        return *verbatim, f"words outside of the vocabulary {fate}", "the number of tokens is released"
 
     def _uniform_words(self) -> list[str]:
         """The words that stand in for a word without a row."""
@@ -130,3 +194,12 @@ class Mechanism:
 
 
 _UNKNOWN, _VERBATIM = -1, -2
+
+
+def _shown(value) -> str:
+    """A parameter in a `repr`: word lists by their number."""
+    if isinstance(value, Embeddings):
+        return f"<{len(value)} words>"
+    if isinstance(value, Collection) and not isinstance(value, str):
+        return f"<{len(value)} words>"
+    return repr(value)

@@ -2,16 +2,18 @@
 
 from collections.abc import Iterable
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 from scipy import sparse
 
 from textsan.channel import Channel
-from textsan.mechanisms.base import Mechanism
-from textsan.privacy import Guarantee
+from textsan.mechanisms.base import Mechanism, Oov
+from textsan.privacy import Adjacency, Guarantee
 from textsan.text import checks
 from textsan.text.blocks import map_blocks
-from textsan.text.embeddings import Embeddings, euclidean
+from textsan.text.embeddings import Embeddings, euclidean, load_embeddings
+from textsan.text.vocabulary import STOP_WORDS
 
 _SEEDS = 64  # words whose distances to all remaining ones are computed at a time
 
@@ -59,13 +61,13 @@ class CusText(Mechanism):
         epsilon: float,
         *,
         k: int = 20,
-        similarity: str = "euclidean",
-        mapping: str = "disjoint",
-        normalise: str = "group",
+        similarity: Literal["euclidean", "cosine"] = "euclidean",
+        mapping: Literal["disjoint", "overlapping"] = "disjoint",
+        normalise: Literal["group", "row"] = "group",
         outputs: Embeddings | None = None,
         keep: Iterable[str] = (),
-        oov: str = "uniform",
-        numbers: str | None = None,
+        oov: Oov = "uniform",
+        numbers: Literal["keep", "jitter"] | None = None,
     ):
         super().__init__(embeddings.words, keep=keep, oov=oov)
         self.embeddings = embeddings
@@ -98,7 +100,7 @@ class CusText(Mechanism):
 
     @cached_property
     def channel(self) -> Channel:
-        """The channel, k entries a row. The mapping does not depend on epsilon; `with_epsilon` reuses it."""
+        """The channel, k entries a row, and one for a kept word. The mapping does not depend on epsilon."""
         inputs, outputs, entries = [], [], []
         for source, group in self._input_sets():
             log_weights = self.epsilon / 2 * self._scores(source, group)
@@ -112,23 +114,23 @@ class CusText(Mechanism):
         places = (np.concatenate(inputs), np.searchsorted(reached, np.concatenate(outputs)))
         shape = (len(self.inputs), len(reached))
         matrix = sparse.coo_array((np.concatenate(entries), places), shape=shape)
-        return Channel.from_sparse(matrix.tocsr(), self.inputs, [self.outputs.words[i] for i in reached])
+        channel = Channel.from_sparse(matrix.tocsr(), self.inputs, [self.outputs.words[i] for i in reached])
+        return channel.keeping(self.keep)
 
-    def with_epsilon(self, epsilon: float) -> "CusText":
-        """The same mechanism at another epsilon, its mapping shared."""
-        other = CusText(
-            self.embeddings,
-            epsilon,
-            k=self.k,
-            similarity=self.similarity,
-            mapping=self.mapping,
-            normalise=self.normalise,
-            outputs=None if self.outputs is self.embeddings else self.outputs,
-            keep=self.keep,
-            oov=self.oov,
-            numbers=self.numbers,
-        )
-        other.groups = self.groups
+    @property
+    def parameters(self) -> dict:
+        """What the constructor was given or chose by default; outputs are None where they are the inputs."""
+        return super().parameters | {"outputs": None if self.outputs is self.embeddings else self.outputs}
+
+    def with_(self, **changes) -> "CusText":
+        """The same mechanism with some parameters changed; at another epsilon the mapping is shared.
+
+        Args:
+            changes: arguments of the constructor, by name.
+        """
+        other = super().with_(**changes)
+        if changes.keys() <= {"epsilon", "keep", "oov", "numbers", "normalise"}:
+            other.groups = self.groups
         return other
 
     @property
@@ -137,13 +139,14 @@ class CusText(Mechanism):
         outside = self._outside()
         if self.numbers:
             fate = {"keep": "verbatim", "jitter": "with their magnitude"}[self.numbers]
-            outside += f"; numbers outside of the vocabulary are released {fate}"
+            outside = *outside, f"numbers outside of the vocabulary are released {fate}"
         if self.mapping == "overlapping":
-            return Guarantee("none", np.inf, "pair", "no two words have the same output set in general", outside)
-        adjacency = (
-            "two words of one group of the mapping; words of different groups are told apart with certainty"
-        )
-        return Guarantee("DP within groups", self.epsilon, "pair", adjacency, outside)
+            return Guarantee("none", np.inf, None, outside)
+        groups = [tuple(word for word in group if word not in self.keep) for group in self.group_words]
+        if alone := [group[0] for group in self.group_words if len(group) == 1]:
+            outside = *outside, f"{alone[0]!r}, the one word of the last group, is released unchanged"
+        adjacency = Adjacency(groups=tuple(group for group in groups if group))
+        return Guarantee("DP within groups", self.epsilon, adjacency, outside)
 
     @cached_property
     def _points(self):
@@ -195,6 +198,40 @@ class CusText(Mechanism):
         if others.any():
             words[others] = super()._unknown(tokens[others], uniforms[others])
         return words
+
+
+def custext_plus(
+    embeddings: Embeddings,
+    epsilon: float,
+    *,
+    k: int = 20,
+    similarity: Literal["euclidean", "cosine"] = "euclidean",
+    mapping: Literal["disjoint", "overlapping"] = "disjoint",
+    normalise: Literal["group", "row"] = "group",
+    oov: Oov = "uniform",
+    numbers: Literal["keep", "jitter"] | None = None,
+) -> CusText:
+    """CusText+: stop words are released verbatim (Chen et al. 2023, section 4.3).
+
+    Args: as for `CusText`.
+
+    >>> custext_plus(Embeddings(["the", "cat"], [[0.0], [1.0]]), 1.0, k=2).channel.rows(["the"])
+    array([[1., 0.]])
+    """
+    given = {"k": k, "similarity": similarity, "mapping": mapping, "normalise": normalise}
+    return CusText(embeddings, epsilon, keep=STOP_WORDS, oov=oov, numbers=numbers, **given)
+
+
+def released_custext_plus(embeddings: Embeddings, epsilon: float, *, k: int = 20) -> CusText:
+    """CusText+ as the released code of Tong et al. 2024 builds it: neighbours are any words of the vectors' file.
+
+    Args:
+        embeddings: the vocabulary of inputs, of GloVe's words.
+        epsilon: privacy parameter; no finite one holds.
+        k: words of an output set.
+    """
+    given = {"k": k, "mapping": "overlapping", "normalise": "row", "outputs": load_embeddings()}
+    return CusText(embeddings, epsilon, keep=STOP_WORDS, **given)
 
 
 def _number(token: str) -> float | None:

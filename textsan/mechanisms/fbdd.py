@@ -1,7 +1,7 @@
 """FBDD: calibrated multivariate perturbations (Feyisetan, Balle, Drake and Diethe 2020)."""
 
 from textsan.mechanisms.noise import NoiseMechanism
-from textsan.privacy import Guarantee
+from textsan.privacy import Adjacency, Guarantee
 
 
 class FBDD(NoiseMechanism):
@@ -20,5 +20,4 @@ class FBDD(NoiseMechanism):
     @property
     def guarantee(self) -> Guarantee:
         """Metric DP."""
-        adjacency = "any two words of the vocabulary, epsilon times their Euclidean distance"
-        return Guarantee("metric DP", self.epsilon, "distance", adjacency, self._outside())
+        return Guarantee("metric DP", self.epsilon, Adjacency(distance=self.embeddings), self._outside())

@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from textsan.mechanisms.base import Oov
 from textsan.mechanisms.noise import NoiseMechanism
-from textsan.privacy import Guarantee
+from textsan.privacy import Adjacency, Guarantee
 from textsan.text import checks
 from textsan.text.embeddings import Embeddings
 
@@ -31,7 +32,7 @@ class Mahalanobis(NoiseMechanism):
     [['a', 'b']]
     """
 
-    def __init__(self, embeddings: Embeddings, epsilon: float, *, strength: float = 0.2, oov: str = "uniform"):
+    def __init__(self, embeddings: Embeddings, epsilon: float, *, strength: float = 0.2, oov: Oov = "uniform"):
         super().__init__(embeddings, epsilon, oov=oov)
         self.strength = checks.number("strength", strength, 0, 1)
         centred = self._vectors - self._vectors.mean(axis=0)
@@ -53,8 +54,8 @@ class Mahalanobis(NoiseMechanism):
     @property
     def guarantee(self) -> Guarantee:
         """Metric DP for the Mahalanobis distance."""
-        adjacency = "any two words of the vocabulary, epsilon times their regularised Mahalanobis distance"
-        return Guarantee("metric DP", self.epsilon, "distance", adjacency, self._outside())
+        adjacency = Adjacency(distance=self.metric, distance_name="regularised Mahalanobis distance")
+        return Guarantee("metric DP", self.epsilon, adjacency, self._outside())
 
     def _noise(self, spherical):
         return spherical @ self._root

@@ -5,8 +5,8 @@ from functools import cached_property
 import numpy as np
 
 from textsan.channel import Channel
-from textsan.mechanisms.base import Mechanism
-from textsan.privacy import Guarantee
+from textsan.mechanisms.base import Mechanism, Oov
+from textsan.privacy import Adjacency, Guarantee
 from textsan.text.embeddings import Embeddings
 
 
@@ -22,7 +22,7 @@ class Random(Mechanism):
            [0.5, 0.5]])
     """
 
-    def __init__(self, embeddings: Embeddings, *, oov: str = "uniform"):
+    def __init__(self, embeddings: Embeddings, *, oov: Oov = "uniform"):
         super().__init__(embeddings.words, oov=oov)
         self.embeddings = embeddings
 
@@ -35,4 +35,4 @@ class Random(Mechanism):
     @property
     def guarantee(self) -> Guarantee:
         """0-DP."""
-        return Guarantee("DP", 0.0, "pair", "any two words of the vocabulary", self._outside())
+        return Guarantee("DP", 0.0, Adjacency(), self._outside())

@@ -7,8 +7,8 @@ from functools import cached_property
 import numpy as np
 
 from textsan.channel import Channel
-from textsan.mechanisms.base import Mechanism
-from textsan.privacy import Guarantee
+from textsan.mechanisms.base import Mechanism, Oov
+from textsan.privacy import Adjacency, Guarantee
 from textsan.text import checks
 from textsan.text.embeddings import Embeddings
 
@@ -33,10 +33,10 @@ class SanText(Mechanism):
            [0.5, 0.5]])
     """
 
-    def __init__(self, embeddings: Embeddings, epsilon: float, *, oov: str = "uniform", device: str = "auto"):
+    def __init__(self, embeddings: Embeddings, epsilon: float, *, oov: Oov = "uniform", device: str = "auto"):
         super().__init__(embeddings.words, oov=oov)
         self.embeddings, self.device = embeddings, device
-        self.epsilon = checks.number("epsilon", epsilon, low=0)
+        self.epsilon = checks.epsilon(epsilon)
 
     @cached_property
     def channel(self) -> Channel:
@@ -47,8 +47,7 @@ class SanText(Mechanism):
     @property
     def guarantee(self) -> Guarantee:
         """Metric DP (Theorem 1)."""
-        adjacency = "any two words of the vocabulary, epsilon times their Euclidean distance"
-        return Guarantee("metric DP", self.epsilon, "distance", adjacency, self._outside())
+        return Guarantee("metric DP", self.epsilon, Adjacency(distance=self.embeddings), self._outside())
 
 
 class SanTextPlus(Mechanism):
@@ -87,14 +86,14 @@ class SanTextPlus(Mechanism):
         *,
         sensitive: Collection[str],
         p: float = 0.3,
-        oov: str = "uniform",
+        oov: Oov = "uniform",
         device: str = "auto",
     ):
         super().__init__(embeddings.words, oov=oov)
         if isinstance(sensitive, str):
             raise ValueError(f"sensitive: {sensitive!r} is one string; pass a set of words")
         self.embeddings, self.device = embeddings, device
-        self.epsilon = checks.number("epsilon", epsilon, low=0)
+        self.epsilon = checks.epsilon(epsilon)
         self.p = checks.number("p", p, 0, 1)
         self.sensitive = frozenset(sensitive) & set(embeddings.words)
         if not self.sensitive:
@@ -113,18 +112,44 @@ class SanTextPlus(Mechanism):
     @property
     def guarantee(self) -> Guarantee:
         """Utility-optimised metric DP (Theorem 2)."""
-        adjacency = (
-            "any two words of the vocabulary, at outputs that are sensitive: epsilon times their Euclidean "
-            "distance plus epsilon_0 = ln(1/p)"
-        )
-        outside = f"a released word that is not sensitive was certainly in the text; {self._outside()}"
+        outputs = tuple(self._uniform_words())
+        adjacency = Adjacency(distance=self.embeddings, outputs=outputs, sensitive=self.sensitive)
+        outside = "a released word that is not sensitive was certainly in the text", *self._outside()
         epsilon_0 = math.log(1 / self.p) if self.p > 0 else math.inf
-        return Guarantee(
-            "utility-optimised metric DP", self.epsilon, "distance", adjacency, outside, epsilon_0=epsilon_0
-        )
+        return Guarantee("utility-optimised metric DP", self.epsilon, adjacency, outside, epsilon_0)
+
+    @property
+    def protected(self) -> frozenset[str]:
+        """The sensitive words."""
+        return self.sensitive
 
     def _uniform_words(self):
         return [word for word in self.embeddings.words if word in self.sensitive]
+
+
+def santext_plus(
+    embeddings: Embeddings,
+    epsilon: float,
+    *,
+    counts: Mapping[str, int] | None = None,
+    w: float = 0.9,
+    p: float = 0.3,
+    oov: Oov = "uniform",
+    device: str = "auto",
+) -> SanTextPlus:
+    """SanText+ whose sensitive words are the rarest of the vocabulary (Yue et al. 2021, section 4.3).
+
+    Args:
+        embeddings, epsilon, oov, device: as for `SanTextPlus`.
+        p: probability from 0 to 1 that a non-sensitive word is sampled.
+        counts: word counts of public text; None trusts the order of the vocabulary.
+        w: the paper's share of sensitive words, from 0 to 1.
+
+    >>> sorted(santext_plus(Embeddings(["the", "cat"], [[0.0], [1.0]]), 1.0, w=0.5).sensitive)
+    ['cat']
+    """
+    sensitive = least_frequent(counts or {}, embeddings.words, share=w)
+    return SanTextPlus(embeddings, epsilon, sensitive=sensitive, p=p, oov=oov, device=device)
 
 
 def least_frequent(counts: Mapping[str, int], words: Collection[str], share: float = 0.9) -> set[str]:

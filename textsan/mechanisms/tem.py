@@ -4,8 +4,8 @@ import math
 from functools import cached_property
 
 from textsan.channel import Channel
-from textsan.mechanisms.base import Mechanism
-from textsan.privacy import Guarantee
+from textsan.mechanisms.base import Mechanism, Oov
+from textsan.privacy import Adjacency, Guarantee
 from textsan.text import checks
 from textsan.text.embeddings import Embeddings
 
@@ -42,12 +42,12 @@ class TEM(Mechanism):
         *,
         beta: float = 0.001,
         gamma: float | None = None,
-        oov: str = "uniform",
+        oov: Oov = "uniform",
         device: str = "auto",
     ):
         super().__init__(embeddings.words, oov=oov)
         self.embeddings, self.device = embeddings, device
-        self.epsilon = checks.number("epsilon", epsilon, low=0)
+        self.epsilon = checks.epsilon(epsilon)
         self.beta = checks.number("beta", beta, 0, 1)
         if not 0 < self.beta < 1:
             raise ValueError(f"beta: {beta!r} is out of range; pass a probability above 0 and below 1")
@@ -69,7 +69,5 @@ class TEM(Mechanism):
     @property
     def guarantee(self) -> Guarantee:
         """Metric DP for min(d, gamma)."""
-        adjacency = (
-            f"any two words of the vocabulary, epsilon times the lesser of their distance and {self.gamma:g}"
-        )
-        return Guarantee("metric DP", self.epsilon, "distance", adjacency, self._outside())
+        adjacency = Adjacency(distance=self.embeddings, cutoff=self.gamma)
+        return Guarantee("metric DP", self.epsilon, adjacency, self._outside())

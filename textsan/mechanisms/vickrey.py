@@ -2,9 +2,10 @@
 
 import numpy as np
 
+from textsan.mechanisms.base import Oov
 from textsan.mechanisms.neighbours import nearest_rows
 from textsan.mechanisms.noise import NoiseMechanism
-from textsan.privacy import Guarantee
+from textsan.privacy import Adjacency, Guarantee
 from textsan.text import checks
 from textsan.text.embeddings import Embeddings
 
@@ -29,15 +30,14 @@ class Vickrey(NoiseMechanism):
     [['b', 'a']]
     """
 
-    def __init__(self, embeddings: Embeddings, epsilon: float, *, t: float = 0.5, oov: str = "uniform"):
+    def __init__(self, embeddings: Embeddings, epsilon: float, *, t: float = 0.5, oov: Oov = "uniform"):
         super().__init__(embeddings, epsilon, oov=oov)
         self.t = checks.number("t", t, 0, 1)
 
     @property
     def guarantee(self) -> Guarantee:
         """Metric DP."""
-        adjacency = "any two words of the vocabulary, epsilon times their Euclidean distance"
-        return Guarantee("metric DP", self.epsilon, "distance", adjacency, self._outside())
+        return Guarantee("metric DP", self.epsilon, Adjacency(distance=self.embeddings), self._outside())
 
     def _choose(self, points, uniforms):
         if len(self.embeddings) == 1:

@@ -71,16 +71,17 @@ class Reader(nn.Module):
 
     def __init__(self, rank: int = RANK, encoder: str = encoders.ENCODER, seed: int = 0):
         super().__init__()
-        torch.manual_seed(seed)
-        self.name, self.encoder = encoder, encoders.load_encoder(encoder).requires_grad_(False)
-        for layer in self.encoder.encoder.layer:
-            parents = (layer.attention.self, layer.attention.output, layer.intermediate, layer.output)
-            for parent in parents:
-                for name, child in list(parent.named_children()):
-                    if isinstance(child, nn.Linear):
-                        setattr(parent, name, _LowRank(child, rank))
-        width = self.encoder.config.hidden_size
-        self.head = nn.Sequential(nn.Linear(width, width), nn.GELU(), nn.LayerNorm(width))
+        self.name = encoder
+        with encoders.seeded(seed):
+            self.encoder = encoders.load_encoder(encoder).requires_grad_(False)
+            for layer in self.encoder.encoder.layer:
+                parents = (layer.attention.self, layer.attention.output, layer.intermediate, layer.output)
+                for parent in parents:
+                    for name, child in list(parent.named_children()):
+                        if isinstance(child, nn.Linear):
+                            setattr(parent, name, _LowRank(child, rank))
+            width = self.encoder.config.hidden_size
+            self.head = nn.Sequential(nn.Linear(width, width), nn.GELU(), nn.LayerNorm(width))
         nn.init.constant_(self.head[-1].weight, 0.1)  # a fresh reader says little: s(x) starts near 0
         self.table = self.encoder.embeddings.word_embeddings.weight
         special = encoders.word_vectors([encoders.CLS, encoders.SEP, encoders.MASK], self.table, encoder)
@@ -171,13 +172,13 @@ def train(
         first = state["step"]
     reader.train()
     for step in range(first, steps):
-        torch.manual_seed(seed * 1_000_003 + step)
         warm = min(1.0, (step + 1) / (0.05 * steps))
         for group in optimizer.param_groups:
             group["lr"] = learning_rate * warm * (1 - step / steps)
         batch = batches(step)
         known = batch.truth >= 0
-        scores = (reader(batch) + batch.log_prior)[known]
+        with encoders.seeded(seed * 1_000_003 + step):
+            scores = (reader(batch) + batch.log_prior)[known]
         loss = nn.functional.cross_entropy(scores, batch.truth[known], reduction="sum") / known.sum().clamp(min=1)
         optimizer.zero_grad()
         loss.backward()

@@ -40,13 +40,23 @@ def half_precision(device):
     return torch.autocast(device.type, dtype=torch.bfloat16, enabled=supported)
 
 
+@contextmanager
+def seeded(seed: int):
+    """A context in which torch draws from `seed`; after it, the caller's own streams go on where they were."""
+    import torch
+
+    with torch.random.fork_rng(devices=range(torch.cuda.device_count())):
+        torch.manual_seed(seed)
+        yield
+
+
 def load_encoder(name: str = ENCODER, *, classes: int | None = None, masked: bool = False):
     """A transformers model with the weights of a registered encoder, in evaluation mode.
 
     Args:
         name: a model of the registry.
         classes: None is the bare encoder; a number puts dropout and a fresh linear layer of so many classes on its
-            pooled output (seed torch first).
+            pooled output (drawn from torch's stream: see `seeded`).
         masked: with its own masked-language-model head.
 
     Raises:

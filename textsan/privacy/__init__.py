@@ -13,8 +13,8 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "tight",
     ],
     submod_attrs={
+        "guarantee": ["Adjacency", "Guarantee"],
         "tight": [
-            "Guarantee",
             "Tight",
             "best_guess",
             "tight_epsilon",

@@ -40,7 +40,7 @@ def expected_deniability(channel: Channel, draws: int = 1000) -> tuple[Deniabili
     >>> mean.distinct_outputs, deviation.unchanged.round(3)
     (array([1.5, 1. ]), array([0.354, 0.   ]))
     """
-    draws = checks.whole("draws", draws, low=1)
+    draws, channel = checks.whole("draws", draws, low=1), channel.exact("expected deniability")
 
     def block(rows):
         probabilities = channel.rows(rows)

@@ -7,7 +7,6 @@ Log-ratios below 1e-9 count as rounding.
 
 import math
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -21,48 +20,6 @@ from textsan.text.embeddings import Embeddings
 _ROWS = 256  # rows of log probabilities compared with as many others at a time
 _ROUNDING = 1e-9  # log-ratios below are no difference
 _NEVER = -1e308  # stands for log 0, so that 0 against 0 is no difference and 0 against p is a huge one
-
-
-@dataclass(frozen=True)
-class Guarantee:
-    """What a mechanism promises for one token, and for a document of them.
-
-    Args:
-        definition: the definition that holds, for example "metric DP".
-        epsilon: its parameter.
-        per: what epsilon bounds: the log-ratio of a "pair" of adjacent words, or its quotient by their "distance".
-        adjacency: which pairs of words are protected against each other, and by how much.
-        outside: what the promise does not cover.
-        epsilon_0: additive constant of (utility-optimised) metric DP.
-
-    >>> Guarantee("DP within groups", 1.0, "pair", "two words of one group", "kept words").document(20)
-    20.0
-    """
-
-    definition: str
-    epsilon: float
-    per: str
-    adjacency: str
-    outside: str
-    epsilon_0: float = 0.0
-
-    def token(self, distance: float = 1.0) -> float:
-        """The bound on |log Pr(y | x) - log Pr(y | x')| for two adjacent words.
-
-        Args:
-            distance: d(x, x'), which counts where epsilon is per distance.
-        """
-        return (self.epsilon * distance if self.per == "distance" else self.epsilon) + self.epsilon_0
-
-    def document(self, tokens: int, distance: float = 1.0) -> float:
-        """The bound for two documents that differ in `tokens` places, `distance` apart in each (composition)."""
-        return tokens * self.token(distance)
-
-    def __str__(self) -> str:
-        unit = " per unit of distance" if self.per == "distance" else ""
-        plus = f", epsilon_0 = {self.epsilon_0:g}" if self.epsilon_0 else ""
-        parameters = f"epsilon = {self.epsilon:g}{unit}{plus}"
-        return f"{self.definition} with {parameters}; {self.adjacency}; outside: {self.outside}"
 
 
 class Tight(float):
@@ -96,7 +53,7 @@ def tight_epsilon(channel: Channel) -> Tight:
     >>> tight_epsilon(channel)
     1.09861 at 'u' from 'a' against 'b'
     """
-    return _widest_column(channel, np.arange(channel.shape[1]))
+    return _widest_column(channel.exact("a tight epsilon"), np.arange(channel.shape[1]))
 
 
 def tight_group_epsilon(channel: Channel, groups: Iterable[Collection[str]]) -> Tight:
@@ -109,7 +66,7 @@ def tight_group_epsilon(channel: Channel, groups: Iterable[Collection[str]]) -> 
     >>> tight_group_epsilon(channel, [["a"], ["b"]]), tight_group_epsilon(channel, [["a", "b"]])
     (0, inf at 'u' from 'a' against 'b')
     """
-    worst = Tight(0.0)
+    worst, channel = Tight(0.0), channel.exact("a tight epsilon")
     for group in groups:
         words = list(group)
         value, high, low, column = _widest(channel.log_rows(words))
@@ -137,7 +94,7 @@ def tight_metric_epsilon(channel: Channel, distances, *, outputs: str = "all") -
     >>> tight_metric_epsilon(channel, [[0, 2], [2, 0]])
     0.549306 at 'a' from 'a' against 'b'
     """
-    distance = _distance_blocks(distances, channel)
+    distance = _distance_blocks(distances, channel.exact("a tight epsilon"))
     if checks.choice("outputs", outputs, ("all", "own")) == "own":
         return _widest_own(channel, distance)
     return _widest_pair(channel, np.arange(channel.shape[1]), distance, 0.0)
@@ -152,7 +109,7 @@ def tight_uldp_epsilon(channel: Channel, sensitive: Collection[str], protected: 
         sensitive: V_S, the sensitive inputs.
         protected: V_P, the protected outputs.
     """
-    columns = _columns(channel, protected)
+    columns = _columns(channel.exact("a tight epsilon"), protected)
     leak = _not_invertible(channel, sensitive, protected)
     return _widest_column(channel, columns) if leak is None else leak
 
@@ -173,7 +130,7 @@ def tight_umldp_epsilon(
         epsilon_0: additive bound, for SanText+ ln(1 / p).
     """
     epsilon_0 = checks.number("epsilon_0", epsilon_0, low=0)
-    columns, distance = _columns(channel, protected), _distance_blocks(distances, channel)
+    columns, distance = _columns(channel.exact("a tight epsilon"), protected), _distance_blocks(distances, channel)
     leak = _not_invertible(channel, sensitive, protected)
     return _widest_pair(channel, columns, distance, epsilon_0) if leak is None else leak
 

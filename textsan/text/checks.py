@@ -21,6 +21,21 @@ def number(name: str, value, low: float = -math.inf, high: float = math.inf) -> 
     return float(value)
 
 
+LARGEST_EPSILON = 1e6  # beyond it rounding alone moves epsilon d(x, y) by hundredths, and soon by everything
+
+
+def epsilon(value) -> float:
+    """`value` as a privacy parameter: from 0 to 1e6, far above every epsilon that still hides a word.
+
+    Raises:
+        ValueError: it is not.
+
+    >>> epsilon(2)
+    2.0
+    """
+    return number("epsilon", value, low=0, high=LARGEST_EPSILON)
+
+
 def whole(name: str, value, low: int = 0) -> int:
     """`value` as an int of at least `low`.
 

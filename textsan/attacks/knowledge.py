@@ -1,0 +1,164 @@
+"""What a threat model grants to an attacker, and, apart from it, the truth that only bounds and scores see."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from textsan.channel import Channel
+from textsan.evaluation import words_at
+from textsan.mechanisms import ChannelMechanism, Mechanism
+from textsan.priors import MarkovModel, Prior
+from textsan.text import checks
+from textsan.text.vocabulary import count_words
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """What an attacker is granted.
+
+    Make one of a channel, or `Knowledge.of` a mechanism, which fills in what follows from it. Words that are kept
+    have the rows of the identity in `channel`, so that no attack takes a kept word for a replaced one.
+
+    Args:
+        channel: Pr(y | x) of the mechanism; public, as in all five papers.
+        shadow: token lists of the attacker's own, never the attacked ones.
+        prior: what the attacker believes instead: a `Prior`, or a `MarkovModel` of whole sentences.
+        kept: words that the mechanism releases verbatim.
+        attacked: words that can stand at attacked positions, if the attacker is told; None is every input. Tong et
+            al. 2024 tell: their candidates are the sensitive words.
+        mechanism: what the attacker may run on shadow text; None draws from the channel, and words that are no
+            inputs stay as they are.
+        seed: of what the attacker draws.
+        first: number of the attacker's first document, where draws of the same seed were made for others.
+        resources: public things by name: "adapter", a context model trained on public text, for example.
+
+    Raises:
+        ValueError: `attacked` holds no input of the channel, or shadow text is no list of token lists.
+
+    >>> channel = Channel.from_matrix([[0.6, 0.4], [0.4, 0.6]], inputs=["a", "b"], outputs=["a", "b"])
+    >>> Knowledge(channel, shadow=[["a"] * 9 + ["b"]]).unigram().probabilities.round(2)
+    array([0.83, 0.17])
+    """
+
+    channel: Channel
+    shadow: Sequence[Sequence[str]] | None = None
+    prior: Prior | MarkovModel | None = None
+    kept: Collection[str] = ()
+    attacked: Collection[str] | None = None
+    mechanism: Mechanism | None = None
+    seed: int = 0
+    first: int = 0
+    resources: Mapping[str, object] = field(default_factory=dict)
+
+    def __post_init__(self):
+        put = object.__setattr__  # frozen: set once, here
+        put(self, "channel", self.channel.keeping(self.kept))
+        put(self, "kept", frozenset(self.kept) | self.channel.kept)
+        if self.shadow is not None:
+            put(self, "shadow", checks.documents("shadow", self.shadow))
+        if self.attacked is not None:
+            if isinstance(self.attacked, str):
+                raise ValueError(f"attacked: {self.attacked!r} is one string; pass a set of words")
+            put(self, "attacked", frozenset(self.attacked))
+            if not self.attacked & self.channel.input_index.keys():
+                raise ValueError("attacked: none of the words is an input of the channel; pass words it sanitizes")
+
+    @classmethod
+    def of(cls, mechanism: Mechanism, **granted) -> "Knowledge":
+        """What follows from a mechanism: its channel, the words it keeps, and that the attacker may run it.
+
+        Args:
+            mechanism: the one under attack.
+            granted: further fields: shadow, attacked (`mechanism.protected`, where the attacker is told), seed.
+
+        >>> from textsan import CusText, Embeddings
+        >>> two = Embeddings(["the", "cat"], [[0.0], [1.0]])
+        >>> Knowledge.of(CusText(two, 1.0, k=2, keep=["the"])).channel.rows(["the"])
+        array([[1., 0.]])
+        """
+        return cls(mechanism.channel, kept=mechanism.keep, mechanism=mechanism, **granted)
+
+    @cached_property
+    def counts(self) -> Counter:
+        """Occurrences of words in the shadow text.
+
+        Raises:
+            ValueError: there is none.
+        """
+        return count_words(self._shadow())
+
+    def unigram(self, alpha_inverse: float | None = None) -> Prior:
+        """Pr(x) over the channel's inputs, from the prior if one is granted, else from shadow counts.
+
+        Args:
+            alpha_inverse: constant added to each frequency of the shadow text; None is add-one smoothing.
+        """
+        if isinstance(self.prior, MarkovModel):
+            model = self.prior
+            known = [model.index.get(word, -1) for word in self.channel.inputs]
+            weights = np.where(np.array(known) >= 0, model.unigram[known], 0.0)
+            return Prior(self.channel.inputs, weights / weights.sum())
+        if self.prior is not None:
+            return Prior(self.channel.inputs, self.channel.prior_array(self.prior))
+        return Prior.from_counts(self.counts, self.channel.inputs, alpha_inverse)
+
+    def sanitized(self, copies: int = 1) -> tuple[list[list[str]], list[list[str]]]:
+        """The shadow documents `copies` times over, and as often sanitized by the attacker.
+
+        Args:
+            copies: at least 1.
+
+        Raises:
+            ValueError: no shadow text.
+        """
+        docs = list(self._shadow()) * checks.whole("copies", copies, low=1)
+        mechanism = self.mechanism or ChannelMechanism(self.channel, keep=self.kept, oov="keep")
+        return docs, mechanism.sanitize(docs, seed=self.seed, first=self.first)
+
+    @property
+    def candidates(self) -> frozenset[str]:
+        """The inputs of the channel that can stand at attacked positions."""
+        inputs = frozenset(self.channel.inputs)
+        return inputs if self.attacked is None else inputs & self.attacked
+
+    def _shadow(self):
+        if not self.shadow:
+            raise ValueError("shadow: this attack learns from the attacker's own text; pass shadow=")
+        return self.shadow
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What was sanitized: for bounds and scores alone.
+
+    Args:
+        docs: the private token lists.
+        released: what became of them.
+        positions: those under attack.
+        population: all positions that could be; `positions` are drawn from them.
+    """
+
+    docs: Sequence[Sequence[str]]
+    released: Sequence[Sequence[str]]
+    positions: Sequence[tuple[int, int]]
+    population: Sequence[tuple[int, int]]
+
+    @cached_property
+    def words(self) -> list[str]:
+        """The original words at the attacked positions."""
+        return words_at(self.docs, self.positions)
+
+    @cached_property
+    def counts(self) -> Counter:
+        """How often each word stands at a position that could be attacked: the true prior, for bounds only.
+
+        The prior of the attacked words themselves would know each one that is scored, and bound too high.
+        """
+        return count_words([words_at(self.docs, self.population)])
+
+    def prior(self, words: Iterable[str]) -> Prior:
+        """The true prior over some words, a channel's inputs."""
+        return Prior.from_counts(self.counts, words, alpha_inverse=0)

@@ -1,0 +1,164 @@
+"""The posterior Pr(x | y): what an observation says of the original word, tabulated once."""
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+from scipy.special import logsumexp
+
+
+class Posterior:
+    """The likeliest words of each observation, best first, with log-probabilities.
+
+    An observation is a released word, as from `Channel.posterior`, or a position (document, index) of a sanitized
+    text, as from `Attack.posteriors`. Where no word is possible the released word counts as its own original.
+
+    Args:
+        observed: n released words, or n positions.
+        words: what `numbers` stand for.
+        numbers: (n, k) numbers of words, best first, -1 where fewer than k are possible.
+        log_weights: (n, k) their log-probabilities, -inf where `numbers` is -1; with a channel log Pr(x, y).
+        released: the released word of each observation; None is `observed` itself.
+        channel: for released words, where they come from.
+        log_prior: with `channel`, its (n_in,) log Pr(x).
+
+    >>> from textsan import Channel, Prior
+    >>> channel = Channel.from_matrix([[0.6, 0.4], [0.2, 0.8]], inputs=["a", "b"], outputs=["u", "v"])
+    >>> posterior = channel.posterior(Prior(["a", "b"], [0.75, 0.25]))
+    >>> posterior.mode(), posterior.expected_success(), posterior["v"]
+    (['a', 'a'], 0.75, {'a': 0.6000000000000001, 'b': 0.4})
+    """
+
+    def __init__(self, observed, words, numbers, log_weights, *, released=None, channel=None, log_prior=None):
+        self.observed, self.words = list(observed), words
+        self.numbers, self.log_weights = numbers, log_weights
+        self.released = self.observed if released is None else list(released)
+        self._channel, self._log_prior = channel, log_prior
+
+    @classmethod
+    def from_scores(cls, positions, released, words, numbers, log_scores, k: int | None = None) -> "Posterior":
+        """Of positions, from scores that are log-probabilities up to a constant; ties go to the earlier candidate.
+
+        Args:
+            positions: n pairs (document, index).
+            released: the released word there.
+            words: what `numbers` stand for.
+            numbers: (n, m) candidates in any order; broadcasts.
+            log_scores: (n, m), -inf for what is no candidate.
+            k: how many candidates to keep; None is all.
+        """
+        log_scores = np.asarray(log_scores, dtype=np.float64)
+        numbers = np.broadcast_to(numbers, log_scores.shape)
+        if k == 1:
+            order = log_scores.argmax(axis=1)[:, None] if log_scores.size else np.zeros((len(log_scores), 0), int)
+        else:
+            order = np.argsort(-log_scores, axis=1, kind="stable")[:, :k]
+        possible = (log_scores > -np.inf).any(axis=1)
+        total = np.zeros(len(log_scores))
+        total[possible] = logsumexp(log_scores[possible], axis=1)
+        best = np.take_along_axis(log_scores, order, axis=1) - total[:, None]
+        numbers = np.where(best > -np.inf, np.take_along_axis(numbers, order, axis=1), -1)
+        return cls(positions, words, numbers, best, released=released)
+
+    def __len__(self) -> int:
+        return len(self.observed)
+
+    def __repr__(self) -> str:
+        kind = "positions" if self._channel is None else "released words"
+        return f"Posterior({len(self)} {kind}, {self.numbers.shape[1]} candidates each)"
+
+    def __getitem__(self, observation) -> dict[str, float]:
+        """Words with their probabilities, for one of `observed`, likeliest first.
+
+        Raises:
+            KeyError: it was not observed.
+        """
+        if observation not in self._index:
+            raise KeyError(f"observation: {observation!r} is not among the {len(self)} that were tabulated")
+        return self.mapping(self._index[observation])
+
+    @cached_property
+    def _index(self) -> dict:
+        return {observation: at for at, observation in enumerate(self.observed)}
+
+    @cached_property
+    def log_probabilities(self) -> np.ndarray:
+        """log Pr(x | y) of the candidates, (n, k); over all words they sum to one, over k of them to less."""
+        if self._channel is None:
+            return self.log_weights
+        total = self._channel.log_marginal(self._log_prior, self.observed)
+        return self.log_weights - np.where(total > -np.inf, total, 0.0)[:, None]
+
+    def mapping(self, at: int) -> dict[str, float]:
+        """Words with their probabilities, for observation number `at`."""
+        possible = self.numbers[at] >= 0
+        if not possible.any():
+            return {self.released[at]: 1.0}
+        words = [self.words[number] for number in self.numbers[at][possible]]
+        return dict(zip(words, np.exp(self.log_probabilities[at][possible]).tolist(), strict=True))
+
+    def mode(self) -> list[str]:
+        """The likeliest word of each observation: the rule that is optimal if the posterior is right."""
+        if not self.numbers.shape[1]:
+            return list(self.released)
+        best = self.numbers[:, 0].tolist()
+        return [self.words[number] if number >= 0 else y for number, y in zip(best, self.released, strict=True)]
+
+    def coverage(self) -> float:
+        """How often the original word is among the candidates, if the posterior is right: the top-k bound.
+
+        For released words their probabilities weigh them; positions count alike.
+        """
+        return self._expectation(np.exp(self.log_weights).sum(axis=1))
+
+    def expected_success(self, true_prior=None) -> float:
+        """How often the mode is the original word.
+
+        With released words and the prior of the text under attack, this is the exact success rate of the rule,
+        sum_y Pr(x) Pr(y | x) at x = mode(y), whatever prior the rule was made from. Without it, the posterior is
+        taken to be right.
+
+        Args:
+            true_prior: `Prior`, or (n_in,) probabilities in the order of the channel's inputs.
+
+        Raises:
+            ValueError: a prior for a posterior of positions, which tell of one text only.
+        """
+        if true_prior is None:
+            return self._expectation(np.exp(self.log_weights[:, 0]))
+        if self._channel is None:
+            raise ValueError("true_prior: this posterior is of positions; score its guesses, or pass none")
+        true = self._channel.prior_array(true_prior)
+        possible = self.numbers[:, 0] >= 0
+        guess = self.numbers[possible, 0]
+        likelihood = np.exp(self.log_weights[possible, 0] - self._log_prior[guess])
+        return float(true[guess] @ likelihood) + self._own_success(true, np.flatnonzero(~possible))
+
+    def _own_success(self, true: np.ndarray, unexplained: np.ndarray) -> float:
+        """What released words contribute that are guessed to be themselves."""
+        index = self._channel.input_index
+        own = [self.released[at] for at in unexplained if self.released[at] in index]
+        own = [word for word in own if true[index[word]] > 0]
+        if not own:
+            return 0.0
+        columns = [self._channel.output_index[word] for word in own]
+        stays = self._channel.rows(own)[np.arange(len(own)), columns]
+        return float(true[[index[word] for word in own]] @ stays)
+
+    def _expectation(self, values: np.ndarray) -> float:
+        return float(values.sum() if self._channel is not None else values.mean())
+
+
+def tabulate(channel, log_prior: np.ndarray, k: int, outputs: Sequence | None = None) -> Posterior:
+    """The posterior of released words under log weights of the inputs, which need not sum to one.
+
+    Args:
+        channel: Pr(y | x).
+        log_prior: (n_in,) -inf for words that are impossible.
+        k: candidates a word.
+        outputs: released words; None is all of them.
+    """
+    outputs = channel.outputs if outputs is None else list(outputs)
+    numbers, joint = channel.best_inputs(log_prior, outputs, k)
+    numbers = np.where(joint > -np.inf, numbers, -1)
+    return Posterior(outputs, channel.inputs, numbers, joint, channel=channel, log_prior=log_prior)

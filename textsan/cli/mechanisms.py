@@ -1,0 +1,48 @@
+"""The registered mechanisms as options of a command: their names, and every parameter that one of them takes."""
+
+import inspect
+import re
+from typing import Literal, get_args, get_origin
+
+import click
+
+
+class MechanismCommand(click.Command):
+    """A command with `--mechanism` and its parameters; the registry is read when the command is, not before."""
+
+    def get_params(self, context):
+        from textsan.mechanisms import MECHANISMS
+
+        mechanism = click.Option(["--mechanism"], required=True, type=click.Choice(list(MECHANISMS)))
+        mechanism.help = "The sanitizer; custext+ keeps stop words, santext+ most tokens of frequent words."
+        takers: dict[str, list] = {}
+        for entry in MECHANISMS.values():
+            for name, parameter in entry.parameters().items():
+                takers.setdefault(name, []).append((entry, parameter))
+        return [*self.params[:2], mechanism, *map(_option, takers.values()), *super().get_params(context)[2:]]
+
+
+def _option(takers: list) -> click.Option:
+    """One option for a parameter that some mechanisms share."""
+    entry, parameter = takers[0]
+    names = ", ".join(entry.name for entry, _ in takers)
+    default = "" if parameter.default in (inspect.Parameter.empty, None) else f" ({parameter.default:})"
+    meaning = _meaning(entry.load(), parameter.name)
+    flag = f"--{parameter.name.replace('_', '-')}"
+    return click.Option(
+        [flag, parameter.name], type=_type(parameter.annotation), help=f"{names}: {meaning}{default}."
+    )
+
+
+def _type(annotation):
+    kinds = get_args(annotation) if get_origin(annotation) not in (None, Literal) else (annotation,)
+    for kind in kinds:
+        if get_origin(kind) is Literal:
+            return click.Choice([value for value in get_args(kind) if value is not None])
+    return next(kind for kind in (bool, int, float, str) if kind in kinds)
+
+
+def _meaning(constructor, name: str) -> str:
+    """What the constructor's docstring says of a parameter, up to the first colon or full stop."""
+    found = re.search(rf"^ *{name}: ([^.:;(]+)", inspect.getdoc(constructor) or "", re.MULTILINE)
+    return " ".join(found[1].split()) if found else name

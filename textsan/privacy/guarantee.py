@@ -1,0 +1,148 @@
+"""What a mechanism promises, as data: a definition, its parameters, adjacent words, what lies outside."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from textsan.channel import Channel
+from textsan.privacy.tight import (
+    Tight,
+    tight_epsilon,
+    tight_group_epsilon,
+    tight_metric_epsilon,
+    tight_umldp_epsilon,
+)
+from textsan.text import checks
+from textsan.text.embeddings import Embeddings
+
+
+@dataclass(frozen=True)
+class Adjacency:
+    """Which pairs of words a promise protects against each other, and in what unit.
+
+    Args:
+        words: the words that are protected, inputs of the channel; None is all of them.
+        groups: only words that share one of these groups are adjacent; None is any two words.
+        distance: vectors whose Euclidean distance epsilon multiplies; None: epsilon bounds each pair by itself.
+        distance_name: what that distance is called.
+        cutoff: distances count up to here.
+        outputs: the outputs at which adjacent words are hard to tell apart; None is all.
+        sensitive: with `outputs`, the words that never become another output.
+    """
+
+    words: tuple[str, ...] | None = None
+    groups: tuple[tuple[str, ...], ...] | None = None
+    distance: Embeddings | None = None
+    distance_name: str = "Euclidean distance"
+    cutoff: float = math.inf
+    outputs: tuple[str, ...] | None = None
+    sensitive: frozenset[str] = frozenset()
+
+    def __str__(self) -> str:
+        if self.groups is not None:
+            return "two words of one group of the mapping; words of different groups are told apart with certainty"
+        pair = "any two words of the vocabulary"
+        if self.distance is None:
+            return pair
+        if self.cutoff < math.inf:
+            return f"{pair}, epsilon times the lesser of their distance and {self.cutoff:g}"
+        if self.outputs is not None:
+            return (
+                f"{pair}, at outputs that are sensitive: epsilon times their {self.distance_name} "
+                "plus epsilon_0 = ln(1/p)"
+            )
+        return f"{pair}, epsilon times their {self.distance_name}"
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """What a mechanism promises for one token, and for a document of them.
+
+    Args:
+        definition: "DP", "DP within groups", "metric DP", "utility-optimised metric DP" or "none".
+        epsilon: its parameter.
+        adjacency: which pairs of words it is about.
+        outside: what the promise does not cover, a clause each.
+        epsilon_0: additive constant of utility-optimised metric DP.
+
+    >>> Guarantee("DP", 1.0, Adjacency(), ("kept words",)).document(20)
+    20.0
+    """
+
+    definition: str
+    epsilon: float
+    adjacency: Adjacency | None
+    outside: Sequence[str] = ()
+    epsilon_0: float = 0.0
+
+    DEFINITIONS = ("DP", "DP within groups", "metric DP", "utility-optimised metric DP", "none")
+
+    def __post_init__(self):
+        checks.choice("definition", self.definition, self.DEFINITIONS)
+
+    @property
+    def per(self) -> str:
+        """What epsilon bounds: the log-ratio of a "pair" of adjacent words, or that by their "distance"."""
+        return "distance" if self.adjacency is not None and self.adjacency.distance is not None else "pair"
+
+    def token(self, distance: float = 1.0) -> float:
+        """The bound on |log Pr(y | x) - log Pr(y | x')| for two adjacent words.
+
+        Args:
+            distance: d(x, x'), which counts where epsilon is per distance.
+        """
+        return (self.epsilon * distance if self.per == "distance" else self.epsilon) + self.epsilon_0
+
+    def document(self, tokens: int, distance: float = 1.0) -> float:
+        """The bound for two documents that differ in `tokens` places, `distance` apart in each (composition)."""
+        return tokens * self.token(distance)
+
+    def tight(self, channel: Channel) -> Tight:
+        """The smallest epsilon with which the promise is true of a channel: what of it the channel uses.
+
+        At most `epsilon` if the mechanism keeps its promise. Infinite where nothing is promised.
+
+        Args:
+            channel: exact, over the words that the promise is about, or more.
+
+        Raises:
+            ValueError: an estimated channel, or an infinite epsilon_0, with which nothing is bounded.
+
+        >>> channel = Channel.from_matrix([[0.75, 0.25], [0.25, 0.75]], inputs=["a", "b"], outputs=["u", "v"])
+        >>> Guarantee("DP", 2.0, Adjacency()).tight(channel)
+        1.09861 at 'u' from 'a' against 'b'
+        """
+        channel.exact("a tight epsilon")
+        if self.definition == "none":
+            return Tight(math.inf)
+        adjacency = self.adjacency
+        if adjacency.groups is not None:
+            return tight_group_epsilon(channel, adjacency.groups)
+        if adjacency.words is not None:
+            channel = channel.restrict(adjacency.words)
+        if adjacency.distance is None:
+            return tight_epsilon(channel)
+        distances = adjacency.distance
+        if adjacency.cutoff < math.inf:
+            distances = np.minimum(distances.distances(channel.inputs, channel.inputs), adjacency.cutoff)
+        if adjacency.outputs is None:
+            return tight_metric_epsilon(channel, distances)
+        if not math.isfinite(self.epsilon_0):
+            raise ValueError("epsilon_0: infinite, so that nothing is bounded; p above 0 makes it finite")
+        given = {"sensitive": adjacency.sensitive, "protected": adjacency.outputs}
+        return tight_umldp_epsilon(channel, distances, **given, epsilon_0=self.epsilon_0)
+
+    def __str__(self) -> str:
+        unit = " per unit of distance" if self.per == "distance" else ""
+        plus = f", epsilon_0 = {self.epsilon_0:g}" if self.epsilon_0 else ""
+        parameters = f"epsilon = {self.epsilon:g}{unit}{plus}"
+        return f"{self.definition} with {parameters}; {self.which}; outside: {'; '.join(self.outside)}"
+
+    @property
+    def which(self) -> str:
+        """Which pairs of words are protected against each other, in words."""
+        return (
+            "no two words have the same output set in general" if self.adjacency is None else str(self.adjacency)
+        )

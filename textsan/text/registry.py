@@ -1,0 +1,139 @@
+"""Registries: what is known by name, how it is drawn, and which parameters it takes.
+
+A registry names constructors by import path and loads one when it is used, so that a program depends on what it
+uses. The command line, sweeps, plots and tables all read the same entries.
+"""
+
+import importlib
+import inspect
+import types
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Union, get_args, get_origin
+
+from textsan.text import checks
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One thing that is known by name.
+
+    Args:
+        name: in sweeps, on the command line, in tables.
+        constructor: what makes it, or where that is: "package.module:name" or "package.module:Class.method".
+        label: in legends and headings.
+        colour: of its lines and points, #rrggbb.
+        marker: matplotlib's name of its points.
+        is_bound: whether it is made with the truth, as bounds are.
+    """
+
+    name: str
+    constructor: str | Callable
+    label: str
+    colour: str = "#777777"
+    marker: str = "o"
+    is_bound: bool = False
+
+    def load(self) -> Callable:
+        """The constructor, imported now."""
+        if callable(self.constructor):
+            return self.constructor
+        module, _, path = self.constructor.partition(":")
+        found = importlib.import_module(module)
+        for part in path.split("."):
+            found = getattr(found, part)
+        return found
+
+    @property
+    def module(self) -> str:
+        """The module of the constructor."""
+        return self.constructor.__module__ if callable(self.constructor) else self.constructor.partition(":")[0]
+
+    def parameters(self) -> dict[str, inspect.Parameter]:
+        """What can be given by name: the constructor's parameters that are numbers, names or switches."""
+        known = inspect.signature(self.load()).parameters
+        return {name: one for name, one in known.items() if name not in _INNER and _is_simple(one.annotation)}
+
+    def check(self, name: str, value):
+        """A value of a parameter, if it fits.
+
+        Raises:
+            ValueError: it does not.
+        """
+        return _checked(f"{self.name}: {name}", value, self.parameters()[name])
+
+
+_INNER = {"seed", "device"}  # chosen by what runs the experiment
+
+
+class Registry(Mapping[str, Entry]):
+    """Entries by name, in the order in which they were registered.
+
+    >>> fruit = Registry("fruit")
+    >>> _ = fruit.register("pear", dict, label="Pear")
+    >>> fruit["pear"].load()
+    <class 'dict'>
+    """
+
+    def __init__(self, what: str, entries: tuple[Entry, ...] = ()):
+        self.what, self._entries = what, {entry.name: entry for entry in entries}
+
+    def register(self, name: str, constructor: str | Callable, *, label: str | None = None, **drawn: Any) -> Entry:
+        """Makes a name known, everywhere.
+
+        Args:
+            name: a new one, or one whose entry is to be replaced.
+            constructor: a callable, or its import path "package.module:name".
+            label: in legends; the name if there is none.
+            drawn: colour and marker, as in `Entry`; is_bound.
+
+        Raises:
+            ValueError: a name that is no text.
+        """
+        if not isinstance(name, str) or not name.strip():
+            raise ValueError(f"name: {name!r} is no name; pass a text that is not empty")
+        self._entries[name] = Entry(name, constructor, label or name, **drawn)
+        return self._entries[name]
+
+    def __getitem__(self, name: str) -> Entry:
+        if name not in self._entries:
+            raise KeyError(f"{self.what}: name {name!r} is unknown; known: {', '.join(self._entries)}")
+        return self._entries[name]
+
+    def __contains__(self, name) -> bool:
+        return name in self._entries
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+
+def _alternatives(annotation) -> tuple:
+    return get_args(annotation) if get_origin(annotation) in (Union, types.UnionType) else (annotation,)
+
+
+def _is_simple(annotation) -> bool:
+    simple = (int, float, str, bool, type(None))
+    return all(one in simple or get_origin(one) is Literal for one in _alternatives(annotation))
+
+
+def _checked(name: str, value, parameter: inspect.Parameter):
+    kinds = _alternatives(parameter.annotation)
+    if value is None:
+        if type(None) in kinds:
+            return None
+        raise ValueError(f"{name}: None is no value; leave it out for the default")
+    for kind in kinds:
+        if get_origin(kind) is Literal:
+            return checks.choice(name, value, get_args(kind))
+    if bool in kinds:
+        return checks.choice(name, value, (False, True))
+    if int in kinds:
+        return checks.whole(name, value, low=1)
+    if float in kinds:
+        return checks.number(name, value, low=0)
+    if not isinstance(value, str):
+        raise ValueError(f"{name}: {value!r} is no name; pass one like without-rt")
+    return value
