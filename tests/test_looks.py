@@ -7,10 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from textsan.attacks.registry import ATTACKS
+from textsan.mechanisms.registry import MECHANISMS
 from textsan.report import looks
 
 PAGES = ("#ffffff", "#121212", "#14181e")  # the light page, the dark one, the theme's own dark
-TABLES = {"mechanisms": looks.MECHANISMS, "attacks": looks.ATTACKS, "series": dict(enumerate(looks.SERIES))}
+TABLES = {"mechanisms": MECHANISMS, "attacks": ATTACKS, "series": dict(enumerate(looks.SERIES))}
 # Of deuteranopia, protanopia and tritanopia: Machado, Oliveira and Fernandes 2009, severity 1, in linear RGB.
 BLINDNESS = {
     "none": np.eye(3),
@@ -44,7 +46,7 @@ def test_contrast_is_the_known_one():
 
 @pytest.mark.parametrize("page", PAGES)
 def test_every_colour_but_ink_is_seen_on_every_page(page):
-    everything = [*looks.MECHANISMS.values(), *looks.ATTACKS.values(), *looks.ROLES.values(), *looks.SERIES]
+    everything = [*MECHANISMS.values(), *ATTACKS.values(), *looks.ROLES.values(), *looks.SERIES]
     colours = {one.colour for one in everything} - {looks.INK}
     assert {colour for colour in colours if contrast(colour, page) < 3} == set()
 
@@ -71,18 +73,18 @@ def test_same_colour_has_another_marker_or_line(table):
 
 
 def test_bounds_have_one_colour_of_their_own():
-    bounds = [one for name, one in looks.ATTACKS.items() if name.endswith("bound")] + [looks.ROLES["bound"]]
-    others = [one for name, one in looks.ATTACKS.items() if not name.endswith("bound")]
+    bounds = [one for one in ATTACKS.values() if one.is_bound] + [looks.ROLES["bound"]]
+    others = [one for one in ATTACKS.values() if not one.is_bound]
     assert {one.colour for one in bounds} == {looks.INK}
-    assert looks.INK not in {one.colour for one in [*others, *looks.MECHANISMS.values(), *looks.SERIES]}
+    assert looks.INK not in {one.colour for one in [*others, *MECHANISMS.values(), *looks.SERIES]}
 
 
 @pytest.mark.parametrize("name", ["Markov", "markow", "SanText", "mix"])
 @pytest.mark.parametrize("kind", ["mechanism", "attack", "role"])
 def test_unknown_key_is_one_line_that_lists_the_known(kind, name):
-    with pytest.raises(ValueError, match=rf"^{kind}: {name!r} is not known; known are ") as error:
+    with pytest.raises(KeyError, match=rf"{kind}: name {name!r} is unknown; known: ") as error:
         looks.look(**{kind: name})
-    known = {"mechanism": looks.MECHANISMS, "attack": looks.ATTACKS, "role": looks.ROLES}[kind]
+    known = {"mechanism": MECHANISMS, "attack": ATTACKS, "role": looks.ROLES}[kind]
     assert all(name in str(error.value) for name in known) and "\n" not in str(error.value)
 
 
@@ -94,7 +96,13 @@ def test_nothing_two_things_or_too_many_are_refused(named):
         looks.look(**named)
 
 
-@given(st.sampled_from([*looks.MECHANISMS]), st.sampled_from([*looks.ATTACKS]))
+def test_what_a_reader_registers_is_drawn_as_registered(monkeypatch):
+    monkeypatch.setattr(ATTACKS, "_entries", dict(ATTACKS._entries))
+    ATTACKS.register("mine", dict, label="My attack", colour=looks.GREEN, marker="h", line=":")
+    assert looks.look(attack="mine") == looks.Look("My attack", looks.GREEN, "h", ":")
+
+
+@given(st.sampled_from([*MECHANISMS]), st.sampled_from([*ATTACKS]))
 def test_an_attack_on_a_mechanism_has_the_colour_of_one_and_the_marker_of_the_other(mechanism, attack):
     both = looks.look(mechanism, attack)
-    assert both.colour == looks.MECHANISMS[mechanism].colour and both.marker == looks.ATTACKS[attack].marker
+    assert both.colour == MECHANISMS[mechanism].colour and both.marker == ATTACKS[attack].marker

@@ -54,7 +54,7 @@ def test_lines_have_the_look_of_the_role(ax):
 def test_nothing_is_drawn_in_a_colour_of_chance(ax, draw):
     with pytest.raises(ValueError, match="^look: name a mechanism"):
         draw(ax, [1], [(0.5, 0.4, 0.6)], label="something")
-    with pytest.raises(ValueError, match="^attack: 'Markov' is not known; known are unchanged, context-free, "):
+    with pytest.raises(KeyError, match="attack: name 'Markov' is unknown; known: unchanged, context-free, "):
         draw(ax, [1], [(0.5, 0.4, 0.6)], attack="Markov")
 
 

@@ -1,12 +1,16 @@
 """One look for one thing: label, colour, marker and line of every mechanism, attack and role in a figure.
 
-Eight hues and a grey with a contrast of at least 3:1 both on white and on the dark page, chosen to stay apart for
+Mechanisms and attacks have theirs in the registries, with all else that is known by their names. There are eight
+hues and a grey, with a contrast of at least 3:1 both on white and on the dark page, chosen to stay apart for
 colour-blind readers as far as so narrow a band of brightness allows; where two share a hue, marker and line tell
-them apart. Black is ink: the pages draw it in the colour of their text, light or dark.
+them apart. Black is ink, for bounds: the pages draw it in the colour of their text, light or dark.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
+
+from textsan.attacks.registry import ATTACKS
+from textsan.mechanisms.registry import MECHANISMS
+from textsan.text.registry import Entry
 
 INK, GREY = "#000000", "#808080"
 BLUE, INDIGO, RED, PINK = "#0096e1", "#695ac3", "#d22d1e", "#ff3ca5"
@@ -23,32 +27,6 @@ class Look:
     line: str = "-"
 
 
-MECHANISMS = {
-    "random": Look("random words", GREY, "_", ":"),
-    "santext": Look("SanText", BLUE, "o"),
-    "santext+": Look("SanText+", INDIGO, "s", "--"),
-    "custext": Look("CusText", RED, "^"),
-    "custext+": Look("CusText+", PINK, "v", "--"),
-    "released custext+": Look("CusText+, released code", PINK, "1", ":"),
-    "fbdd": Look("FBDD", OLIVE, "D"),
-    "mahalanobis": Look("Mahalanobis", MAGENTA, "P", "-."),
-    "vickrey": Look("Vickrey", VIOLET, "X", "--"),
-    "tem": Look("TEM", GREEN, "p", "-."),
-}
-ATTACKS = {
-    "unchanged": Look("unchanged", GREY, "_", ":"),
-    "context-free": Look("context-free", OLIVE, "o"),
-    "context-free bound": Look("context-free bound", INK, "", "-"),
-    "contextual": Look("contextual", MAGENTA, "s", "--"),
-    "contextual bound": Look("contextual bound", INK, "", "-."),
-    "density ratio": Look("density ratio", MAGENTA, "D", ":"),
-    "markov": Look("Markov", GREEN, "^", "-."),
-    "noisy channel": Look("noisy channel", VIOLET, "v", "--"),
-    "embedding inversion": Look("embedding inversion", BLUE, "x"),
-    "inversion BERT": Look("inversion BERT", INDIGO, "P", "--"),
-    "empirical inversion": Look("empirical inversion", PINK, "*", "-."),
-    "mask inference": Look("mask inference", RED, "X", ":"),
-}
 # What stands beside mechanisms and attacks: ceilings, floors, and what others say.
 ROLES = {
     "bound": Look("bound", INK, "", "-"),
@@ -79,11 +57,13 @@ def look(mechanism: str = "", attack: str = "", role: str = "", series: int | No
     attack's.
 
     Args:
-        mechanism, attack, role: keys of `MECHANISMS`, `ATTACKS`, `ROLES`, spelled as there.
+        mechanism, attack: names in the registries.
+        role: a key of `ROLES`.
         series: number of a thing that is none of these, from 0.
 
     Raises:
-        ValueError: an unknown key, or none, or two that do not go together.
+        KeyError: an unknown name.
+        ValueError: nothing is named, or two that do not go together, or too many series.
 
     >>> look(attack="markov").colour == look("santext", "markov").colour
     False
@@ -97,15 +77,15 @@ def look(mechanism: str = "", attack: str = "", role: str = "", series: int | No
             raise ValueError(f"series: {series} is not one of 0 to {len(SERIES) - 1}; split the figure")
         return SERIES[series]
     if role:
-        return _entry("role", ROLES, role)
-    one = _entry("mechanism", MECHANISMS, mechanism) if mechanism else None
-    other = _entry("attack", ATTACKS, attack) if attack else None
+        if role not in ROLES:
+            raise KeyError(f"role: name {role!r} is unknown; known: {', '.join(ROLES)}")
+        return ROLES[role]
+    one = _of(MECHANISMS[mechanism]) if mechanism else None
+    other = _of(ATTACKS[attack]) if attack else None
     if one and other:
         return Look(f"{other.label} on {one.label}", one.colour, other.marker, one.line)
     return one or other
 
 
-def _entry(kind: str, entries: Mapping[str, Look], name: str) -> Look:
-    if name not in entries:
-        raise ValueError(f"{kind}: {name!r} is not known; known are {', '.join(entries)}")
-    return entries[name]
+def _of(entry: Entry) -> Look:
+    return Look(entry.label, entry.colour, entry.marker, entry.line)
