@@ -16,7 +16,7 @@ from textsan.text.registry import Entry, Registry
 
 _HERE = "textsan.mechanisms"
 
-# Seen on a white and on a dark page; where two share a colour, marker and line tell them apart (see `report.looks`).
+# Seen on a white and on a dark page; where two share a colour, marker and line tell them apart (`report.looks`).
 MECHANISMS = Registry(
     "mechanism",
     (
