@@ -145,7 +145,8 @@ def executed(tmp_path_factory):
     root.mkdir()
     for name in ("_config.yml", "jupytext.toml"):
         shutil.copy(ROOT / name, root)
-    shutil.copytree(ROOT / "_ext", root / "_ext", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("_ext", "_static"):
+        shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
     (root / "book").mkdir()
     (root / "book" / "01-first.md").write_text(FIRST)
     (root / "book" / "02-second.md").write_text(SECOND)

@@ -11,19 +11,26 @@ from textsan.text.registry import Entry, Registry
 
 _HERE = "textsan.mechanisms"
 
-# Colours: Okabe and Ito's palette and three more, safe for colour-blind readers.
+# Seen on a white and on a dark page; where two share a colour, marker and line tell them apart (`report.looks`).
 MECHANISMS = Registry(
     "mechanism",
     (
-        Entry("random", f"{_HERE}.random:Random", "Random", "#999999", "o"),
-        Entry("santext", f"{_HERE}.santext:SanText", "SanText", "#0072B2", "s"),
-        Entry("santext+", f"{_HERE}.santext:santext_plus", "SanText+", "#56B4E9", "D"),
-        Entry("custext", f"{_HERE}.custext:CusText", "CusText", "#D55E00", "^"),
-        Entry("custext+", f"{_HERE}.custext:custext_plus", "CusText+", "#E69F00", "v"),
-        Entry("released custext+", f"{_HERE}.custext:released_custext_plus", "CusText+, released", "#E69F00", "<"),
-        Entry("fbdd", f"{_HERE}.fbdd:FBDD", "FBDD", "#009E73", "P"),
-        Entry("mahalanobis", f"{_HERE}.mahalanobis:Mahalanobis", "Mahalanobis", "#CC79A7", "X"),
-        Entry("vickrey", f"{_HERE}.vickrey:Vickrey", "Vickrey", "#7B3294", "*"),
-        Entry("tem", f"{_HERE}.tem:TEM", "TEM", "#5B4B00", ">"),
+        Entry("random", f"{_HERE}.random:Random", "Random", "#808080", "_", line=":"),
+        Entry("santext", f"{_HERE}.santext:SanText", "SanText", "#0096e1", "o"),
+        Entry("santext+", f"{_HERE}.santext:santext_plus", "SanText+", "#695ac3", "s", line="--"),
+        Entry("custext", f"{_HERE}.custext:CusText", "CusText", "#d22d1e", "^"),
+        Entry("custext+", f"{_HERE}.custext:custext_plus", "CusText+", "#ff3ca5", "v", line="--"),
+        Entry(
+            "released custext+",
+            f"{_HERE}.custext:released_custext_plus",
+            "CusText+, released",
+            "#ff3ca5",
+            "1",
+            line=":",
+        ),
+        Entry("fbdd", f"{_HERE}.fbdd:FBDD", "FBDD", "#969600", "D"),
+        Entry("mahalanobis", f"{_HERE}.mahalanobis:Mahalanobis", "Mahalanobis", "#b42d96", "P", line="-."),
+        Entry("vickrey", f"{_HERE}.vickrey:Vickrey", "Vickrey", "#b400ff", "X", line="--"),
+        Entry("tem", f"{_HERE}.tem:TEM", "TEM", "#1e780f", "p", line="-."),
     ),
 )

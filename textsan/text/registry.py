@@ -25,6 +25,7 @@ class Entry:
         colour: of its lines and points, #rrggbb.
         marker: matplotlib's name of its points.
         is_bound: whether it is made with the truth, as bounds are.
+        line: matplotlib's style of its lines.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Entry:
     colour: str = "#777777"
     marker: str = "o"
     is_bound: bool = False
+    line: str = "-"
 
     def load(self) -> Callable:
         """The constructor, imported now."""
@@ -88,7 +90,7 @@ class Registry(Mapping[str, Entry]):
             name: a new one, or one whose entry is to be replaced.
             constructor: a callable, or its import path "package.module:name".
             label: in legends; the name if there is none.
-            drawn: colour and marker, as in `Entry`; is_bound.
+            drawn: colour, marker and line, as in `Entry`; is_bound.
 
         Raises:
             ValueError: a name that is no text.
