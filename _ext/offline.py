@@ -1,7 +1,8 @@
 """Sphinx extension: a book that needs no network to be read.
 
 MathJax comes from a pip package (byte for byte the files of npm's mathjax 3.2.2) and is copied into the
-built book; thebe's loader, which Jupyter Book adds to every page and which names a CDN, is dropped.
+built book; thebe's loader, which Jupyter Book adds to every page and which names a CDN, is dropped. So are the
+maps from the theme's scripts to their sources, which serve only who develops the theme.
 """
 
 import hashlib
@@ -33,7 +34,13 @@ def _copy_mathjax(app):
     shutil.copytree(source / FONTS, target / FONTS, dirs_exist_ok=True)
 
 
+def _drop_source_maps(app, exception):
+    for path in (Path(app.outdir) / "_static").rglob("*.map"):
+        path.unlink()
+
+
 def setup(app):
     app.connect("config-inited", _drop_thebe, priority=900)
     app.connect("builder-inited", _copy_mathjax)
+    app.connect("build-finished", _drop_source_maps)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,14 +1,20 @@
 """The tools that run, check and build chapters, on small books that must pass and small books that must not."""
 
+import os
 import shutil
+import subprocess
+import sys
+from importlib import metadata
 from pathlib import Path
 
 import nbformat
+import numpy as np
 import pytest
 import yaml
 from click.testing import CliRunner
 
-from textsan.book import build, chapters
+from textsan.book import build, chapters, compare, execution, used
+from textsan.book.kernel import figure_data
 from textsan.cli import main
 
 ROOT = Path(__file__).parents[1]
@@ -38,7 +44,7 @@ $1 + 1 = 2$.
 :tags: [parameters]
 
 epsilon = 2.0  # privacy
-title = "rt # all"  # corpus
+title = "rt, all"  # corpus
 sizes = [
     10,
     20,
@@ -66,6 +72,12 @@ _ = plt.plot([0, 1])
 ```
 
 {numref}`fig-one` and {prf:ref}`thm-one`.
+
+```{code-cell} ipython3
+from mill.grind import flour
+
+flour()
+```
 """
 )
 SECOND = (
@@ -76,23 +88,65 @@ SECOND = (
 for i in range(3):
     print(i, flush=True)
 ```
+
+```{code-cell} ipython3
+:tags: [trained]
+
+from mill.other import estimate
+
+print("accuracy", estimate(), "of 200 pairs")
+```
+
+```{code-cell} ipython3
+:tags: [varies]
+
+# varies: because it is a clock
+import time
+
+time.time_ns()
+```
 """
 )
+# A small project's package: what the first chapter uses of it, what the second, and what nobody does.
+MILL = {
+    "__init__.py": "",
+    "grind.py": """import os
+import subprocess
+import sys
+from pathlib import Path
+
+import yaml
+
+from mill import stones
+
+
+def flour():
+    from mill import inside
+
+    subprocess.run([sys.executable, "-c", "import mill.worker"], check=True)
+    data = Path("../data")
+    share = yaml.safe_load((data / "scoreboard.yml").read_text())["share"]
+    sweeps = [path.read_text() for path in sorted((data / "sweeps").glob("*.yml"))]
+    return round(share * stones.WEIGHT + inside.MORE, 4), len(sweeps)
+""",
+    "stones.py": '"""Stones."""\nfrom mill.quarry import ROCK\n\nWEIGHT = ROCK / 3  # a third\n',
+    "quarry.py": "ROCK = 2\n",
+    "inside.py": "MORE = 1\n",
+    "worker.py": "DONE = True\n",
+    "other.py": 'def estimate():\n    return "0.500 [0.450, 0.550]"\n',
+    "unused.py": "import numpy\n",
+}
 
 
 @pytest.fixture(scope="session")
 def executed(tmp_path_factory):
-    """A two-chapter project and its package, with the notebooks executed once; tests work on copies."""
+    """A two-chapter project with a package of its own, the notebooks executed once; tests work on copies."""
     root = tmp_path_factory.mktemp("executed") / "project"
-    package = root.parent / "package"
-    for room in ("attacks", "cli"):
-        (package / room).mkdir(parents=True)
-    for name in ("cli/check.py", "vocabulary.py", "attacks/__init__.py"):
-        (package / name).write_text("import sys\n")
     root.mkdir()
     for name in ("_config.yml", "jupytext.toml"):
         shutil.copy(ROOT / name, root)
-    shutil.copytree(ROOT / "_ext", root / "_ext", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("_ext", "_static"):
+        shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
     (root / "book").mkdir()
     (root / "book" / "01-first.md").write_text(FIRST)
     (root / "book" / "02-second.md").write_text(SECOND)
@@ -103,18 +157,24 @@ def executed(tmp_path_factory):
     (root / "references.bib").write_text("")
     (root / "data" / "profiles").mkdir(parents=True)
     (root / "data" / "profiles" / "full.yml").write_text("01-first: {epsilon: 8, sizes: [1, 2]}\n")
-    (root / "data" / "registry.toml").write_text("")
+    (root / "data" / "sweeps").mkdir()
+    (root / "data" / "sweeps" / "one.yml").write_text("epsilon: 1\n")
+    (root / "data" / "scoreboard.yml").write_text("share: 0.5\n")
+    (root / "constraints.txt").write_text(f"# pinned\nPyYAML=={metadata.version('PyYAML')}\nnumpy==0.1\n")
+    (root / "mill").mkdir()
+    for name, source in MILL.items():
+        (root / "mill" / name).write_text(source)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(chapters, "_PACKAGE", package)
+        patch.setenv("PYTHONPATH", str(root), prepend=os.pathsep)
         for chapter in chapters.chapters(root):
-            chapters.refresh(chapter)
+            execution.refresh(chapter)
     return root.parent
 
 
 @pytest.fixture
 def project(executed, tmp_path, monkeypatch):
     shutil.copytree(executed, tmp_path, dirs_exist_ok=True)
-    monkeypatch.setattr(chapters, "_PACKAGE", tmp_path / "package")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "project"), prepend=os.pathsep)
     monkeypatch.chdir(tmp_path / "project")
     return tmp_path / "project"
 
@@ -175,7 +235,7 @@ def test_outside_a_project_one_line(tmp_path, monkeypatch):
 def test_parameters_are_the_literals_of_the_cell(project):
     assert chapters.parameters(chapters.find(project, "1")) == {
         "epsilon": 2.0,
-        "title": "rt # all",
+        "title": "rt, all",
         "sizes": [10, 20],
         "count": 3,
         "strict": True,
@@ -187,6 +247,14 @@ def test_computed_default_is_refused(project):
     edit(project / "book" / "01-first.md", "count = 3", "count = 1 + 2 + len('a')")
     with pytest.raises(ValueError, match="not of the form name = literal"):
         chapters.parameters(chapters.find(project, "1"))
+
+
+@pytest.mark.parametrize("default", ['"rt # all"', "len('a')", "[1, 2"])
+def test_default_that_cannot_be_read_is_refused(project, default):
+    edit(project / "book" / "01-first.md", '"rt, all"', default)
+    result = textsan("run", "1", "-p", "title", "x")
+    assert result.exit_code == 2 and result.output.count("\n") == 1
+    assert "01-first: parameters cell: " in result.output and "not of the form name = literal" in result.output
 
 
 def test_values_take_the_type_of_the_default(project):
@@ -297,10 +365,70 @@ def test_executed_notebooks_are_sound_and_plain(project):
     assert code_cells(notebook)[0].outputs[0].text == "0\n1\n2\n"  # three messages, one output
 
 
-def test_execution_is_reproducible(project):
-    before = (project / "notebooks" / "01-first.ipynb").read_bytes()
-    chapters.refresh(chapters.find(project, "1"))
-    assert (project / "notebooks" / "01-first.ipynb").read_bytes() == before
+def test_equal_execution_rewrites_nothing(project):
+    """What compares equal stays: a last digit, an estimate within its interval, a cell that varies."""
+    edit_notebook(project / "notebooks" / "01-first.ipynb", last_digit)
+    edit_notebook(project / "notebooks" / "02-second.ipynb", within_interval)
+    before = {path: path.read_bytes() for path in (project / "notebooks").iterdir()}
+    assert not any(execution.refresh(chapter) for chapter in chapters.chapters(project))
+    assert {path: path.read_bytes() for path in (project / "notebooks").iterdir()} == before
+
+
+def test_new_key_around_equal_outputs(project):
+    """A change that shows nothing new changes the record of what was used, and no output."""
+    path = project / "notebooks" / "01-first.ipynb"
+    edit_notebook(path, last_digit)
+    before = nbformat.read(path, as_version=4)
+    edit(project / "mill" / "stones.py", "ROCK / 3", "2 * ROCK / 6")
+    assert not execution.refresh(chapters.find(project, "1"))
+    after = nbformat.read(path, as_version=4)
+    assert after.cells == before.cells
+    changed = {
+        name
+        for name, digest in after.metadata.textsan.files.items()
+        if digest != before.metadata.textsan.files[name]
+    }
+    assert changed == {"mill/stones.py"}
+
+
+def test_other_outputs_are_stored_anew(project):
+    path = project / "notebooks" / "01-first.ipynb"
+    before = path.read_bytes()
+    edit_notebook(path, middle_digit)
+    assert execution.refresh(chapters.find(project, "1"))
+    assert path.read_bytes() == before
+
+
+def last_digit(notebook):
+    output = code_cells(notebook)[3].outputs[0]
+    assert output.data["text/plain"] == "(1.3333, 1)"
+    output.data["text/plain"] = "(1.3334, 1)"
+
+
+def middle_digit(notebook):
+    code_cells(notebook)[3].outputs[0].data["text/plain"] = "(1.3433, 1)"
+
+
+def other_count(notebook):
+    code_cells(notebook)[3].outputs[0].data["text/plain"] = "(1.3333, 2)"
+
+
+def other_word(notebook):
+    code_cells(notebook)[1].outputs[0].data["text/plain"] = "(2.0, 'rt, none', [10, 20], 3, True)"
+
+
+def other_line(notebook):
+    lines = code_cells(notebook)[2].outputs[0].metadata[compare.FIGURE_DATA]
+    assert lines[-1].endswith("1.000e+00 1.000e+00")
+    lines[-1] = f"{lines[-1][:-9]}1.100e+00"
+
+
+def within_interval(notebook):
+    code_cells(notebook)[1].outputs[0].text = "accuracy 0.530 [0.480, 0.580] of 200 pairs\n"
+
+
+def one_interval_off(notebook):
+    code_cells(notebook)[1].outputs[0].text = "accuracy 0.600 [0.550, 0.650] of 200 pairs\n"
 
 
 def gap(notebook):
@@ -340,14 +468,14 @@ def one_cell_more(notebook):
 @pytest.mark.parametrize(
     ("spoil", "fault"),
     [
-        (gap, "execution counts are [1, 5, 3], not 1 to 3"),
-        (never_run, "execution counts are [1, None, 3], not 1 to 3"),
+        (gap, "execution counts are [1, 5, 3, 4], not 1 to 4"),
+        (never_run, "execution counts are [1, None, 3, 4], not 1 to 4"),
         (error, "cell 2 stores an error: KeyError"),
         (other_source, "text and notebook differ from cell 3"),
         (other_tags, "text and notebook differ from cell 3"),
         (idle_tag, "cell 2 has the tag NBVAL_CHECK_OUTPUT; nbval knows nbval-check-output"),
         (no_caption, "text and notebook differ from cell 4"),
-        (one_cell_more, "text and notebook differ from cell 6"),
+        (one_cell_more, "text and notebook differ from cell 7"),
     ],
 )
 def test_spoiled_notebook_fails_the_check(project, spoil, fault):
@@ -405,88 +533,436 @@ def test_harmless_text_passes(text):
     assert build.notebook_faults(nbformat.v4.new_notebook(cells=[cell])) == []
 
 
-def test_nbval_compares_marked_cells_only(project):
-    def unmarked(notebook):
-        code_cells(notebook)[0].outputs[0].text = "something else\n"
+def test_exceptions_are_counted_and_say_why(project):
+    assert build.exceptions(project) == [
+        "02-second: cell 2 is trained, its estimates compared by interval",
+        "02-second: cell 3 varies, because it is a clock",
+    ]
+    for spoilt in ("a clock", "varies: clock", "varies: because"):
+        cell = nbformat.v4.new_code_cell(f"# {spoilt}\n1", metadata={"tags": ["varies"]}, execution_count=1)
+        faults = build.notebook_faults(nbformat.v4.new_notebook(cells=[cell]))
+        assert faults == ["cell 1 has the tag varies; its first line must be '# varies: because ...'"]
 
-    def marked(notebook):
-        code_cells(notebook)[1].outputs[0].data["text/plain"] = "(2.5, 'rt # all', [10, 20], 3, True)"
 
-    edit_notebook(project / "notebooks" / "02-second.ipynb", unmarked)
-    build.check(project)
-    edit_notebook(project / "notebooks" / "01-first.ipynb", marked)
-    with pytest.raises(build.BuildError, match="nbval"):
-        build.check(project)
+@pytest.mark.parametrize("tag", ["nbval-skip", "nbval-ignore-output"])
+def test_no_cell_is_left_out_without_a_reason(tag):
+    cell = nbformat.v4.new_code_cell("1", metadata={"tags": [tag]}, execution_count=1)
+    (fault,) = build.notebook_faults(nbformat.v4.new_notebook(cells=[cell]))
+    assert fault.startswith(f"cell 1 has the tag {tag}; an exception has the tag varies")
+
+
+def test_check_passes_what_compares_equal(project):
+    edit_notebook(project / "notebooks" / "01-first.ipynb", last_digit)
+    edit_notebook(project / "notebooks" / "02-second.ipynb", within_interval)
+    result = textsan("check")
+    assert result.exit_code == 0
+    assert "02-second: cell 3 varies, because it is a clock" in result.output
+    assert "every output is as stored; 2 cells are exceptions" in result.output
+
+
+def test_check_compares_every_output(project, capfd):
+    first, second = (project / "notebooks" / name for name in ("01-first.ipynb", "02-second.ipynb"))
+    for change in (middle_digit, other_word, other_line):
+        edit_notebook(first, change)
+    edit_notebook(second, one_interval_off)
+    result = textsan("check")
+    assert result.exit_code == 1 and "nbval" in result.output
+    printed = capfd.readouterr().out
+    assert "cell 2, output 1, text/plain: stored" in printed and "rt, none" in printed
+    assert "cell 3, output 1, figure-data: stored" in printed
+    assert "cell 4, output 1, text/plain: stored '(1.3433, 1)', now '(1.3333, 1)'" in printed
+    assert "cell 2, stdout: stored 'accuracy 0.600 [0.550, 0.650] of 200 pairs', now 'accuracy 0.500" in printed
+
+
+# Comparison
+
+
+def notebook_of(*outputs, tags=()):
+    cell = nbformat.v4.new_code_cell("x", outputs=list(outputs), metadata={"tags": list(tags)})
+    return nbformat.v4.new_notebook(cells=[cell])
+
+
+def printed(text, **options):
+    return notebook_of(nbformat.v4.new_output("stream", text=text), **options)
+
+
+def shown(data, drawn=None, **options):
+    metadata = {} if drawn is None else {compare.FIGURE_DATA: drawn}
+    return notebook_of(nbformat.v4.new_output("display_data", data, metadata=metadata), **options)
+
+
+@pytest.mark.parametrize("change", [middle_digit, other_count, other_word, other_line, one_interval_off])
+def test_planted_change_is_found(project, change):
+    name = "02-second" if change is one_interval_off else "01-first"
+    stored = nbformat.read(project / "notebooks" / f"{name}.ipynb", as_version=4)
+    changed = nbformat.read(project / "notebooks" / f"{name}.ipynb", as_version=4)
+    change(changed)
+    assert compare.differences(stored, stored) == []
+    assert len(compare.differences(stored, changed)) == len(compare.differences(changed, stored)) == 1
+
+
+@pytest.mark.parametrize(
+    ("stored", "new", "equal"),
+    [
+        ("0.345 of 116", "0.346 of 116", True),
+        ("0.345 of 116", "0.347 of 116", False),
+        ("0.345 of 116", "0.345 of 117", False),
+        ("santext 0.345", "custext 0.345", False),
+        ("-0.000", "+0.000", True),
+        ("6e-17", "3e-17", False),
+        ("1.0 and 9.99", "1.0 and 10.00", True),
+        ("0.30000000000000004", "0.3", True),
+        ("0.3", "0.39", False),
+        ("[0.5009, 1]", "[0.501, 1]", True),
+        ("numpy 2.4.6", "numpy 2.4.7", False),
+        ("a  0.50\nbc  1.25", "a  0.50\nbc 1.25", True),
+        ("two words", "twowords", False),
+        ("1.5", "1.5 more", False),
+        ("1.5 2.5", "1.5", False),
+    ],
+)
+def test_words_exactly_numbers_to_the_last_digit(stored, new, equal):
+    for a, b in ((stored, new), (new, stored)):
+        assert (compare.differences(printed(a), printed(b)) == []) == equal
+
+
+def test_one_digit_in_the_middle_of_a_table_is_found():
+    rows = [[f"word{i}", f"{i / 70:.3f}", i] for i in range(60)]
+
+    def table(rows):
+        return shown(
+            {
+                "text/html": "<style>td {margin: 1}</style><table>"
+                + "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows)
+                + "</table>"
+            }
+        )
+
+    changed = [list(row) for row in rows]
+    changed[30][1] = "0.449"  # of 0.429
+    (difference,) = compare.differences(table(rows), table(changed))
+    assert "0.429" in difference.stored and "word30" in difference.stored and "0.449" in difference.new
+    restyled = table(rows)
+    data = restyled.cells[0].outputs[0].data
+    data["text/html"] = data["text/html"].replace("margin: 1", "margin: 2").replace("<td>", "<td id=1>")
+    assert compare.differences(table(rows), restyled) == []
+
+
+@pytest.mark.parametrize(
+    ("new", "equal"),
+    [
+        ("0.530 [0.480, 0.580] of 200", True),
+        ("0.551 [0.501, 0.601] of 200", True),  # a unit of the last digit outside
+        ("0.560 [0.510, 0.610] of 200", False),
+        ("0.600 [0.550, 0.650] of 200", False),
+        ("0.500 [0.300, 0.700] of 200", False),
+        ("0.500 [0.510, 0.550] of 200", False),
+        ("0.530 [0.480, 0.580] of 201", False),
+        ("0.530 of 200", False),
+    ],
+)
+def test_trained_estimates_stay_in_their_interval(new, equal):
+    stored = "0.500 [0.450, 0.550] of 200"
+    found = compare.differences(printed(stored, tags=["trained"]), printed(new, tags=["trained"]))
+    assert (found == []) == equal
+    if new != stored:
+        assert compare.differences(printed(stored), printed(new))  # other cells are compared to the digit
+
+
+def test_missing_and_further_outputs_are_found():
+    one, other = nbformat.v4.new_output("stream", text="1\n"), nbformat.v4.new_output("display_data", {"a/b": "c"})
+    (difference,) = compare.differences(notebook_of(one, other), notebook_of(one))
+    assert str(difference) == "cell 1, output 1, a/b: stored 'c', now nothing"
+    assert compare.differences(notebook_of(one), notebook_of(other, one))
+    pieces = [nbformat.v4.new_output("stream", text=text) for text in ("1", "\n")]
+    assert compare.differences(notebook_of(one), notebook_of(*pieces)) == []
+    assert compare.differences(notebook_of(one), nbformat.v4.new_notebook())
+
+
+def drawing(values, **settings):
+    from matplotlib import pyplot as plt
+
+    with plt.rc_context(settings):
+        figure, (left, right) = plt.subplots(1, 2)
+        left.plot([1, 2, 3], values, label="bound")
+        bars = [[0.1, 0.2], [0.1, 0.2]]
+        left.errorbar([1, 2], values[:2], yerr=bars, fmt="o", label="measured", color="#0072b2")
+        left.fill_between([1, 2], values[:2], alpha=0.2)
+        left.legend()
+        right.imshow([values, values])
+        right.bar([0, 1, 2], values)
+        right.scatter([0, 1, 2], values)
+        right.set_title("words")
+        right.set_xticks([0, 1, 2], ["a", "b", "c"])
+        figure.colorbar(right.images[0], ax=right)
+        lines = figure_data.figure_data(figure)
+        plt.close(figure)
+    return lines
+
+
+def test_figures_are_compared_by_what_they_draw():
+    values = [0.2, 0.5, 0.6]
+    assert figure_data.FIGURE_DATA == compare.FIGURE_DATA
+
+    def figure(lines, picture):
+        return shown({"image/png": picture, "image/svg+xml": f"<svg id='{picture}'/>"}, lines)
+
+    stored = figure(drawing(values), "one")
+    other_font = drawing(values, **{"font.family": "serif", "font.size": 14, "figure.dpi": 50})
+    assert compare.differences(stored, figure(other_font, "another")) == []
+    for changed in ([0.21, 0.5, 0.6], [0.2, 0.5, 0.61]):
+        assert compare.differences(stored, figure(drawing(changed), "one"))
+    for old, new in (("'bound'", "'Bound'"), ("#0072b2", "#0072b3"), ("['a', 'b', 'c']", "['a', 'c', 'b']")):
+        lines = [line.replace(old, new) for line in drawing(values)]
+        assert lines != drawing(values) and compare.differences(stored, figure(lines, "one"))
+
+
+def test_one_point_of_very_many_is_seen_in_few_lines():
+    from matplotlib.figure import Figure
+
+    def points(moved):
+        values = np.linspace(0, 1, 20_000)
+        values[7] += moved
+        axes = (figure := Figure()).subplots()
+        axes.set(xlim=(0, 1), ylim=(0, 1))
+        axes.scatter(values[::-1], values, color="#0072b2")
+        return figure_data.figure_data(figure)
+
+    assert len("".join(points(0))) < 20_000
+    assert compare.differences(shown({}, points(0)), shown({}, points(1e-9))) == []
+    assert compare.differences(shown({}, points(0)), shown({}, points(0.2)))
+
+
+def test_estimates_of_a_trained_figure_are_compared_by_interval():
+    stored, near, far = (drawing([value, 0.5, 0.6]) for value in (0.2, 0.25, 0.5))
+    bars = [[line for line in lines if "error bars" in line] for lines in (stored, near, far)]
+    notebooks = [shown({}, lines, tags=["trained"]) for lines in bars]
+    assert compare.differences(notebooks[0], notebooks[1]) == []
+    assert compare.differences(notebooks[0], notebooks[2])
+
+
+def test_pictures_without_data_are_compared_by_pixels():
+    import base64
+    import io
+
+    from matplotlib import image
+
+    def picture(*spots):
+        pixels = np.ones((20, 30, 3))
+        for row, column, value in spots:
+            pixels[row, column] = value
+        file = io.BytesIO()
+        image.imsave(file, pixels, format="png")
+        return shown({"image/png": base64.b64encode(file.getvalue()).decode()})
+
+    assert compare.differences(picture(), picture((3, 4, 0.95))) == []
+    (difference,) = compare.differences(picture(), picture((3, 4, 0), (5, 6, 0)))
+    assert "2 other pixels" in difference.new
+
+
+def test_folders_are_compared_from_the_command_line(project, tmp_path, capsys):
+    shutil.copytree(project / "notebooks", tmp_path / "new")
+    assert compare.main(project / "notebooks", tmp_path / "new") == 0
+    edit_notebook(tmp_path / "new" / "01-first.ipynb", middle_digit)
+    (tmp_path / "new" / "02-second.ipynb").unlink()
+    assert compare.main(project / "notebooks", tmp_path / "new") == 2
+    lines = capsys.readouterr().out
+    assert "01-first.ipynb: cell 4, output 1, text/plain: stored '(1.3333, 1)', now '(1.3433, 1)'" in lines
 
 
 # What is executed again, and when
 
 
+def stale(project):
+    return {chapter.name: execution.stale_because(chapter) for chapter in chapters.chapters(project)}
+
+
 def test_copy_with_other_file_times_is_fresh(project, tmp_path):
     clone = tmp_path / "clone"
     shutil.copytree(project, clone, copy_function=shutil.copyfile)
-    assert all(chapters.is_fresh(chapter) for chapter in chapters.chapters(clone))
+    assert all(execution.is_fresh(chapter) for chapter in chapters.chapters(clone))
 
 
-def change_text(project, package):
-    edit(project / "book" / "01-first.md", "# First", "# The first")
-
-
-def change_module(project, package):
-    edit(package / "vocabulary.py", "import sys", "import re")
-
-
-def add_module(project, package):
-    (package / "attacks" / "another.py").write_text("")
-
-
-def change_registry(project, package):
-    (project / "data" / "registry.toml").write_text("[data]\n")
-
-
-def add_table(project, package):
-    (project / "data" / "results").mkdir()
-    (project / "data" / "results" / "table.csv").write_text("a,b\n")
-
-
-def change_parameters(project, package):
-    edit(project / "book" / "01-first.md", "epsilon = 2.0", "epsilon = 3.0")
+def test_the_record_is_what_the_run_used(project):
+    recorded = [
+        nbformat.read(chapter.notebook, as_version=4).metadata.textsan for chapter in chapters.chapters(project)
+    ]
+    modules = [f"mill/{name}.py" for name in ("__init__", "grind", "inside", "quarry", "stones", "worker")]
+    data = ["data/scoreboard.yml", "data/sweeps/", "data/sweeps/one.yml"]
+    assert list(recorded[0].files) == data + modules
+    assert set(recorded[0].packages) == {"matplotlib", "PyYAML"}
+    assert list(recorded[1].files) == ["mill/__init__.py", "mill/other.py"] and not recorded[1].packages
 
 
 @pytest.mark.parametrize(
-    "change", [change_text, change_module, add_module, change_registry, add_table, change_parameters]
+    ("file", "old", "new", "chapter"),
+    [
+        ("data/scoreboard.yml", "0.5", "0.6", "01-first"),
+        ("data/sweeps/one.yml", "1", "2", "01-first"),
+        ("mill/grind.py", "4)", "5)", "01-first"),
+        ("mill/quarry.py", "2", "3", "01-first"),  # three imports away
+        ("mill/inside.py", "1", "2", "01-first"),  # imported inside a function
+        ("mill/worker.py", "True", "False", "01-first"),  # imported by another process
+        ("mill/other.py", "0.5", "0.6", "02-second"),
+        ("book/01-first.md", "epsilon = 2.0", "epsilon = 3.0", "01-first"),
+        ("book/02-second.md", "range(3)", "range(4)", "02-second"),
+    ],
 )
-def test_change_makes_stale(project, change):
+def test_change_makes_stale_what_uses_it_and_nothing_else(project, file, old, new, chapter):
+    assert stale(project) == {"01-first": [], "02-second": []}
+    edit(project / file, old, new)
+    assert stale(project) == {"01-first": [], "02-second": [], chapter: [file]}
+    result = textsan("check")
+    assert result.exit_code == 1
+    expected = "text and notebook differ" if file.startswith("book") else f"stale: {file}; run textsan book"
+    assert f"{chapter}: {expected}" in result.output
+
+
+def test_another_table_is_noticed_where_tables_are_listed(project):
+    (project / "data" / "sweeps" / "two.yml").write_text("")
+    (project / "data" / "more.yml").write_text("")
+    assert stale(project) == {"01-first": ["data/sweeps/"], "02-second": []}
+
+
+def test_lost_file_is_noticed(project):
+    (project / "mill" / "other.py").unlink()
+    assert stale(project) == {"01-first": [], "02-second": ["mill/other.py is gone"]}
+
+
+def test_another_version_is_noticed_where_it_is_imported(project, monkeypatch):
+    now = metadata.version("PyYAML")
+    edit(project / "constraints.txt", f"PyYAML=={now}", "pyyaml==99.1")
+    assert stale(project) == {"01-first": [f"PyYAML {now} → 99.1"], "02-second": []}
+    edit(project / "constraints.txt", "pyyaml==99.1", "")
+    assert stale(project) == {"01-first": [], "02-second": []}
+    monkeypatch.setattr(used.metadata, "version", lambda package: "9.9+cpu")
+    reasons = [f"PyYAML {now} → 9.9", f"matplotlib {metadata_version_before(project, 'matplotlib')} → 9.9"]
+    assert sorted(stale(project)["01-first"]) == sorted(reasons) and not stale(project)["02-second"]
+
+
+def metadata_version_before(project, package):
+    notebook = nbformat.read(project / "notebooks" / "01-first.ipynb", as_version=4)
+    return notebook.metadata.textsan.packages[package]
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("mill/stones.py", "Stones.", "Mill stones."),
+        ("mill/stones.py", "# a third", "# one third"),
+        ("mill/stones.py", "ROCK / 3", "(ROCK\n    / 3)"),
+        ("mill/unused.py", "numpy", "scipy"),
+        ("data/profiles/full.yml", "8", "9"),
+        ("constraints.txt", "numpy==0.1", "numpy==0.2"),
+        ("_toc.yml", "root: index", "root: start"),
+    ],
+)
+def test_other_change_keeps_fresh(project, file, old, new):
+    edit(project / file, old, new)
+    assert all(execution.is_fresh(chapter) for chapter in chapters.chapters(project))
+
+
+def test_file_saved_while_a_chapter_runs_leaves_it_stale(project):
+    edit(project / "mill" / "other.py", "return", "__import__('os').utime(__file__); return")
+    second = chapters.find(project, "2")
+    execution.refresh(second)
+    assert execution.stale_because(second) == ["mill/other.py"]
+
+
+def test_recorder_sees_reads_writes_and_lists_of_every_process(tmp_path):
+    """And lets the module that it hides run."""
+    inside = Path(figure_data.__file__).parent
+    (tmp_path / "sitecustomize.py").write_text("print('hidden')")
+    (tmp_path / "a b.csv").write_text("1")
+    (tmp_path / "tables").mkdir()
+    program = "import os, sys; open('a b.csv'); os.listdir('tables'); open('out.txt', 'w'); open('out.txt')"
+    child = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {program!r}], check=True)"
+    environment = {**os.environ, "PYTHONPATH": f"{inside}{os.pathsep}{tmp_path}", "TEXTSAN_RECORD": "record"}
+    result = subprocess.run(
+        [sys.executable, "-c", child], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
+    )
+    assert result.stdout == "hidden\nhidden\n" and not result.stderr
+    record = (tmp_path / "record").read_text().splitlines()
+    for line in (f"read {tmp_path}/a b.csv", f"list {tmp_path}/tables", f"write {tmp_path}/out.txt"):
+        assert record.count(line) == 1
+    kept = used.of_run(tmp_path, [line for line in record if "cache" not in line], [], started=2**63)
+    assert set(kept["files"]) == {"tables/", "a b.csv", "sitecustomize.py"} and kept["packages"] == {}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("f( 1 )  # one", "f(1)", True),
+        ("x = 'a'", 'x = "a"', True),
+        ("x = 1", "x = 1.0", False),
+        ("f(a)", "f(*a)", False),
+        ("'shown'", "'Shown'", False),
+        ("f(1)", "f(1);", False),
+        ("%matplotlib inline", "%matplotlib agg", False),
+        ("%matplotlib inline", "%matplotlib inline", True),
+    ],
+)
+def test_cells_count_by_what_they_do_and_show(one, other, same):
+    assert (used.cell_digest(one) == used.cell_digest(other)) == same
+
+
+def test_module_that_is_no_python_is_a_change(project):
+    edit(project / "mill" / "other.py", "def", "def def")
+    assert stale(project) == {"01-first": [], "02-second": ["mill/other.py"]}
+
+
+def test_new_words_are_stored_without_execution(project, monkeypatch):
     first = chapters.find(project, "1")
-    assert chapters.is_fresh(first)
-    change(project, chapters._PACKAGE)
-    assert not chapters.is_fresh(first)
-    with pytest.raises(build.BuildError, match="01-first: (stale|text and notebook differ)"):
-        build.check(project)
+    before = nbformat.read(first.notebook, as_version=4)
+    edit(first.text, "# First", "# The first")
+    edit(first.text, ":tags: [nbval-check-output]", ":tags: [nbval-check-output, hide-input]")
+    edit(first.text, "epsilon, title, sizes, count, strict", "epsilon, title, sizes, count, strict  # all")
+    assert execution.stale_because(first) == [] and not execution.is_fresh(first)
+    monkeypatch.setattr(execution, "refresh", None)
+    monkeypatch.setattr(build, "build", lambda root: root)
+    said = []
+    build.make(project, say=said.append)
+    assert said == ["01-first: new text around the stored outputs", "02-second: up to date"]
+    after = nbformat.read(first.notebook, as_version=4)
+    assert [cell.outputs for cell in code_cells(after)] == [cell.outputs for cell in code_cells(before)]
+    assert after.metadata == before.metadata and after.cells[0].source.startswith("# The first")
+    assert execution.is_fresh(first) and build.stored_faults(project) == []
 
 
-def change_tooling(project, package):
-    edit(package / "cli" / "check.py", "import sys", "import re")
+def test_dry_run_says_what_is_stale_and_why(project):
+    before = {path: path.read_bytes() for path in project.rglob("*") if path.is_file()}
 
+    def lines():
+        result = textsan("book", "--dry-run")
+        assert result.exit_code == 0
+        return result.output.splitlines()
 
-def change_readme(project, package):
-    (project / "README.md").write_text("changed")
-
-
-def change_other_chapter(project, package):
+    assert lines() == ["01-first: fresh", "02-second: fresh"]
     edit(project / "book" / "02-second.md", "# Second", "# The second")
+    assert lines() == ["01-first: fresh", "02-second: stale: text only, its outputs are kept"]
+    edit(project / "mill" / "quarry.py", "2", "3")
+    edit(project / "data" / "scoreboard.yml", "0.5", "0.6")
+    (project / "notebooks" / "02-second.ipynb").unlink()
+    assert lines() == [
+        "01-first: stale: data/scoreboard.yml, mill/quarry.py",
+        "02-second: stale: never executed",
+    ]
+    changed = {path for path in before if not path.exists() or path.read_bytes() != before[path]}
+    names = ["book/02-second.md", "mill/quarry.py", "data/scoreboard.yml", "notebooks/02-second.ipynb"]
+    assert changed == {project / name for name in names} and not (project / "_build").exists()
 
 
-@pytest.mark.parametrize("change", [change_tooling, change_readme, change_other_chapter])
-def test_other_change_keeps_fresh(project, change):
-    change(project, chapters._PACKAGE)
-    assert chapters.is_fresh(chapters.find(project, "1"))
+def test_notebook_without_a_record_is_stale(project):
+    edit_notebook(
+        project / "notebooks" / "02-second.ipynb", lambda notebook: notebook.metadata.update(textsan={"key": "1"})
+    )
+    assert stale(project)["02-second"] == ["no record of what it used"]
 
 
 def test_make_executes_what_is_stale_and_only_that(project, monkeypatch):
     executed = []
-    refresh = chapters.refresh
-    monkeypatch.setattr(chapters, "refresh", lambda chapter: (executed.append(chapter.name), refresh(chapter)))
+    refresh = execution.refresh
+    monkeypatch.setattr(execution, "refresh", lambda chapter: (executed.append(chapter.name), refresh(chapter))[1])
     monkeypatch.setattr(build, "build", lambda root: root)
 
     def made(**options):
@@ -496,11 +972,8 @@ def test_make_executes_what_is_stale_and_only_that(project, monkeypatch):
 
     assert made() == []
     assert made(fresh=True) == ["01-first", "02-second"]
-    change_other_chapter(project, None)
+    edit(project / "mill" / "other.py", "0.500", "0.501")
     assert made() == ["02-second"]
-    assert made() == []
-    change_module(project, chapters._PACKAGE)
-    assert made() == ["01-first", "02-second"]
     assert made() == []
 
 
@@ -508,8 +981,8 @@ def test_text_wins_over_an_edited_notebook(project):
     path = project / "notebooks" / "02-second.ipynb"
     edit_notebook(path, lambda notebook: code_cells(notebook)[0].update(source="1 + 1"))
     second = chapters.find(project, "2")
-    assert not chapters.is_fresh(second)
-    chapters.refresh(second)
+    assert not execution.is_fresh(second)
+    execution.refresh(second)
     assert build.stored_faults(project) == []
     assert "range(3)" in path.read_text()
 

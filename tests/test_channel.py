@@ -18,7 +18,7 @@ def three_storages(seed=0):
     matrix = np.zeros((150, 150))
     matrix[:, :120] = (1 - stay)[:, None] * weights / weights.sum(axis=1, keepdims=True)
     matrix[np.arange(150), np.arange(150)] += stay
-    metric = Channel.metric(WORDS, WORDS, vectors, vectors[:120], 1.3, cutoff=2.5, stay=stay)
+    metric = Channel.exponential(WORDS, WORDS, vectors, vectors[:120], 1.3, cutoff=2.5, stay=stay)
     return matrix, {
         "dense": Channel.from_matrix(matrix, WORDS, WORDS),
         "sparse": Channel.from_sparse(sparse.csr_array(matrix), WORDS, WORDS),

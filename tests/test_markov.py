@@ -15,7 +15,7 @@ from textsan.attacks import ContextFreeBayes, MarkovBayes, NeighbourBayes, emiss
 from textsan.attacks.forward_backward import Transitions
 from textsan.attacks.markov import _smallest_of_the_best
 from textsan.evaluation import attack_success_rate, paired_difference, sensitive_positions, words_at
-from textsan.experiments.hierarchy import conditional_expectation, ladder, word_prior
+from textsan.experiments.hierarchy import attacker_hierarchy, conditional_expectation, word_prior
 from textsan.experiments.known_source import KnownSource, corpus_source, frequent_words
 from textsan.leakage.enumeration import JointDistribution, markov_source
 from textsan.mechanisms import CusText
@@ -352,7 +352,7 @@ def test_neighbours_posterior_is_that_of_the_world():
             docs = [[WORDS[i] for i in x]], [[f"y{j}" for j in y]]
             confidence = NeighbourBayes(MarkovBayes(channel, model), docs[0]).confidence(docs[1])[0]
             total += world.joint[x + y] * confidence
-    np.testing.assert_allclose(total, [world.ladder(i)[3] for i in range(3)], atol=1e-10)
+    np.testing.assert_allclose(total, [world.hierarchy(i)[3] for i in range(3)], atol=1e-10)
 
 
 def test_simulated_ladder_covers_the_exact_one():
@@ -365,8 +365,8 @@ def test_simulated_ladder_covers_the_exact_one():
 
     mechanism = Direct(Embeddings(WORDS[:4], np.eye(4)), 1.0, k=4)
     world = JointDistribution.tokenwise(markov_source(initial, transition, 4), matrix)
-    exact = np.mean([world.ladder(i) for i in range(4)], axis=0)
-    rungs = ladder(model, mechanism, n_sentences=4000, seed=0, length=4)
+    exact = np.mean([world.hierarchy(i) for i in range(4)], axis=0)
+    rungs = attacker_hierarchy(model, mechanism, n_sentences=4000, seed=0, length=4)
     assert rungs.contextual.high - rungs.contextual.low < 0.02
     for estimate, value in zip(rungs[2:], exact[2:], strict=True):
         assert estimate.low - 0.002 < value < estimate.high + 0.002
@@ -395,7 +395,7 @@ def test_conditional_expectation_is_unbiased_with_less_variance(lab):
 
 def test_true_model_beats_wrong_ones_and_stays_below_its_upper_rung(lab):
     model, mechanism = lab
-    rungs = ladder(model, mechanism, n_sentences=1500, seed=3)
+    rungs = attacker_hierarchy(model, mechanism, n_sentences=1500, seed=3)
     assert rungs.blind < rungs.context_free < rungs.contextual.low < rungs.contextual.high < rungs.neighbours.low
     docs = model.sample(1500, seed=4)
     released = mechanism.sanitize(docs, seed=4)
@@ -480,7 +480,7 @@ def test_bad_arguments(lab):
     with pytest.raises(ValueError, match="original_docs"):
         NeighbourBayes(MarkovBayes(channel, model), [["v1"]]).confidence([["v1", "v2"]])
     with pytest.raises(ValueError, match="neither an input of the mechanism nor kept"):
-        ladder(MarkovModel.fit([["v1", "strange"]]), mechanism, n_sentences=2, seed=0)
+        attacker_hierarchy(MarkovModel.fit([["v1", "strange"]]), mechanism, n_sentences=2, seed=0)
 
 
 # --- the laboratory -------------------------------------------------------------------------------------------

@@ -122,7 +122,7 @@ def test_own_outputs_bound_from_below(distances):
 
 
 def test_a_missing_factor_two_is_caught(embeddings, distances):
-    broken = Channel.metric(WORDS, WORDS, embeddings.vectors, embeddings.vectors, scale=EPSILON)
+    broken = Channel.exponential(WORDS, WORDS, embeddings.vectors, embeddings.vectors, scale=EPSILON)
     assert tight_metric_epsilon(broken, distances) > EPSILON
 
 

@@ -262,8 +262,7 @@ class ContextualBayes(Attack):
             seed: of the draw.
         """
         made, labels = self.training_pairs(shadow_docs, sanitized_docs, pairs=pairs, seed=seed)
-        told = self.detector.log_odds(made) > 0
-        return evaluation.attack_success_rate(told.astype(int).tolist(), labels)
+        return evaluation.hit_rate((self.detector.log_odds(made) > 0) == np.array(labels))
 
     def _posteriors(self, docs, positions, k):
         numbers, scores, released = self.bayes.candidates_at(docs, positions, self.k)

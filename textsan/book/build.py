@@ -10,7 +10,8 @@ from collections.abc import Callable
 from itertools import zip_longest
 from pathlib import Path
 
-from . import chapters as ch
+from textsan.book import chapters as ch
+from textsan.book import execution
 
 # What differs from machine to machine or run to run must not be stored. A path is two or more parts after a
 # slash that follows no word, tag or other slash: and/or, </b>, 1/2 and http://x/y are none.
@@ -28,6 +29,7 @@ _EXTERNAL = re.compile(
     r"""|url\(\s*["']?(?:https?:)?//[^"')]+|@import\s+["'](?:https?:)?//[^"']+""",
     re.IGNORECASE,
 )
+_REASON = re.compile(r"# varies: (because \S.*)")
 
 
 class BuildError(RuntimeError):
@@ -62,6 +64,10 @@ def notebook_faults(notebook) -> list[str]:
         for tag in cell.metadata.get("tags", []):
             if tag.startswith("NBVAL_"):  # nbval's spelling in comments; as a tag it is silently ignored
                 faults.append(f"cell {number} has the tag {tag}; nbval knows {tag.lower().replace('_', '-')}")
+            if tag in ("nbval-skip", "nbval-ignore-output"):
+                faults.append(f"cell {number} has the tag {tag}; an exception has the tag varies and says why")
+            if tag == "varies" and not _REASON.match(cell.source):
+                faults.append(f"cell {number} has the tag varies; its first line must be '# varies: because ...'")
         for output in cell.outputs:
             if output.output_type == "error":
                 faults.append(f"cell {number} stores an error: {output.ename}: {output.evalue}")
@@ -112,25 +118,46 @@ def stored_faults(root: Path) -> list[str]:
     return faults
 
 
-def check(root: Path) -> None:
-    """Check what is stored, then execute every chapter anew with nbval.
+def exceptions(root: Path) -> list[str]:
+    """Cells that are not compared as all others are, a line each: those that vary, with why, and trained ones."""
+    found = []
+    for chapter in ch.chapters(root):
+        code = [cell for cell in ch.read_text(chapter).cells if cell.cell_type == "code"]
+        for number, cell in enumerate(code, 1):
+            tags = cell.metadata.get("tags", [])
+            if "varies" in tags:
+                found.append(f"{chapter.name}: cell {number} varies, {_REASON.match(cell.source)[1]}")
+            elif "trained" in tags:
+                found.append(f"{chapter.name}: cell {number} is trained, its estimates compared by interval")
+    return found
 
-    Cells tagged `nbval-check-output` must print what is stored; the others must run.
+
+def check(root: Path, say: Callable[[str], None] = print) -> None:
+    """Check what is stored, then execute every chapter anew with nbval and compare every output.
+
+    Args:
+        root: the project's folder.
+        say: takes a line on each exception, and their number.
 
     Raises:
-        BuildError: a fault, a stale chapter, or one that nbval rejects.
+        BuildError: a fault, a stale chapter, or one that does not run or shows something else.
     """
     faults = stored_faults(root) or [
-        f"{chapter.name}: stale: what it depends on has changed since it was executed; run textsan book"
+        f"{chapter.name}: stale: {', '.join(reasons)}; run textsan book"
         for chapter in ch.chapters(root)
-        if not ch.is_fresh(chapter)
+        if (reasons := execution.stale_because(chapter))
     ]
     if faults:
         raise BuildError("\n".join(faults))
     command = [sys.executable, "-m", "pytest", "-c", os.devnull, "--rootdir", str(root), "-p", "no:cacheprovider"]
-    command += ["--nbval-lax", "--nbval-cell-timeout", "1200", "-q", "notebooks"]
-    if subprocess.run(command, cwd=root, env={**os.environ, **ch.KERNEL_ENVIRONMENT}).returncode:
-        raise BuildError("nbval found chapters that do not run, or print something else than they store")
+    command += ["-p", "textsan.book.validation", "--nbval", "--nbval-cell-timeout", "1200", "-q", "notebooks"]
+    with execution.surroundings() as variables:
+        failed = subprocess.run(command, cwd=root, env=variables).returncode
+    if failed:
+        raise BuildError("nbval found chapters that do not run, or show something else than they store")
+    for line in (found := exceptions(root)):
+        say(line)
+    say(f"every output is as stored; {len(found)} cells are exceptions")
 
 
 def external_resources(html: Path) -> list[str]:
@@ -163,6 +190,19 @@ def build(root: Path) -> Path:
     return html / "index.html"
 
 
+def states(root: Path) -> list[str]:
+    """One line a chapter: fresh, or stale and because of what. Nothing is executed or written."""
+    lines = []
+    for chapter in ch.chapters(root):
+        if reasons := execution.stale_because(chapter):
+            lines.append(f"{chapter.name}: stale: {', '.join(reasons)}")
+        elif execution.text_changed(chapter):
+            lines.append(f"{chapter.name}: stale: text only, its outputs are kept")
+        else:
+            lines.append(f"{chapter.name}: fresh")
+    return lines
+
+
 def make(root: Path, fresh: bool = False, say: Callable[[str], None] = print) -> Path:
     """Re-execute stale chapters (all of them if `fresh`), then build the pages.
 
@@ -173,9 +213,13 @@ def make(root: Path, fresh: bool = False, say: Callable[[str], None] = print) ->
         ChapterError: a cell failed. BuildError: the build did.
     """
     for chapter in ch.chapters(root):
-        if not fresh and ch.is_fresh(chapter):
+        reasons = execution.stale_because(chapter)
+        if fresh or reasons:
+            say(f"{chapter.name}: executing, because of {', '.join(reasons) or '--fresh'}")
+            say(f"{chapter.name}: {'stored anew' if execution.refresh(chapter) else 'shows what is stored'}")
+        elif execution.text_changed(chapter):
+            execution.renew_text(chapter)
+            say(f"{chapter.name}: new text around the stored outputs")
+        else:
             say(f"{chapter.name}: up to date")
-            continue
-        say(f"{chapter.name}: executing")
-        ch.refresh(chapter)
     return build(root)

@@ -1,4 +1,4 @@
-"""The metric storage's distances on a GPU: the same numbers as on the CPU within rounding, by torch in float64."""
+"""The exponential storage's distances on a GPU: the numbers of the CPU within rounding, by torch in float64."""
 
 import importlib.util
 import shutil

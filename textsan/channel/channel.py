@@ -1,6 +1,6 @@
 """A channel: one row-stochastic matrix Pr(y | x) over words, in three storages.
 
-`dense` holds the matrix, `sparse` the non-zero entries of each row, `metric` only word vectors, from which
+`dense` holds the matrix, `sparse` the non-zero entries of each row, `exponential` only word vectors, from which
 rows and columns are computed on demand: Pr(y | x) proportional to exp(-scale * d(x, y)). All of them answer in
 natural logarithms and float64, for a block of rows, for a block of columns, or with a draw.
 """
@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
-from textsan.channel.exponential import Metric
+from textsan.channel.exponential import Exponential
 from textsan.channel.posterior import Posterior, tabulate
 from textsan.channel.storage import Dense, Sparse
 from textsan.text import checks
@@ -23,7 +23,7 @@ DENSE_LIMIT = 1 << 28  # entries: 2 GiB of float64; above it `matrix()` refuses
 class Channel:
     """Pr(y | x) for x in `inputs` and y in `outputs`.
 
-    Build one with `from_matrix`, `from_sparse` or `metric`; mechanisms do.
+    Build one with `from_matrix`, `from_sparse` or `exponential`; mechanisms do.
 
     >>> channel = Channel.from_matrix([[0.75, 0.25], [0.5, 0.5]], inputs=["a", "b"], outputs=["u", "v"])
     >>> channel.rows(["b"])
@@ -90,7 +90,7 @@ class Channel:
         return channel
 
     @classmethod
-    def metric(
+    def exponential(
         cls,
         inputs,
         outputs,
@@ -120,7 +120,7 @@ class Channel:
         stay = np.zeros(len(inputs)) if stay is None else np.asarray(stay, dtype=np.float64)
         if (own[stay > 0] < 0).any():
             raise ValueError("stay: a word that may stay is not among the outputs; add it")
-        storage = Metric(input_vectors, output_vectors, len(outputs), scale, cutoff, stay, own, device)
+        storage = Exponential(input_vectors, output_vectors, len(outputs), scale, cutoff, stay, own, device)
         return cls(inputs, outputs, storage)
 
     def __repr__(self) -> str:

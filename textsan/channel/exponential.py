@@ -1,4 +1,4 @@
-"""The metric storage of a channel: only vectors are held; rows, columns and draws are computed from them.
+"""The exponential storage of a channel: only vectors are held; rows, columns and draws are computed from them.
 
 A draw needs a whole row, but only its sum and one entry. So rows are first summed in parts; a uniform variate
 selects a part, and only the weights of that part are computed again. The sums of up to `WHOLE` words are computed
@@ -21,7 +21,7 @@ _HEIGHT = 256  # draws within one part resolved at a time
 _ONE_THREAD = Lock()  # not one a channel, so that mechanisms can be sent to other processes
 
 
-class Metric:
+class Exponential:
     """exp(-scale min(d, cutoff)) / Z_x over the first `m` outputs, mixed with staying put."""
 
     def __init__(self, input_vectors, output_vectors, n_out, scale, cutoff, stay, own, device):
@@ -106,12 +106,14 @@ class Metric:
         stay[: self.shape[0]], own[: self.shape[0]] = self.stay, self.own
         stay[rows], own[rows] = 1.0, columns
         outputs, _, scale, cutoff = self._mirror
-        return Metric(vectors, outputs, shape[1], scale, cutoff, stay, own, self._device)
+        return Exponential(vectors, outputs, shape[1], scale, cutoff, stay, own, self._device)
 
     def restrict(self, rows):
         outputs, inputs, scale, cutoff = self._mirror
         stay, own = self.stay[rows], self.own[rows]
-        return Metric(np.asarray(inputs)[rows], outputs, self.shape[1], scale, cutoff, stay, own, self._device)
+        return Exponential(
+            np.asarray(inputs)[rows], outputs, self.shape[1], scale, cutoff, stay, own, self._device
+        )
 
     # --- draws --------------------------------------------------------------------------------------------------
 

@@ -16,11 +16,11 @@ def run(chapter, parameters, profile):
 
     Example: textsan run 03 -p epsilon 1.0 -p dataset amazon
     """
-    from textsan.book import chapters
+    from textsan.book import chapters, execution
 
     root = chapters.project_root()
     try:
-        output = chapters.run(chapters.find(root, chapter), dict(parameters), profile)
-    except chapters.ChapterError as error:
+        output = execution.run(chapters.find(root, chapter), dict(parameters), profile)
+    except execution.ChapterError as error:
         fail(error)
     click.echo(output.relative_to(root))

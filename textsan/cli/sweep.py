@@ -11,11 +11,27 @@ from textsan.cli.errors import fail
 @click.option("-j", "--workers", type=click.IntRange(min=1), help="Processes.  [default: one a core]")
 @click.option("--scheduler", metavar="ADDRESS", help="Use the workers of this dask scheduler (extra cluster).")
 @click.option("--over", multiple=True, metavar="ATTACK", help="Compare with it, pair by pair. May be repeated.")
-def sweep(spec, output, workers, scheduler, over):
+@click.option(
+    "--status", is_flag=True, help="Say which results are fresh, stale or missing, and why; run nothing."
+)
+@click.option(
+    "--recertify",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Compute N stale cells anew; if all agree, keep the others as they are.",
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="Which N are drawn.  [default: 0]")
+@click.option(
+    "--table",
+    type=click.Path(exists=True, dir_okay=False),
+    help="With --status or --recertify: a stored table (csv) in place of OUTPUT.",
+)
+def sweep(spec, output, workers, scheduler, over, status, recertify, seed, table):
     """Run the grid of experiments in SPEC; a sweep that was stopped goes on where it was.
 
     Results of single cells are in OUTPUT/cells, the table of all of them is OUTPUT/results.csv, and what made it
-    OUTPUT/results.yml. With a scheduler, its workers must reach OUTPUT under the same name.
+    OUTPUT/results.yml. With a scheduler, its workers must reach OUTPUT under the same name. Cells that other code
+    made are stale, and are computed anew.
 
     Example: textsan sweep data/sweeps/quick.yml --over context-free
     """
@@ -23,9 +39,49 @@ def sweep(spec, output, workers, scheduler, over):
 
     from textsan.experiments import specification, sweep
 
+    if table and not (status or recertify):
+        raise click.UsageError("--table goes with --status or --recertify")
     folder = Path(output or Path("runs", "sweeps", Path(spec).stem))
     cells = specification.read_spec(spec)
-    failures = sweep.run(cells, folder, workers=workers or -1, scheduler=scheduler, baselines=over)
-    click.echo(folder / "results.csv")
-    if failures:
-        fail(f"{len(failures)} failed, the others are kept: " + "\n".join(failures))
+    means = {"workers": workers or -1, "scheduler": scheduler}
+    if status:
+        click.echo(_status(cells, folder, table))
+    elif recertify:
+        click.echo(_recertify(cells, folder, table, over, recertify, seed=seed, **means))
+    else:
+        failures = sweep.run(cells, folder, **means, baselines=over)
+        click.echo(folder / "results.csv")
+        if failures:
+            fail(f"{len(failures)} failed, the others are kept: " + "\n".join(failures))
+
+
+def _status(cells, folder, table) -> str:
+    from pathlib import Path
+
+    from textsan.experiments import provenance, sweep
+
+    if table:
+        changed = provenance.table_changes(Path(table).with_suffix(".yml"))
+        return f"{table}: " + (f"stale, made by {sweep.made_by(changed)}" if changed else "fresh")
+    now = sweep.state(cells, folder)
+    why = f" (made by {sweep.made_by(now.changed)})" if now.stale else ""
+    return f"{folder}: {len(now.fresh)} fresh, {len(now.stale)} stale{why}, {len(now.missing)} missing"
+
+
+def _recertify(cells, folder, table, over, number, **how) -> str:
+    from textsan.experiments import recertification, sweep
+
+    if table:
+        verdict = recertification.recertify_table(cells, table, number, **how)
+    else:
+        verdict = recertification.recertify(cells, folder, number, **how)
+        if verdict.stale:
+            sweep.write_table(cells, folder, over)
+    if verdict.differing:
+        fail(
+            f"{len(verdict.differing)} of {verdict.checked} differ, nothing is kept: "
+            + "\n".join(verdict.differing)
+        )
+    if not verdict.stale:
+        return "nothing is stale"
+    return f"{verdict.checked} of {verdict.stale} stale cells were computed anew and agree; all are kept"

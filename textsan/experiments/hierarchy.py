@@ -15,7 +15,7 @@ from textsan.mechanisms import Mechanism
 from textsan.priors import MarkovModel, Prior
 
 
-class Ladder(NamedTuple):
+class Hierarchy(NamedTuple):
     """Success rates of the best attackers on words that are sanitized, with 95 % intervals where simulated."""
 
     blind: float
@@ -24,9 +24,9 @@ class Ladder(NamedTuple):
     neighbours: Estimate
 
 
-def ladder(
+def attacker_hierarchy(
     model: MarkovModel, mechanism: Mechanism, *, n_sentences: int, seed, length: int | None = None
-) -> Ladder:
+) -> Hierarchy:
     """The four rungs for sentences drawn from `model` and sanitized by `mechanism`.
 
     Exact up to simulation, because the model is the source; for real text, whose source nobody knows, count hits.
@@ -57,7 +57,7 @@ def ladder(
         for confidence in (attack.confidence(released), NeighbourBayes(attack, docs).confidence(released))
     ]
     prior = word_prior(model, channel.inputs, length)
-    return Ladder(leakage.prior_vulnerability(prior), leakage.bayes_vulnerability(prior, channel), *rungs)
+    return Hierarchy(leakage.prior_vulnerability(prior), leakage.bayes_vulnerability(prior, channel), *rungs)
 
 
 def word_prior(model: MarkovModel, words: list[str], length: int | None = None) -> Prior:

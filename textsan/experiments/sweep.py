@@ -2,11 +2,13 @@
 
 Cells that differ in the attack alone are a family: they share sentences, positions and sanitized text, and one
 worker computes them together. A result is a json file (written last: where it is, the cell is done) and an npz
-file of what was hit at each position.
+file of what was hit at each position. The json holds a fingerprint of each module that made it, so that a sweep
+knows which cells its code would make anew.
 """
 
 import io
 import json
+import logging
 import os
 import platform
 import time
@@ -19,6 +21,7 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import NamedTemporaryFile
+from typing import NamedTuple
 
 import joblib
 import numpy as np
@@ -27,10 +30,15 @@ import yaml
 from filelock import FileLock, Timeout
 from tqdm import tqdm
 
+from textsan.attacks import ATTACKS
 from textsan.evaluation import Estimate, bootstrap_mean, words_at
-from textsan.experiments import problems
+from textsan.experiments import problems, provenance
 from textsan.experiments.specification import Cell, cell_name
+from textsan.mechanisms import MECHANISMS
 from textsan.models import encoders
+from textsan.text.registry import Entry
+
+_log = logging.getLogger(__name__)
 
 SUBSTITUTIONS = {
     "rt": "in place of SST-2, whose sentences are of the same reviews",
@@ -51,9 +59,9 @@ def run(
     scheduler: str | None = None,
     baselines: Sequence[str] = (),
 ) -> list[str]:
-    """Computes the cells that have no result yet, and writes `results.csv` of those that have one.
+    """Computes the cells that have no result yet or one of other code, which a warning names.
 
-    Beside it, `results.yml` says what made them.
+    Then writes `results.csv` of those that have one and `results.yml`, which says what made them.
 
     Args:
         cells: of `textsan.experiments.specification.read_spec`.
@@ -71,24 +79,97 @@ def run(
     """
     for name in baselines:
         _attack(name, cells)
-    folder = Path(folder).resolve()
-    stored = folder / "cells"
+    now = state(cells, folder)
+    if now.stale:
+        _log.warning(
+            "%d cells were made by %s; computing them anew; --recertify N checks N of them and keeps the rest if "
+            "all agree",
+            len(now.stale),
+            made_by(now.changed),
+        )
+    failures = compute(now.stale + now.missing, folder, workers=workers, scheduler=scheduler, of=len(cells))
+    write_table(cells, folder, baselines)
+    return failures
+
+
+class State(NamedTuple):
+    """Which cells of a sweep have a result, and whether it is still good.
+
+    Attributes:
+        fresh: made by the code as it is.
+        stale: made by other code.
+        missing: not computed.
+        changed: what differs between the code of the stale ones and the code as it is.
+    """
+
+    fresh: list[Cell]
+    stale: list[Cell]
+    missing: list[Cell]
+    changed: list[str]
+
+
+def state(cells: list[Cell], folder: Path) -> State:
+    """Which cells have a result that is still good.
+
+    Args:
+        cells: of `textsan.experiments.specification.read_spec`.
+        folder: that of `run`.
+    """
+    fresh, stale, missing, changed = [], [], [], set()
+    for cell in cells:
+        if not is_computed(cell, folder):
+            missing.append(cell)
+        elif differing := provenance.changed(load_result(cell, folder).get("code"), provenance.code_of(cell)):
+            stale.append(cell)
+            changed.update(differing)
+        else:
+            fresh.append(cell)
+    return State(fresh, stale, missing, sorted(changed))
+
+
+def made_by(changed: list[str]) -> str:
+    """What made a result that is stale, in words.
+
+    >>> made_by(["textsan/mechanisms/tem.py"])
+    'other code: textsan/mechanisms/tem.py'
+    """
+    return changed[0] if changed == [provenance.UNRECORDED] else f"other code: {', '.join(changed)}"
+
+
+def compute(
+    cells: list[Cell], folder: Path, *, workers: int = -1, scheduler: str | None = None, of: int | None = None
+) -> list[str]:
+    """Computes cells, whatever results they have.
+
+    Args:
+        cells, folder, workers, scheduler: as those of `run`.
+        of: how many cells there are in all, for the progress bar.
+
+    Returns, raises: as `run`.
+    """
+    stored = Path(folder).resolve() / "cells"
     stored.mkdir(parents=True, exist_ok=True)
-    with _only_writer(folder), _cluster(scheduler) as cluster:
+    families: dict[str, Family] = {}
+    for cell in cells:
+        family = families.setdefault(json.dumps(cell | {"attack": None}), Family([], [], plugged_in()))
+        family.cells.append(cell)
+        family.codes.append(provenance.code_of(cell))
+    total, failures = of or len(cells), []
+    with _only_writer(stored.parent), _cluster(scheduler) as cluster:
         for part in stored.glob("*.part"):  # of a sweep that was killed
             part.unlink()
-        missing = [cell for cell in cells if not (stored / f"{cell_name(cell)}.json").exists()]
-        families: dict[str, list[Cell]] = {}
-        for cell in missing:
-            families.setdefault(json.dumps(cell | {"attack": None}), []).append(cell)
-        failures = []
-        with tqdm(total=len(cells), initial=len(cells) - len(missing), desc="sweep", unit="cell") as progress:
+        with tqdm(total=total, initial=total - len(cells), desc="sweep", unit="cell") as progress:
             for number, failed in _computed(list(families.values()), stored, workers, cluster):
                 failures += failed
                 progress.update(number)
-        _write(folder / "results.csv", table(cells, folder, baselines).to_csv(index=False).encode())
-        _write(folder / "results.yml", yaml.safe_dump(provenance(cells, folder), sort_keys=False).encode())
     return failures
+
+
+def write_table(cells: list[Cell], folder: Path, baselines: Sequence[str] = ()) -> None:
+    """Writes `results.csv` and `results.yml` of the cells that have been computed; arguments as those of `run`."""
+    folder = Path(folder)
+    write_whole(folder / "results.csv", table(cells, folder, baselines).to_csv(index=False).encode())
+    write_whole(folder / "results.yml", yaml.safe_dump(record(cells, folder), sort_keys=False).encode())
 
 
 def table(cells: list[Cell], folder: Path, baselines: Sequence[str] = ()) -> pd.DataFrame:
@@ -105,10 +186,10 @@ def table(cells: list[Cell], folder: Path, baselines: Sequence[str] = ()) -> pd.
         ValueError: a baseline that is no attack of the cells, or is there with more than one set of parameters.
     """
     others = [_attack(name, cells) for name in baselines]
-    computed = [cell for cell in cells if _result(cell, folder).exists()]
+    computed = [cell for cell in cells if is_computed(cell, folder)]
     rows = []
     for cell in computed:
-        row = json.loads(_result(cell, folder).read_text(encoding="utf-8"))["row"]
+        row = load_result(cell, folder)["row"]
         for attack in others:
             other = cell | {"attack": attack}
             if other in computed and other != cell:
@@ -116,6 +197,19 @@ def table(cells: list[Cell], folder: Path, baselines: Sequence[str] = ()) -> pd.
                 row |= dict(zip((name, f"{name} low", f"{name} high"), gain, strict=True))
         rows.append(row)
     return pd.DataFrame(rows)
+
+
+def labels(cell: Cell) -> dict:
+    """The columns of the table that say which cell a row is."""
+    defence, attack = dict(cell["defence"]), dict(cell["attack"])
+    return {
+        **{key: cell[key] for key in ("dataset", "shadow_dataset", "targets", "n_private", "n_shadow", "seed")},
+        "defence": defence.pop("name"),
+        "epsilon": defence.pop("epsilon", None),
+        "defence_parameters": json.dumps(defence),
+        "attack": attack.pop("name"),
+        "attack_parameters": json.dumps(attack),
+    }
 
 
 def _attack(name: str, cells: list[Cell]) -> dict:
@@ -127,15 +221,14 @@ def _attack(name: str, cells: list[Cell]) -> dict:
     return found[0]
 
 
-def provenance(cells: list[Cell], folder: Path) -> dict:
-    """What made the results: hardware, versions and what stands in the place of the papers' data and models.
+def record(cells: list[Cell], folder: Path) -> dict:
+    """What made the results: hardware, versions, code, and what stands in for the papers' data and models.
 
     Args:
         cells: of `textsan.experiments.specification.read_spec`.
         folder: that of `run`.
     """
-    results = [_result(cell, folder) for cell in cells]
-    made = [json.loads(path.read_text(encoding="utf-8")) for path in results if path.exists()]
+    made = [load_result(cell, folder) for cell in cells if is_computed(cell, folder)]
     names = {cell[key] for cell in cells for key in ("dataset", "shadow_dataset")} - {None}
     return {
         "cells": f"{len(made)} of {len(cells)}",
@@ -145,11 +238,42 @@ def provenance(cells: list[Cell], folder: Path) -> dict:
         "data": {name: SUBSTITUTIONS.get(name, "the papers' own") for name in sorted(names)},
         "word vectors": "glove-6b-50d, in place of GloVe 840B with 300 dimensions",
         "encoder": f"{encoders.ENCODER}, in place of bert-base-uncased",
+        "recertified": sorted({one["recertified"] for one in made if "recertified" in one}),
+        **provenance.describe(one.get("code") for one in made),
     }
+
+
+def is_computed(cell: Cell, folder: Path) -> bool:
+    """Whether a cell has a result, of whatever code."""
+    return _result(cell, folder).exists()
 
 
 def _result(cell: Cell, folder: Path) -> Path:
     return Path(folder) / "cells" / f"{cell_name(cell)}.json"
+
+
+def load_result(cell: Cell, folder: Path) -> dict:
+    """What is stored of a cell: its row in the table, and what made it.
+
+    Args:
+        cell: one of `textsan.experiments.specification.read_spec`, computed.
+        folder: that of `run`.
+
+    Raises:
+        FileNotFoundError: the cell has no result.
+    """
+    return json.loads(_result(cell, folder).read_text(encoding="utf-8"))
+
+
+def stamp(cell: Cell, folder: Path, recertified: str) -> None:
+    """Writes into a stored result that the code as it is makes the same.
+
+    Args:
+        cell, folder: as those of `load_result`.
+        recertified: how that is known.
+    """
+    result = load_result(cell, folder) | {"recertified": recertified, "code": provenance.code_of(cell)}
+    write_whole(_result(cell, folder), (json.dumps(result, indent=1) + "\n").encode())
 
 
 def load_hits(cell: Cell, folder: Path) -> dict[str, np.ndarray]:
@@ -176,7 +300,26 @@ def _difference(cell: Cell, other: Cell, folder: Path) -> Estimate:
     return bootstrap_mean(ours["hit"].astype(float) - theirs["hit"], ours["document"], seed=cell["seed"])
 
 
-def _computed(families: list[list[Cell]], stored: Path, workers: int, cluster) -> Iterator[tuple[int, list[str]]]:
+class Family(NamedTuple):
+    """Cells that differ in the attack alone, for one worker.
+
+    Attributes:
+        cells: the cells.
+        codes: what code makes each of them.
+        plugged: mechanisms and attacks that the worker does not know by itself.
+    """
+
+    cells: list[Cell]
+    codes: list[provenance.Code]
+    plugged: tuple[list[Entry], list[Entry]]
+
+
+def plugged_in() -> tuple[list[Entry], list[Entry]]:
+    """Mechanisms and attacks of this process that another one does not know by itself."""
+    return MECHANISMS.plugged_in, ATTACKS.plugged_in
+
+
+def _computed(families: list[Family], stored: Path, workers: int, cluster) -> Iterator[tuple[int, list[str]]]:
     """Has all families computed; how many cells each had and a line for each that failed, as they are done."""
     if cluster is not None:
         yield from _computed_by(cluster, families, stored)
@@ -188,7 +331,7 @@ def _computed(families: list[list[Cell]], stored: Path, workers: int, cluster) -
         yield 0, ["a worker was killed (out of memory?); start again with fewer workers"]
 
 
-def _computed_by(cluster, families: list[list[Cell]], stored: Path) -> Iterator[tuple[int, list[str]]]:
+def _computed_by(cluster, families: list[Family], stored: Path) -> Iterator[tuple[int, list[str]]]:
     """The same by a dask client. A worker that dies takes its family along; the others go on."""
     from distributed import KilledWorker, wait
 
@@ -205,8 +348,8 @@ def _computed_by(cluster, families: list[list[Cell]], stored: Path) -> Iterator[
                         "the dask worker that had it was killed (out of memory?); start again with smaller ones"
                     )
                     yield (
-                        len(family),
-                        [f"{cell_name(family[0])} and its {len(family) - 1} further attacks: {cause}"],
+                        len(family.cells),
+                        [f"{cell_name(family.cells[0])} and its {len(family.cells) - 1} further attacks: {cause}"],
                     )
         except TimeoutError:
             lost = None if cluster.nthreads() else "it has no workers left"
@@ -216,24 +359,27 @@ def _computed_by(cluster, families: list[list[Cell]], stored: Path) -> Iterator[
         yield 0, [f"scheduler: {lost}, with {len(waiting)} families to do; start again"]
 
 
-def _run_family(cells: list[Cell], stored: Path) -> tuple[int, list[str]]:
+def _run_family(family: Family, stored: Path) -> tuple[int, list[str]]:
     """In a worker: all attacks on one sanitized text; how many cells, and a line for each that failed."""
-    failures = []
+    failures, cells = [], family.cells
+    for registry, entries in zip((MECHANISMS, ATTACKS), family.plugged, strict=True):
+        for entry in entries:
+            registry.add(entry)
     try:
         shared = {key: value for key, value in cells[0].items() if key not in ("defence", "attack")}
         defence = dict(cells[0]["defence"])
         problem = problems.prepare(**shared, mechanism=defence.pop("name"), **defence)
     except Exception as error:
         return len(cells), [_line(cell, error) for cell in cells]
-    for cell in cells:
+    for cell, code in zip(cells, family.codes, strict=True):
         try:
-            _run_cell(cell, problem, stored)
+            _run_cell(cell, problem, stored, code)
         except Exception as error:
             failures.append(_line(cell, error))
     return len(cells), failures
 
 
-def _run_cell(cell: Cell, problem: problems.Problem, stored: Path) -> None:
+def _run_cell(cell: Cell, problem: problems.Problem, stored: Path, code: provenance.Code) -> None:
     parameters = dict(cell["attack"])
     start = time.perf_counter()
     guesses, details = problem.run(parameters.pop("name"), **parameters)
@@ -250,14 +396,8 @@ def _run_cell(cell: Cell, problem: problems.Problem, stored: Path) -> None:
         "unchanged": np.array([word == truth for word, truth in zip(released, truths, strict=True)]),
     }
     estimate = bootstrap_mean(arrays["hit"], document, seed=cell["seed"])
-    defence = dict(cell["defence"])
     row = {
-        **{key: cell[key] for key in ("dataset", "shadow_dataset", "targets", "n_private", "n_shadow", "seed")},
-        "defence": defence.pop("name"),
-        "epsilon": defence.pop("epsilon", None),
-        "defence_parameters": json.dumps(defence),
-        "attack": cell["attack"]["name"],
-        "attack_parameters": json.dumps(parameters),
+        **labels(cell),
         "n_positions": len(truths),
         "asr": estimate.value,
         "low": estimate.low,
@@ -272,10 +412,10 @@ def _run_cell(cell: Cell, problem: problems.Problem, stored: Path) -> None:
     hits = io.BytesIO()
     np.savez_compressed(hits, **arrays)
     name = cell_name(cell)
-    _write(stored / f"{name}.npz", hits.getvalue())
+    write_whole(stored / f"{name}.npz", hits.getvalue())
     hardware = f"{platform.machine()}, {joblib.cpu_count()} cores"
-    result = {"cell": cell, "row": row, "versions": versions, "hardware": hardware}
-    _write(stored / f"{name}.json", (json.dumps(result, indent=1) + "\n").encode())
+    result = {"cell": cell, "row": row, "versions": versions, "hardware": hardware, "code": code}
+    write_whole(stored / f"{name}.json", (json.dumps(result, indent=1) + "\n").encode())
 
 
 def _line(cell: Cell, error: Exception) -> str:
@@ -284,8 +424,8 @@ def _line(cell: Cell, error: Exception) -> str:
     return f"{cell_name(cell)}: {type(error).__name__}: {error} ({place})"
 
 
-def _write(path: Path, content: bytes) -> None:
-    """The whole file or none of it, also if two write it at a time."""
+def write_whole(path: Path, content: bytes) -> None:
+    """Writes the whole file or none of it, also if two do at a time."""
     with NamedTemporaryFile(dir=path.parent, prefix=f"{path.name}.", suffix=".part", delete=False) as part:
         part.write(content)
     os.replace(part.name, path)

@@ -23,7 +23,7 @@ class JointDistribution:
 
     >>> source = markov_source([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], 3)
     >>> world = JointDistribution.tokenwise(source, [[0.6, 0.4], [0.4, 0.6]])
-    >>> print(*(round(v, 3) for v in world.ladder(1)))
+    >>> print(*(round(v, 3) for v in world.hierarchy(1)))
     0.5 0.6 0.629 0.918
     """
 
@@ -87,7 +87,7 @@ class JointDistribution:
         joint = self.marginal([i, *inputs], outputs)
         return float((special.entr(joint).sum() - special.entr(joint.sum(axis=0)).sum()) / np.log(2))
 
-    def ladder(self, i: int) -> tuple[float, float, float, float]:
+    def hierarchy(self, i: int) -> tuple[float, float, float, float]:
         """V(X) <= V(X | Y) <= V(X | Y, C) <= V(X | Y, X_others) at position i, C the other outputs.
 
         The last step holds for token-wise mechanisms: there C is the other words with noise.

@@ -30,7 +30,7 @@ class Random(Mechanism):
     def channel(self) -> Channel:
         """The channel, its rows computed on demand."""
         point = np.zeros((len(self.inputs), 1))
-        return Channel.metric(self.inputs, self.inputs, point, point, scale=0.0)
+        return Channel.exponential(self.inputs, self.inputs, point, point, scale=0.0)
 
     @property
     def guarantee(self) -> Guarantee:

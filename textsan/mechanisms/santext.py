@@ -42,7 +42,7 @@ class SanText(Mechanism):
     def channel(self) -> Channel:
         """The channel, its rows computed on demand."""
         vectors, words = self.embeddings.vectors, self.embeddings.words
-        return Channel.metric(words, words, vectors, vectors, scale=self.epsilon / 2, device=self.device)
+        return Channel.exponential(words, words, vectors, vectors, scale=self.epsilon / 2, device=self.device)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -107,7 +107,7 @@ class SanTextPlus(Mechanism):
         outputs = self._uniform_words() + [word for word in words if word not in self.sensitive]
         stay = np.where(protected, 0.0, 1 - self.p)
         scale, device = self.epsilon / 2, self.device
-        return Channel.metric(words, outputs, vectors, vectors[protected], scale, stay=stay, device=device)
+        return Channel.exponential(words, outputs, vectors, vectors[protected], scale, stay=stay, device=device)
 
     @property
     def guarantee(self) -> Guarantee:

@@ -64,7 +64,7 @@ class TEM(Mechanism):
         """The channel, its rows computed on demand."""
         vectors, words = self.embeddings.vectors, self.embeddings.words
         scale = self.epsilon / 2
-        return Channel.metric(words, words, vectors, vectors, scale, cutoff=self.gamma, device=self.device)
+        return Channel.exponential(words, words, vectors, vectors, scale, cutoff=self.gamma, device=self.device)
 
     @property
     def guarantee(self) -> Guarantee:

@@ -50,6 +50,8 @@ class Batch(NamedTuple):
 class _LowRank(nn.Module):
     """A frozen linear layer plus a trained update of low rank (Hu et al. 2022)."""
 
+    # Not peft: the same outputs to the bit, steps no faster, two packages of 11 MB and 0.2 s of import more.
+
     def __init__(self, linear: nn.Linear, rank: int):
         super().__init__()
         self.linear = linear
@@ -172,6 +174,7 @@ def train(
         first = state["step"]
     reader.train()
     for step in range(first, steps):
+        # Not transformers' linear schedule, whose first step has rate 0: stored adapters were trained by this one.
         warm = min(1.0, (step + 1) / (0.05 * steps))
         for group in optimizer.param_groups:
             group["lr"] = learning_rate * warm * (1 - step / steps)

@@ -1,34 +1,19 @@
-"""One figure style, one colour a mechanism, one marker an attack.
+"""One figure style; points, lines and maps that look the same for the same thing in every chapter.
 
-Theory is a line, measurement is points with an interval, chance is a dashed line; always in the same axes.
+Theory is a line, measurement is points with an interval, chance is a dashed line; always in the same axes. What is
+drawn how is said once, in `looks`. Figures are vector drawings whose text stays text; a page draws the ink in the
+colour of its theme, light or dark.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-# Okabe and Ito's palette, safe for colour-blind readers.
-COLOURS = {
-    "Random": "#999999",
-    "SanText": "#0072B2",
-    "SanText+": "#56B4E9",
-    "CusText": "#D55E00",
-    "CusText+": "#E69F00",
-    "FBDD": "#009E73",
-    "Mahalanobis": "#CC79A7",
-    "Vickrey": "#7B3294",
-    "TEM": "#5B4B00",
-}
-MARKERS = {
-    "unchanged": "_",
-    "context-free": "o",
-    "contextual": "s",
-    "density ratio": "D",
-    "Markov": "^",
-    "noisy channel": "v",
-    "mix": "*",
-    "embedding inversion": "x",
-    "inversion BERT": "P",
-    "mask inference": "X",
-}
+from .display import reading, table
+from .looks import GREY, INK, look
+
+__all__ = ["channel_map", "heat_map", "look", "points", "reading", "style", "table", "theory"]
+
+# Beside black and white, which pages exchange in the dark: text on a coloured cell keeps its colour.
+_ON_LIGHT, _ON_DARK = "#111111", "#fefefe"
 
 
 def style() -> None:
@@ -38,28 +23,59 @@ def style() -> None:
     plt.rcParams.update(
         {
             "figure.figsize": (6.4, 3.6),
-            "figure.dpi": 110,
             "figure.constrained_layout.use": True,
             "axes.grid": True,
+            "axes.axisbelow": True,
+            "axes.edgecolor": INK,
+            "grid.color": GREY,
             "grid.alpha": 0.25,
             "lines.linewidth": 2.0,
             "legend.frameon": False,
+            "legend.fontsize": 9,
             "font.size": 10,
+            "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial", "Helvetica"],
+            "svg.fonttype": "none",
             "svg.hashsalt": "textsan",
         }
     )
+    _show_as_svg()
 
 
-def points(ax, x: Sequence[float], estimates: Sequence, *, label: str, attack: str = "", mechanism: str = ""):
+def _show_as_svg() -> None:
+    """Make a notebook store figures as SVG that is the same on every run; elsewhere there is nothing to set."""
+    from IPython import get_ipython
+
+    shell = get_ipython()
+    if shell is None:
+        return
+    from matplotlib_inline.config import InlineBackend
+
+    backend = InlineBackend.instance(parent=shell)
+    backend.print_figure_kwargs = {"bbox_inches": "tight", "metadata": {"Date": None, "Creator": None}}
+    backend.figure_formats = {"svg"}
+
+
+def points(
+    ax,
+    x: Sequence[float],
+    estimates: Sequence,
+    *,
+    label: str | None = None,
+    mechanism: str = "",
+    attack: str = "",
+    role: str = "",
+    series: int | None = None,
+):
     """Measured values with their 95 % intervals.
 
     Args:
         ax: matplotlib axes.
         x: abscissae.
         estimates: (value, low, high) each.
-        label: legend entry.
-        attack, mechanism: keys of `MARKERS` and `COLOURS`.
+        label: legend entry; without it the look's own, empty for none.
+        mechanism, attack, role, series: whose look, see `looks.look`.
     """
+    drawn = look(mechanism, attack, role, series)
     values = [e[0] for e in estimates]
     # A percentile interval can miss its own value by rounding; an error bar cannot be negative.
     below = [max(0.0, e[0] - e[1]) for e in estimates]
@@ -68,19 +84,36 @@ def points(ax, x: Sequence[float], estimates: Sequence, *, label: str, attack: s
         x,
         values,
         yerr=[below, above],
-        fmt=MARKERS.get(attack, "o"),
-        color=COLOURS.get(mechanism),
-        markersize=6,
+        marker=drawn.marker or "o",
+        color=drawn.colour,
+        markersize=12 if drawn.marker == "_" else 6,  # a dash is seen on both sides of what lies on it
         capsize=3,
         linestyle="none",
-        label=label,
+        label=drawn.label if label is None else label,
     )
 
 
-def theory(ax, x: Sequence[float], y: Sequence[float], *, label: str, mechanism: str = "", dashed: bool = False):
-    """An exact value or bound, drawn as a line; `dashed` for chance levels."""
-    style = "--" if dashed else "-"
-    return ax.plot(x, y, style, color=COLOURS.get(mechanism), label=label)
+def theory(
+    ax,
+    x: Sequence[float],
+    y: Sequence[float],
+    *,
+    label: str | None = None,
+    mechanism: str = "",
+    attack: str = "",
+    role: str = "",
+    series: int | None = None,
+):
+    """An exact value or bound, drawn as a line.
+
+    Args:
+        ax: matplotlib axes.
+        x, y: the line.
+        label: legend entry; without it the look's own, empty for none.
+        mechanism, attack, role, series: whose look, see `looks.look`; chance levels have the role `chance`.
+    """
+    drawn = look(mechanism, attack, role, series)
+    return ax.plot(x, y, drawn.line, color=drawn.colour, label=drawn.label if label is None else label)
 
 
 def channel_map(ax, rows, inputs: Sequence[str], outputs: Sequence[str]):
@@ -95,39 +128,22 @@ def channel_map(ax, rows, inputs: Sequence[str], outputs: Sequence[str]):
     return image
 
 
-def reading(truth: Sequence[str], lines: Mapping[str, Sequence[str]]):
-    """Sentences under one another, the words that equal `truth` at their position marked.
+def heat_map(ax, frame, *, label: str):
+    """A data frame of numbers as a heat map, values in the cells; blank where empty, blue below zero, red above.
 
     Args:
-        truth: the original words.
-        lines: label and words of each sentence, all as long as `truth`.
+        ax: matplotlib axes.
+        frame: one row and one column a label, names of index and columns for the axes.
+        label: what the numbers are, on the colour bar.
     """
-    import html
+    import seaborn
 
-    from IPython.display import HTML
-
-    def marked(words):
-        pairs = zip(truth, words, strict=True)
-        return " ".join(f"<b><u>{html.escape(w)}</u></b>" if t == w else html.escape(w) for t, w in pairs)
-
-    rows = "".join(
-        f"<tr><th style='text-align:left;white-space:nowrap;vertical-align:top'>{html.escape(label)}</th>"
-        f"<td style='text-align:left'>{marked(words)}</td></tr>"
-        for label, words in lines.items()
-    )
-    return HTML(f"<table>{rows}</table>")
-
-
-def table(rows: Sequence[Mapping]):
-    """Rows as a data frame of text, the first column as its index: four digits, estimates as value [low, high].
-
-    Args:
-        rows: one mapping from column to value a row, all with the same columns.
-    """
-    import pandas as pd
-
-    def text(value):
-        return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-    frame = pd.DataFrame([{column: text(value) for column, value in row.items()} for row in rows])
-    return frame.set_index(frame.columns[0])
+    signed = bool((frame.min() < 0).any())
+    colours = {"cmap": "vlag", "center": 0} if signed else {"cmap": "cividis", "vmin": 0}
+    values = {"annot": True, "fmt": ".2f", "annot_kws": {"size": 8}}
+    seaborn.heatmap(frame, ax=ax, cbar_kws={"label": label}, **values, **colours)
+    for text in ax.texts:
+        text.set_color(_ON_DARK if text.get_color() == "w" else _ON_LIGHT)
+    ax.grid(False)
+    ax.tick_params(length=0)
+    return ax

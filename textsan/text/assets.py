@@ -287,6 +287,8 @@ def _open_inside(archive, member: str, *deeper: str):
 
 def _bring_from_hub(name: str, asset: dict, files: list[dict], stage: Path) -> dict[str, Path]:
     """Download `files` of a hub repository at its pinned revision, each checked against its sha256."""
+    # Not snapshot_download: it takes names for patterns, lists the whole repository for them, and leaves out in
+    # silence what is not there; hashes would be asked for and checked in this loop all the same.
     from huggingface_hub import get_hf_file_metadata, hf_hub_download, hf_hub_url
 
     brought = {}

@@ -23,8 +23,13 @@ def fingerprint(path: str | Path) -> str:
     """
     content = Path(path).read_bytes()
     if Path(path).suffix == ".py":
-        content = _tree(ast.parse(content, filename=str(path))).encode()
+        return code_fingerprint(content, str(path))
     return hashlib.sha256(content).hexdigest()
+
+
+def code_fingerprint(source: str | bytes, name: str = "<source>") -> str:
+    """The same of Python that is in no file; `name` is what a SyntaxError calls it."""
+    return hashlib.sha256(_tree(ast.parse(source, filename=name)).encode()).hexdigest()
 
 
 def _tree(node) -> str:

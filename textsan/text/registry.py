@@ -25,6 +25,7 @@ class Entry:
         colour: of its lines and points, #rrggbb.
         marker: matplotlib's name of its points.
         is_bound: whether it is made with the truth, as bounds are.
+        line: matplotlib's style of its lines.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Entry:
     colour: str = "#777777"
     marker: str = "o"
     is_bound: bool = False
+    line: str = "-"
 
     def load(self) -> Callable:
         """The constructor, imported now."""
@@ -45,9 +47,12 @@ class Entry:
         return found
 
     @property
-    def module(self) -> str:
-        """The module of the constructor."""
-        return self.constructor.__module__ if callable(self.constructor) else self.constructor.partition(":")[0]
+    def origin(self) -> tuple[str, str]:
+        """The module of the constructor, and the name in it that the constructor is, or is a method of."""
+        if callable(self.constructor):
+            return self.constructor.__module__, self.constructor.__qualname__.partition(".")[0]
+        module, _, path = self.constructor.partition(":")
+        return module, path.partition(".")[0]
 
     def parameters(self) -> dict[str, inspect.Parameter]:
         """What can be given by name: the constructor's parameters that are numbers, names or switches."""
@@ -85,15 +90,24 @@ class Registry(Mapping[str, Entry]):
             name: a new one, or one whose entry is to be replaced.
             constructor: a callable, or its import path "package.module:name".
             label: in legends; the name if there is none.
-            drawn: colour and marker, as in `Entry`; is_bound.
+            drawn: colour, marker and line, as in `Entry`; is_bound.
 
         Raises:
             ValueError: a name that is no text.
         """
         if not isinstance(name, str) or not name.strip():
             raise ValueError(f"name: {name!r} is no name; pass a text that is not empty")
-        self._entries[name] = Entry(name, constructor, label or name, **drawn)
-        return self._entries[name]
+        return self.add(Entry(name, constructor, label or name, **drawn))
+
+    def add(self, entry: Entry) -> Entry:
+        """Makes an entry known under its name, in the place of one that has it."""
+        self._entries[entry.name] = entry
+        return entry
+
+    @property
+    def plugged_in(self) -> list[Entry]:
+        """The entries that another process does not know by itself: their constructors are no import paths."""
+        return [entry for entry in self._entries.values() if callable(entry.constructor)]
 
     def __getitem__(self, name: str) -> Entry:
         if name not in self._entries:

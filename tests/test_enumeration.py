@@ -39,7 +39,7 @@ def test_the_joint_distribution_is_that_of_independent_draws(shape):
 def test_the_ladder_ascends(shape):
     world = JointDistribution.tokenwise(*random_parts(*shape))
     for i in range(world.n):
-        rungs = world.ladder(i)
+        rungs = world.hierarchy(i)
         assert all(low <= high + 1e-12 for low, high in itertools.pairwise(rungs))
 
 
@@ -147,7 +147,7 @@ def test_shortlists_climb_to_the_optimum():
 def test_terms_hand_counted():
     """Two words, one neighbour, a channel that never lies: every probability is 0, 1/2 or 1."""
     world = JointDistribution.tokenwise([[0.5, 0], [0, 0.5]], np.eye(2))
-    assert world.ladder(0) == (0.5, 1.0, 1.0, 1.0)
+    assert world.hierarchy(0) == (0.5, 1.0, 1.0, 1.0)
     assert world.entropy(0) == 1.0 and world.entropy(0, outputs=[1]) == 0.0
     assert world.terms(0)["c | x"][0, 0].tolist() == [1.0, 0.0]
 

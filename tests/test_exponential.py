@@ -19,7 +19,7 @@ def build(stay=0.0, seed=0):
     protected = generator.permutation(N)[:M]
     outputs = [words[i] for i in protected] + [word for i, word in enumerate(words) if i not in set(protected)]
     stays = np.where(np.isin(np.arange(N), protected), 0.0, stay)
-    channel = Channel.metric(words, outputs, vectors, vectors[protected], 1.3, cutoff=3.0, stay=stays)
+    channel = Channel.exponential(words, outputs, vectors, vectors[protected], 1.3, cutoff=3.0, stay=stays)
     return channel, np.exp(-1.3 * np.minimum(cdist(vectors, vectors[protected]), 3.0))
 
 

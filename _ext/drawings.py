@@ -1,0 +1,70 @@
+"""Sphinx extension: SVG pictures become part of the page, so that they follow its theme, light or dark.
+
+A picture that is a file of its own cannot see the page's colours. Here black becomes the colour of the page's text
+and white that of the page itself; every other colour stays. Captions, numbers and alternative texts are as for any
+picture.
+"""
+
+import html
+import re
+from pathlib import Path
+
+from docutils import nodes
+from sphinx.transforms.post_transforms import SphinxPostTransform
+
+_THEMED = {"#000000": "currentColor", "#ffffff": "var(--pst-color-background)"}
+_COLOUR = re.compile(r"(?<=[ :\"])(#000000|#ffffff)\b", re.IGNORECASE)
+_OUTSIDE = re.compile(r"<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->|<metadata>.*?</metadata>", re.DOTALL)
+_STYLE = re.compile(r"<style[^>]*>.*?</style>", re.DOTALL)  # in a page it would be for all of the page
+_WIDTH = re.compile(r'\bwidth="([\d.]+)pt"')
+_SHRINK = 0.65  # of the size it was drawn in, a drawing can still be read; narrower pages scroll it
+_NAMED = re.compile(r'(\bid="|url\(#|href="#)')
+
+
+class drawing(nodes.General, nodes.Inline, nodes.Element):
+    """An SVG picture in the page itself."""
+
+
+def inline(svg: str, alt: str, prefix: str) -> str:
+    """An SVG file's text as an element of a page, in the page's colours.
+
+    Args:
+        svg: the file's text.
+        alt: what the picture shows, for those who do not see it.
+        prefix: put before its ids, which must differ between the pictures of a page.
+    """
+    body = _STYLE.sub("", _OUTSIDE.sub("", svg)).strip()
+    body = _NAMED.sub(rf"\g<1>{prefix}-", body)
+    body = _COLOUR.sub(lambda match: _THEMED[match[1].lower()], body)
+    # A shape without a fill is black: said once, for all of them.
+    said = f'role="img" aria-label="{html.escape(alt)}" fill="currentColor" stroke-linejoin="round"'
+    if width := _WIDTH.search(body):
+        said += f' style="min-width: {_SHRINK * float(width[1]):.0f}pt"'
+    return body.replace("<svg ", f"<svg {said} ", 1)
+
+
+class InlineDrawings(SphinxPostTransform):
+    """Replace every SVG picture by itself."""
+
+    default_priority = 160  # after `folding` has looked for pictures
+    formats = ("html",)
+
+    def run(self, **kwargs):
+        pictures = [node for node in self.document.findall(nodes.image) if node["uri"].endswith(".svg")]
+        for number, picture in enumerate(pictures, 1):
+            svg = Path(self.app.srcdir, picture["uri"]).read_text(encoding="utf-8")
+            picture.replace_self(drawing(svg=inline(svg, picture.get("alt", ""), f"drawing-{number}")))
+
+
+def _visit(translator, node):
+    translator.body.append(f'<div class="drawing">{node["svg"]}</div>\n')
+
+
+def _depart(translator, node):
+    pass
+
+
+def setup(app):
+    app.add_node(drawing, html=(_visit, _depart))
+    app.add_post_transform(InlineDrawings)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,156 @@
+"""Tables and sentences as readers see them: HTML and text."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from bs4 import BeautifulSoup
+
+from textsan.evaluation import Estimate
+from textsan.report.display import reading, table
+
+ROWS = [
+    {"attack": "Markov", "n": 12, "asr": Estimate(0.986, 0.97, 1.0), "ratio": 1.0, "verdict": "above"},
+    {"attack": "blind <guess>", "n": 3, "asr": Estimate(0.1, 0.05, 0.15), "ratio": 0.986, "verdict": "below"},
+]
+
+
+def page(shown):
+    return BeautifulSoup(shown._repr_html_(), "html.parser")
+
+
+def cells(shown, column):
+    return [row.find_all(["th", "td"])[column].text for row in page(shown).find_all("tr")[1:]]
+
+
+def test_one_line_of_headings_each_with_its_scope():
+    found = page(table(ROWS, caption="All & sundry"))
+    assert found.caption.text == "All & sundry"
+    assert [len(found.thead.find_all("tr")), len(found.tbody.find_all("tr"))] == [1, 2]
+    assert {th["scope"] for th in found.thead.find_all("th")} == {"col"}
+    assert [row.th["scope"] for row in found.tbody.find_all("tr")] == ["row", "row"]
+    assert not any(th.text == "" for th in found.find_all("th"))
+
+
+def test_numbers_are_aligned_as_their_heading_and_words_are_not():
+    found = page(table(ROWS))
+    for row in found.find_all("tr"):
+        assert ["number" in (cell.get("class") or []) for cell in row.find_all(["th", "td"])] == [
+            False,
+            True,
+            True,
+            True,
+            False,
+        ]
+
+
+def test_decimals_are_shared_down_a_column():
+    assert cells(table(ROWS), 3) == ["1.000", "0.986"]
+    assert cells(table(ROWS), 2) == ["0.986 [0.970, 1.000]", "0.100 [0.050, 0.150]"]
+    assert cells(table(ROWS), 1) == ["12", "3"]
+
+
+@pytest.mark.parametrize(
+    "values, shown",
+    [
+        ([1.0, 2.0], ["1", "2"]),
+        ([0.5, 2.0], ["0.5", "2.0"]),
+        ([1 / 3, 12.0], ["0.33", "12.00"]),
+        ([0.0123, 0.002], ["0.0123", "0.0020"]),
+        ([1 / 3, 1e-9, 0.0], ["0.333", "1e-09", "0.000"]),
+        ([np.float64(0.25), np.float32(0.5)], ["0.25", "0.50"]),
+        ([float("inf"), 1.5, -float("inf")], ["∞", "1.5", "-∞"]),
+        ([0.5, float("nan"), None], ["0.5", "–", "–"]),
+        ([-1e-20, 1.25], ["-1e-20", "1.25"]),
+        ([np.int64(20_000), 5], ["20,000", "5"]),
+        ([0.5, 1, np.int64(2)], ["0.5", "1.0", "2.0"]),
+        ([True, np.False_], ["yes", "no"]),
+        ([2_000_000_000.0, 0.5], ["2e+09", "0.5"]),
+        ([["a", 0.25], ("b",)], ["a, 0.25", "b"]),
+        (["", "x"], ["–", "x"]),
+        ([0.25, "not run"], ["0.25", "not run"]),
+        ([Estimate(0.0333, 0.0146, 0.0551)], ["0.033 [0.015, 0.055]"]),
+        ([Estimate(0.0033, 0.0014, 0.0055)], ["0.00330 [0.00140, 0.00550]"]),
+        ([Estimate(-0.001, -0.1, 0), Estimate(0, 0, 0)], ["-0.001 [-0.100, 0.000]", "0.000 [0.000, 0.000]"]),
+    ],
+)  # fmt: skip
+def test_values(values, shown):
+    assert cells(table([{"row": i, "value": value} for i, value in enumerate(values)]), 1) == shown
+
+
+def test_no_code_in_what_is_shown():
+    rows = [{"a": np.float64(0.5), "b": [np.float64(0.5), np.nan], "c": np.int64(3), "d": np.str_("x")}]
+    for text in (repr(table(rows)), table(rows)._repr_html_()):
+        assert not any(word in text for word in ("np.", "float64", "nan", "NaN", "dtype"))
+
+
+def test_text_is_aligned():
+    assert repr(table(ROWS, caption="Both", first="verdict")) == "\n".join(
+        [
+            "Both",
+            "verdict  attack          n                   asr  ratio",
+            "-------  -------------  --  --------------------  -----",
+            "above    Markov         12  0.986 [0.970, 1.000]  1.000",
+            "below    blind <guess>   3  0.100 [0.050, 0.150]  0.986",
+        ]
+    )
+
+
+def test_text_of_cells_is_no_markup():
+    assert "blind &lt;guess&gt;" in table(ROWS)._repr_html_()
+
+
+def test_named_column_comes_first():
+    assert table(ROWS, first="verdict").columns == ["verdict", "attack", "n", "asr", "ratio"]
+    with pytest.raises(
+        ValueError, match="^first: 'new' is no column; columns are attack, n, asr, ratio, verdict$"
+    ):
+        table(ROWS, first="new")
+
+
+def test_no_rows_are_refused():
+    with pytest.raises(ValueError, match="^rows: there are none"):
+        table([])
+
+
+def test_missing_keys_are_dashes():
+    assert cells(table([{"a": 1, "b": 2}, {"a": 3}]), 1) == ["2", "–"]
+
+
+def test_long_table_scrolls_and_can_be_reached_by_keyboard():
+    many = [{"i": i} for i in range(30)]
+    assert page(table(many[:20])).div is None
+    assert page(table(many, caption="All")).div.attrs | {"class": ""} == {
+        "class": "",
+        "role": "region",
+        "tabindex": "0",
+        "aria-label": "All",
+    }
+
+
+def test_frames_are_taken_as_they_come():
+    frame = pd.DataFrame({"attack": ["a", "b"], "epsilon": [1.0, 2.0], "asr": [0.25, 0.5]})
+    rows = frame.to_dict("records")
+    assert repr(table(frame)) == repr(table(rows)) == repr(table(frame.set_index("attack")))
+    assert repr(table(frame.set_index(["attack", "epsilon"]).asr)) == repr(table(rows))
+    wide = frame.pivot(index="epsilon", columns="attack", values="asr")
+    assert table(wide).columns == ["epsilon", "a", "b"] and cells(table(wide), 2) == ["–", "0.5"]
+    two = frame.pivot(index="epsilon", columns="attack", values=["asr"])
+    assert table(two).columns == ["epsilon", "asr a", "asr b"]
+
+
+def test_frame_keeps_estimates():
+    frame = pd.DataFrame({"attack": ["a"], "epsilon": [1], "asr": [Estimate(0.25, 0.2, 0.3)]})
+    wide = frame.pivot(index="epsilon", columns="attack", values="asr")
+    assert cells(table(wide), 1) == ["0.250 [0.200, 0.300]"]
+
+
+def test_reading_marks_what_agrees_and_nothing_else():
+    shown = reading(["a", "b", "c"], {"<x>": ["a", "c", "c"]})
+    assert repr(shown) == "<x>  [a] c [c]"
+    assert [mark.text for mark in page(shown).find_all("mark")] == ["a", "c"]
+    assert page(shown).th.text == "<x>"
+
+
+def test_reading_of_another_length_is_refused():
+    with pytest.raises(ValueError, match="^lines: 'x' has 1 words, the original 2$"):
+        reading(["a", "b"], {"x": ["a"]})

@@ -1,0 +1,192 @@
+"""What the pages make of a stored notebook: folds, drawings in the page's colours, titles, descriptions."""
+
+import importlib
+import re
+import shutil
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from bs4 import BeautifulSoup
+
+from textsan.book import build, chapters
+from textsan.report import plotting
+
+ROOT = Path(__file__).parents[1]
+WIDTH, LENGTH = 88, 15  # columns and lines of a code cell: what a page shows without a cut, and one reads at once
+LARGE = 300_000  # characters of a stored figure
+CODE = re.compile(r"np\.\w+|\bNaN\b|\bdtype\b|<[\w.]+ object")
+CODE_NAME = re.compile(r"[a-z]{2,}[._][a-z]{2,}")  # attack.pairs, n_shadow
+
+
+@pytest.fixture(scope="module")
+def extensions():
+    sys.path.insert(0, str(ROOT / "_ext"))
+    yield {name: importlib.import_module(name) for name in ("drawings", "folding")}
+    sys.path.remove(str(ROOT / "_ext"))
+
+
+@pytest.mark.parametrize(
+    "source, tags, draws, name",
+    [
+        ("import a\nfrom b import c\n\nplotting.style()", [], False, "Imports"),
+        ("import a\n\na.run()", [], False, None),
+        ("e = 1.0  # privacy\nn = 2", ["parameters"], False, "Parameters: e, n"),
+        ("e = 1.0", [], False, None),
+        ("_, ax = plt.subplots()\nax.plot([1])", [], True, "Code of the figure"),
+        ("def draw(ax, rows):\n    ax.plot(rows)", [], False, "Code of the figure"),
+        ("def draw(ax):\n    pass\n\n\nrun()", [], False, None),
+        ("def rate(rows):\n    return rows", [], False, None),
+        ("", [], False, None),
+    ],
+)
+def test_fold_follows_from_what_the_cell_does(extensions, source, tags, draws, name):
+    assert extensions["folding"].summary(source, tags, draws) == name
+
+
+SVG = """<?xml version="1.0"?>
+<!DOCTYPE svg PUBLIC "x" "http://www.w3.org/x.dtd">
+<svg xmlns:xlink="http://www.w3.org/1999/xlink" width="9pt" xmlns="http://www.w3.org/2000/svg">
+ <metadata><x/></metadata>
+ <defs><style type="text/css">*{stroke-linejoin: round}</style><path id="m1" style="stroke: #000000"/></defs>
+ <use xlink:href="#m1" style="fill: #d22d1e; stroke: #000000"/><rect clip-path="url(#p1)" style="fill: #FFFFFF"/>
+ <text style="fill: #111111">#000000 is black</text>
+</svg>
+"""
+
+
+def test_drawing_takes_ink_and_paper_from_the_page_and_keeps_the_rest(extensions):
+    shown = extensions["drawings"].inline(SVG, 'a "line" & a <point>', "one")
+    assert shown.count("stroke: currentColor") == 2 and "fill: var(--pst-color-background)" in shown
+    assert "fill: #d22d1e" in shown and "fill: #111111" in shown
+    assert 'style="min-width: 6pt"' in shown
+    assert not any(gone in shown for gone in ("<?xml", "<!DOCTYPE", "<metadata", "<style"))
+
+
+def test_drawing_says_what_it_shows(extensions):
+    shown = BeautifulSoup(extensions["drawings"].inline(SVG, 'a "line" & a <point>', "one"), "html.parser").svg
+    assert (shown["role"], shown["aria-label"]) == ("img", 'a "line" & a <point>')
+
+
+def test_names_of_two_drawings_differ_and_are_still_found(extensions):
+    for prefix in ("one", "two"):
+        shown = extensions["drawings"].inline(SVG, "", prefix)
+        assert f'id="{prefix}-m1"' in shown and f'href="#{prefix}-m1"' in shown and f"url(#{prefix}-p1)" in shown
+
+
+@pytest.fixture(scope="module")
+def book(tmp_path_factory):
+    """A book of one chapter whose outputs were written by hand."""
+    root = tmp_path_factory.mktemp("page")
+    for name in ("_config.yml", "references.bib"):
+        shutil.copy(ROOT / name, root)
+    for name in ("_ext", "_static"):
+        shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
+    (root / "_toc.yml").write_text("format: jb-book\nroot: index\nchapters:\n- file: notebooks/01\n")
+    (root / "index.md").write_text("# What text sanitization really hides\n\nA book.\n")
+    (root / "notebooks").mkdir()
+
+    def code(source, data=None, **metadata):
+        cell = nbformat.v4.new_code_cell(source, metadata=metadata, execution_count=1)
+        if data:
+            cell.outputs = [nbformat.v4.new_output("display_data", data)]
+        return cell
+
+    figure = {"figure": {"name": "fig-one", "caption": "A line"}, "image": {"alt": "A line that rises"}}
+    shown = plotting.table([{"attack": "Markov", "rate": 0.5}], caption="One rate")
+    cells = [
+        nbformat.v4.new_markdown_cell("# First\n\nThe *first* paragraph.\n\nSee {numref}`fig-one`."),
+        code("import textsan"),
+        code("epsilon = 1.0", tags=["parameters"]),
+        code("draw()", {"image/svg+xml": SVG, "text/plain": "<Figure>"}, mystnb=figure),
+        code("table()", {"text/html": shown._repr_html_(), "text/plain": repr(shown)}),
+    ]
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    nbformat.write(notebook, root / "notebooks" / "01.ipynb")
+    return build.build(root).parent
+
+
+@pytest.fixture
+def chapter(book):
+    return BeautifulSoup((book / "notebooks" / "01.html").read_text(), "html.parser")
+
+
+def test_cells_are_folded_and_named(chapter):
+    names = [summary.p.text for summary in chapter.select("details.hide > summary")]
+    assert names == ["Imports", "Parameters: epsilon", "Code of the figure"]
+    (still_open,) = [cell for cell in chapter.select("div.cell_input") if cell.find_parent("details") is None]
+    assert still_open.text.strip() == "table()"
+
+
+def test_figure_is_in_the_page_with_its_number_caption_and_alternative_text(chapter, book):
+    (figure,) = chapter.find_all("figure")
+    assert figure["id"] == "fig-one" and figure.svg["aria-label"] == "A line that rises"
+    assert figure.figcaption.text.strip().startswith("Fig. 1 A line")
+    assert chapter.select_one('a[href="#fig-one"] .std-numref').text == "Fig. 1"
+    assert not [*book.rglob("_images/*.svg")]
+
+
+def test_table_is_in_the_page(chapter):
+    assert chapter.select_one("table.results caption").text == "One rate"
+
+
+def test_pages_describe_themselves_and_the_first_is_titled_once(chapter, book):
+    said = {tag.get("name") or tag.get("property"): tag.get("content") for tag in chapter.find_all("meta")}
+    assert said["description"] == said["og:description"] == "The first paragraph."
+    assert said["og:title"] == "First" and chapter.title.text.split(" ", 1)[0] == "First"
+    assert chapter.find("link", rel="icon")
+    first = BeautifulSoup((book / "index.html").read_text(), "html.parser")
+    assert first.title.text.strip() == "What text sanitization really hides"
+    assert first.select_one(".logo__title").text == "What text sanitization really hides"
+
+
+def test_no_source_maps_are_shipped(book):
+    assert not [*book.rglob("*.map")]
+
+
+def cells_of(chapter):
+    return [cell.source.splitlines() for cell in chapters.read_text(chapter).cells if cell.cell_type == "code"]
+
+
+CHAPTERS = [pytest.param(chapter, id=chapter.name) for chapter in chapters.chapters(ROOT)]
+being_edited = pytest.mark.xfail(reason="the chapters are being edited to this", strict=False)
+
+
+@being_edited
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_code_fits_the_page(chapter):
+    wide = [line for lines in cells_of(chapter) for line in lines if len(line) > WIDTH]
+    assert wide == []
+
+
+@being_edited
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_cells_are_read_at_once(chapter):
+    long = [lines[0] for lines in cells_of(chapter) if len(lines) > LENGTH]
+    assert long == []
+
+
+def outputs_of(chapter):
+    notebook = nbformat.read(chapter.notebook, as_version=4)
+    return [out for cell in notebook.cells if cell.cell_type == "code" for out in cell.outputs]
+
+
+@being_edited
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_figures_are_drawings_and_small(chapter):
+    shown = [out.data for out in outputs_of(chapter) if "data" in out]
+    pictures = [(kind, len(data[kind])) for data in shown for kind in data if kind.startswith("image/")]
+    assert {kind for kind, _ in pictures} <= {"image/svg+xml"} and all(size < LARGE for _, size in pictures)
+
+
+@being_edited
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_outputs_are_words_and_numbers_not_code(chapter):
+    texts = [out.get("text") or out.get("data", {}).get("text/plain", "") for out in outputs_of(chapter)]
+    pages = [BeautifulSoup(out.get("data", {}).get("text/html", ""), "html.parser") for out in outputs_of(chapter)]
+    found = {word for text in texts for word in CODE.findall(text)}
+    found |= {th.text for page in pages for th in page.find_all("th") if CODE_NAME.search(th.text)}
+    found |= {"a table that plotting.table has not made" for page in pages if page.select("table.dataframe")}
+    assert found == set()

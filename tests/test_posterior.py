@@ -1,0 +1,132 @@
+"""The posterior against brute force: modes, coverage, exact success, kept words, estimated channels."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from textsan import Channel, CusText, Embeddings, Prior, SanText, leakage
+from textsan.channel import Posterior
+from textsan.leakage import vulnerability_bracket
+
+
+def random_channel(seed, n=6, m=5, zeros=True):
+    generator = np.random.default_rng(seed)
+    matrix = generator.dirichlet(np.full(m, 0.5), size=n)
+    if zeros:
+        matrix[generator.random((n, m)) < 0.3] = 0.0
+        matrix[:, 0] += 0.01
+    matrix /= matrix.sum(axis=1, keepdims=True)
+    words = [f"w{i}" for i in range(max(n, m))]
+    return Channel.from_matrix(matrix, words[:n], words[:m]), generator.dirichlet(np.ones(n)), generator
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_modes_coverage_and_success_against_brute_force(seed):
+    channel, q, generator = random_channel(seed)
+    matrix, true = channel.matrix(), generator.dirichlet(np.ones(6))
+    for k in (1, 2, 6):
+        posterior = channel.posterior(q, k=k)
+        joint = q[:, None] * matrix
+        best = joint.argmax(axis=0)
+        assert posterior.mode() == [channel.inputs[row] for row in best]
+        np.testing.assert_allclose(posterior.coverage(), np.sort(joint, axis=0)[-k:].sum())
+        by_hand = sum(true[x] * matrix[x, y] for y, x in enumerate(best))
+        np.testing.assert_allclose(posterior.expected_success(true), by_hand)
+        np.testing.assert_allclose(posterior.expected_success(q), leakage.bayes_vulnerability(q, channel))
+        for y, word in enumerate(channel.outputs):
+            mapping = posterior[word]
+            expected = joint[:, y] / joint[:, y].sum()
+            assert list(mapping.values()) == sorted(mapping.values(), reverse=True) and len(mapping) <= k
+            for x, p in mapping.items():
+                np.testing.assert_allclose(p, expected[channel.input_index[x]])
+
+
+def test_no_rule_has_more_expected_success_than_that_of_the_true_prior():
+    channel, true, generator = random_channel(3)
+    best = channel.posterior(true).expected_success(true)
+    others = [channel.posterior(generator.dirichlet(np.ones(6))).expected_success(true) for _ in range(200)]
+    assert max(others) <= best + 1e-12 and min(others) < best
+
+
+def test_what_no_word_explains_is_its_own_original_and_counts_where_it_is():
+    channel = Channel.from_matrix(np.eye(3), inputs="abc", outputs="abc")
+    posterior = channel.posterior([0.5, 0.5, 0.0])
+    assert posterior.mode() == ["a", "b", "c"] and posterior["c"] == {"c": 1.0}
+    assert posterior.expected_success([0.25, 0.25, 0.5]) == pytest.approx(1.0)
+
+
+def test_of_positions_from_scores():
+    scores = np.array([[0.0, 1.0, 1.0], [-np.inf, -np.inf, -np.inf], [2.0, -np.inf, 0.0]])
+    for k in (None, 1, 2):
+        table = Posterior.from_scores([(0, 0), (0, 1), (1, 0)], ["u", "v", "w"], "abc", np.arange(3), scores, k)
+        assert table.mode() == ["b", "v", "a"]  # ties go to the earlier candidate
+    assert table[0, 1] == {"v": 1.0} and table[1, 0] == pytest.approx(
+        {"a": 1 / (1 + np.exp(-2)), "c": 1 / (1 + np.exp(2))}
+    )
+    assert table.expected_success() == pytest.approx(np.exp(table.log_weights[:, 0]).mean())
+    with pytest.raises(ValueError, match="of positions"):
+        table.expected_success([1, 0, 0])
+    with pytest.raises(KeyError, match="9, 9"):
+        table[9, 9]
+
+
+@pytest.mark.parametrize("storage", ["dense", "sparse", "metric"])
+def test_kept_words_have_identity_rows_in_every_storage(storage):
+    points = np.random.default_rng(0).normal(size=(5, 2))
+    words = ["the", "of", "a", "b", "c"]
+    exact = SanText(Embeddings(words, points), 1.0).channel
+    channel = {
+        "dense": lambda: Channel.from_matrix(exact.matrix(), words, words),
+        "sparse": lambda: Channel.from_sparse(exact.matrix(), words, words),
+        "metric": lambda: exact,
+    }[storage]()
+    kept = channel.keeping(["the", "of", "unheard of"])
+    matrix = kept.matrix()
+    np.testing.assert_array_equal(matrix[:2], np.eye(5)[:2])
+    np.testing.assert_allclose(matrix[2:], exact.matrix()[2:])
+    np.testing.assert_allclose(np.exp(kept.log_columns(words)).T, matrix, atol=1e-15)
+    assert kept.kept == {"the", "of"} and kept.keeping(["the"]) is kept and channel.kept == frozenset()
+    assert kept.sample(["the"] * 50, np.linspace(0, 0.99, 50)).tolist() == [0] * 50
+
+
+def test_kept_words_that_are_outputs_only_become_inputs():
+    channel = Channel.from_matrix([[0.5, 0.5]], inputs=["cat"], outputs=["cat", "the"]).keeping(["the"])
+    assert channel.inputs == ["cat", "the"]
+    np.testing.assert_array_equal(channel.matrix(), [[0.5, 0.5], [0.0, 1.0]])
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 10**6), share=st.floats(0.0, 1.0))
+def test_plain_bayes_on_a_mechanism_that_keeps_words_never_loses_against_doing_nothing(seed, share):
+    """The path to a silently wrong attack: rows for kept words that the mechanism never uses."""
+    generator = np.random.default_rng(seed)
+    words = [f"w{i}" for i in range(12)]
+    mechanism = CusText(
+        Embeddings(words, generator.normal(size=(12, 2))), 1.0, k=4, keep=words[: round(12 * share)]
+    )
+    true = generator.dirichlet(np.ones(12))
+    channel = mechanism.channel
+    unchanged = float(true @ np.diag(channel.matrix()))
+    assert channel.posterior(true, k=1).expected_success() >= unchanged - 1e-12
+    if mechanism.keep:
+        assert channel.rows(sorted(mechanism.keep)).max(axis=1).tolist() == [1.0] * len(mechanism.keep)
+
+
+def test_estimated_channels_say_so_and_are_refused_or_bracketed():
+    generator = np.random.default_rng(1)
+    matrix = generator.dirichlet(np.ones(8), size=6)
+    prior = Prior("abcdef", generator.dirichlet(np.ones(6)))
+    exact = leakage.bayes_vulnerability(prior, Channel.from_matrix(matrix, "abcdef", "stuvwxyz"))
+    ends = []
+    for _ in range(200):
+        counts = [np.array([generator.multinomial(40, row) for row in matrix]) for _ in range(2)]
+        one, two = (Channel.estimated(count, 40, "abcdef", "stuvwxyz") for count in counts)
+        ends.append(vulnerability_bracket(prior, one, two))
+    low, high = np.mean(ends, axis=0)
+    assert low < exact < high and "estimated from 40 draws" in repr(one)
+    for needs_exact in (leakage.bayes_vulnerability, leakage.conditional_entropy, leakage.min_entropy_leakage):
+        with pytest.raises(ValueError, match="estimated from 40 draws"):
+            needs_exact(prior, one)
+    with pytest.raises(ValueError, match="sums to"):
+        Channel.estimated([[1, 1]], 3, "a", "uv")

@@ -1,0 +1,161 @@
+"""One registry each of mechanisms and of attacks: command line, sweeps, plots and tables know what they know."""
+
+import inspect
+
+import numpy as np
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from textsan import Channel, Embeddings, Split
+from textsan.attacks import ATTACKS, Attack
+from textsan.cli.main import main
+from textsan.experiments import problems, specification, sweep
+from textsan.mechanisms import MECHANISMS, Mechanism, make_mechanism
+from textsan.report import plotting
+from textsan.report.tables import load_tables
+from textsan.text.registry import Registry
+
+NEEDS_AN_ENCODER = {
+    "contextual",
+    "contextual bound",
+    "density ratio",
+    "inversion BERT",
+    "mask inference",
+    "noisy channel",
+}
+
+
+@pytest.fixture
+def world(monkeypatch):
+    """Sentences of made-up words; nothing is read."""
+
+    def split(dataset, n_private, n_shadow, *, seed, shadow_dataset):
+        generator = np.random.default_rng(seed)
+        words = ["the", "of", *(f"w{i}" for i in range(40))]
+        embeddings = Embeddings(words, np.random.default_rng(9).normal(size=(42, 4)))
+        draws = generator.choice(words, size=(n_private + n_shadow, 8)).tolist()
+        return Split(draws[:n_private], draws[n_private:], embeddings)
+
+    monkeypatch.setattr(problems, "_split", split)
+    monkeypatch.setattr(specification, "load_dataset", lambda name: [])
+
+
+def spec(folder, **changes):
+    base = {"dataset": "rt", "n_private": 30, "n_shadow": 20, "seed": 0, "attack": "unchanged"}
+    (folder / "spec.yml").write_text(yaml.safe_dump(base | changes))
+    return folder / "spec.yml"
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_a_mechanism_is_known_to_all_four(world, tmp_path, name, monkeypatch):
+    from textsan.mechanisms import custext
+
+    vectors = np.random.default_rng(9).normal(size=(42, 4))
+    words = ["the", "of", *(f"w{i}" for i in range(40))]
+    monkeypatch.setattr(custext, "load_embeddings", lambda: Embeddings(words, vectors))
+    entry = MECHANISMS[name]
+    assert f"{name}|" in CliRunner().invoke(main, ["sanitize", "--help"]).output.replace("]", "|").replace(
+        "\n", ""
+    )
+    defence = {"name": name} | ({"epsilon": 2} if "epsilon" in entry.parameters() else {})
+    cells = specification.read_spec(spec(tmp_path, defence=defence))
+    assert sweep.run(cells, tmp_path, workers=1) == []
+    rows = load_tables(tmp_path, "results.csv")
+    assert rows.defence.tolist() == [name] and entry.label
+    assert plotting.look(mechanism=name).colour
+
+
+@pytest.mark.parametrize("name", ATTACKS)
+def test_an_attack_is_known_to_all_four(world, tmp_path, name):
+    entry = ATTACKS[name]
+    assert plotting.look(attack=name).marker and entry.label
+    cells = specification.read_spec(
+        spec(tmp_path, attack=name, defence={"name": "custext+", "epsilon": 1, "k": 5})
+    )
+    assert cells[0]["attack"]["name"] == name
+    signature = inspect.signature(entry.load()).parameters
+    assert next(iter(signature)) == "knowledge" and ("truth" in signature) == entry.is_bound
+    if name not in NEEDS_AN_ENCODER:
+        assert sweep.run(cells, tmp_path, workers=1) == []
+        assert load_tables(tmp_path, "results.csv").attack.tolist() == [name]
+
+
+def test_unknown_names_list_the_known_ones_everywhere(world, tmp_path):
+    with pytest.raises(KeyError, match="mechanism: name 'rot13' is unknown; known: random, santext"):
+        make_mechanism("rot13", Embeddings(["a"], [[0.0]]))
+    with pytest.raises(KeyError, match="attack: name 'psychic' is unknown; known: unchanged"):
+        problems.prepare("rt", 5, 5, None, 0, "random").attack("psychic")
+    with pytest.raises(KeyError, match="known: .*markov"):
+        plotting.look(attack="Markov ")
+    result = CliRunner().invoke(main, ["sanitize", "--mechanism", "rot13", "-", "-"], input="a")
+    assert result.exit_code == 2 and "santext+" in result.stderr
+
+
+def test_parameters_and_their_checks_come_from_signatures():
+    assert list(MECHANISMS["santext+"].parameters()) == ["epsilon", "w", "p", "oov"]
+    assert list(ATTACKS["markov"].parameters()) == ["k"]
+    for name, parameter, value, message in (
+        ("custext", "k", 0, "custext: k: 0 is out of range"),
+        ("custext", "mapping", "none", "custext: mapping: 'none' is unknown; pass one of 'disjoint'"),
+        ("santext", "epsilon", "two", "santext: epsilon: 'two' is not a number"),
+        ("santext", "epsilon", None, "santext: epsilon: None is no value"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            MECHANISMS[name].check(parameter, value)
+    assert (
+        MECHANISMS["tem"].check("gamma", None) is None
+        and ATTACKS["noisy channel"].check("bigrams", False) is False
+    )
+
+
+def test_names_are_text():
+    with pytest.raises(ValueError, match="name: '' is no name"):
+        Registry("fruit").register("", dict)
+
+
+@pytest.fixture
+def plugged(monkeypatch):
+    """A mechanism and an attack of one's own; the registries forget them afterwards."""
+    monkeypatch.setattr(MECHANISMS, "_entries", dict(MECHANISMS._entries))
+    monkeypatch.setattr(ATTACKS, "_entries", dict(ATTACKS._entries))
+
+    class Swap(Mechanism):
+        def __init__(self, embeddings):
+            super().__init__(embeddings.words)
+            self.embeddings = embeddings
+
+        @property
+        def channel(self):
+            n = len(self.inputs)
+            matrix = 0.75 * np.eye(n) + 0.25 * np.roll(np.eye(n), 1, axis=1)
+            return Channel.from_matrix(matrix, self.inputs, self.inputs)
+
+    class Previous(Attack):
+        def __init__(self, words, share):
+            self.before = dict(zip(words[1:], words, strict=False))
+            self.share = share
+
+        @classmethod
+        def against(cls, knowledge, *, share: float = 0.0):
+            return cls(knowledge.channel.inputs, share)
+
+        def _guess(self, docs, positions):
+            return [self.before.get(docs[d][i], docs[d][i]) for d, i in positions]
+
+    MECHANISMS.register("swap", Swap, label="Swap", colour="#AA3377", marker="h")
+    ATTACKS.register("previous", Previous.against, label="previous word", colour="#AA3377", marker="h")
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_what_is_plugged_in_is_swept_and_drawn(world, plugged, tmp_path, workers, default_data):
+    attacks = ["unchanged", {"name": "previous", "share": 0.5}, "context-free"]
+    cells = specification.read_spec(spec(tmp_path, defence=["swap"], attack=attacks, seed=[0, 1]))
+    assert sweep.run(cells, tmp_path, workers=workers) == []
+    rows = load_tables(tmp_path, "results.csv").set_index(["attack", "seed"]).asr
+    for seed in (0, 1):
+        assert rows["unchanged", seed] == pytest.approx(0.75, abs=0.1)
+        assert rows["previous", seed] == pytest.approx(0.25, abs=0.1)
+    assert plotting.look(mechanism="swap").colour == "#AA3377"
+    assert plotting.look(attack="previous").marker == "h"
+    assert make_mechanism("swap", Embeddings(["a", "b"], [[0.0], [1.0]])).guarantee.definition == "none"

@@ -1,0 +1,48 @@
+"""Write down every file that a process and its children open, if `TEXTSAN_RECORD` names a file to write to.
+
+Python imports a module of this name before any other, in the kernel and in every process that it starts; the hook
+survives a fork. A line is `read`, `write` or `list` and a path, each once a process, written at once: a worker
+that is killed leaves its lines behind. Imported modules are among the files read, as their byte code.
+"""
+
+import os
+import sys
+from importlib.machinery import PathFinder
+from importlib.util import module_from_spec
+
+
+def watch(record: str) -> None:
+    """Install the hook of this process.
+
+    Args:
+        record: the file that lines are appended to.
+    """
+    output = os.open(record, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    seen = set()
+
+    def hook(event, arguments):
+        if event == "open":
+            path, _, flags = arguments
+            verb = "read" if flags & os.O_ACCMODE == os.O_RDONLY else "write"
+        elif event in ("os.listdir", "os.scandir"):
+            # The import system lists every folder that it looks into; what it finds there is read later.
+            if "importlib" in sys._getframe(1).f_code.co_filename:
+                return
+            path, verb = arguments[0] or ".", "list"
+        else:
+            return
+        if isinstance(path, (str, bytes)) and (verb, path) not in seen:
+            seen.add((verb, path))
+            os.write(output, f"{verb} ".encode() + os.fsencode(os.path.abspath(os.fsdecode(path))) + b"\n")
+
+    sys.addaudithook(hook)
+
+
+if "TEXTSAN_RECORD" in os.environ:
+    watch(os.environ["TEXTSAN_RECORD"])
+if __name__ == "sitecustomize":
+    # The one that this module hides.
+    _here = os.path.dirname(os.path.abspath(__file__))
+    _spec = PathFinder.find_spec(__name__, [folder for folder in sys.path if os.path.abspath(folder) != _here])
+    if _spec:
+        _spec.loader.exec_module(module_from_spec(_spec))
