@@ -1,4 +1,4 @@
-"""The prior of unseen words: the estimate against known sources, its split, the attack beside add-one smoothing."""
+"""The prior of unseen words: its mass against known sources, its split, the attack beside add-one smoothing."""
 
 import numpy as np
 import pytest
