@@ -6,7 +6,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from textsan.evaluation import Estimate
-from textsan.report.display import reading, table
+from textsan.report.display import matrix, reading, table
 
 ROWS = [
     {"attack": "Markov", "n": 12, "asr": Estimate(0.986, 0.97, 1.0), "ratio": 1.0, "verdict": "above"},
@@ -154,3 +154,9 @@ def test_reading_marks_what_agrees_and_nothing_else():
 def test_reading_of_another_length_is_refused():
     with pytest.raises(ValueError, match="^lines: 'x' has 1 words, the original 2$"):
         reading(["a", "b"], {"x": ["a"]})
+
+
+def test_matrix_is_refused_unless_every_row_and_column_has_its_word():
+    for rows, columns in ((["a"], ["u", "v"]), (["a", "b"], ["u"])):
+        with pytest.raises(ValueError):
+            matrix([[0.75, 0.25], [0.5, 0.5]], rows, columns)
