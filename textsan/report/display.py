@@ -11,6 +11,7 @@ from textsan.evaluation import Estimate
 _NOTHING = "–"
 _INTERVAL = re.compile(r" (\[.*\])$")
 _LARGE = 1e7  # numbers from here on are written by their exponent
+_MOST = 6  # decimals: smaller numbers are written by their exponent too
 _LONG = 20  # rows; the page scrolls longer tables under their headings
 
 
@@ -213,7 +214,7 @@ def _decimals(values: Sequence) -> int:
         return 3 if estimated else 0
     digits = math.floor(math.log10(largest))
     small = largest < (0.01 if estimated else 0.1)
-    decimals = 2 - digits if small else max(0, 3 - max(digits, 0))
+    decimals = min(2 - digits, _MOST) if small else max(0, 3 - max(digits, 0))
     if not estimated:
         while decimals and all(f"{end:.{decimals}f}".endswith("0") for end in finite):
             decimals -= 1
