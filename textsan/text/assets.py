@@ -1,4 +1,4 @@
-"""Assets: fetch, verify and keep what `data/registry.toml` names. The only module that touches the network.
+"""Assets: fetch, verify and keep what `textsan/data/registry.toml` names. The only module that touches the network.
 
 An asset is a folder of files in the cache, each with a sha256. `fetch` hands the folder out only after this
 process has hashed every file in it; what is missing or damaged is pulled again first. A file gets its final
@@ -22,7 +22,9 @@ from functools import cache
 from pathlib import Path
 
 _log = logging.getLogger(__name__)
-DATA = Path(__file__).parents[2] / "data"
+DATA = Path(__file__).parents[1] / "data"
+"""What comes with the package: the registry, context models, small tables. The book's own tables are elsewhere."""
+
 _REGISTRY = DATA / "registry.toml"
 
 
@@ -32,7 +34,7 @@ class FetchError(ConnectionError):
 
 @cache
 def registry() -> dict:
-    """The parsed `data/registry.toml`: tables `assets` and `datasets`.
+    """The parsed `textsan/data/registry.toml`: tables `assets` and `datasets`.
 
     >>> registry()["assets"]["glove-6b-50d"]["kind"]
     'embedding'
