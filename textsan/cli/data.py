@@ -70,7 +70,7 @@ def verify(names):
 @click.argument("without")
 @click.option("--steps", type=click.IntRange(1), default=1536, show_default=True, help="Batches of 32 sentences.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of everything that is drawn.")
-@click.option("--output", type=click.Path(file_okay=False), help="Folder of the adapter (default: where the package's are).")
+@click.option("--output", type=click.Path(file_okay=False), help="Folder of the adapter (default: the package's).")
 def train_mlm(without, steps, seed, output):
     """Train the noisy-channel attack's context model on the default corpora WITHOUT the one that is attacked.
 

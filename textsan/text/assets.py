@@ -1,4 +1,4 @@
-"""Assets: fetch, verify and keep what `textsan/data/registry.toml` names. The only module that touches the network.
+"""Assets: fetch, verify, keep what `textsan/data/registry.toml` names. The only module that touches the network.
 
 An asset is a folder of files in the cache, each with a sha256. `fetch` hands the folder out only after this
 process has hashed every file in it; what is missing or damaged is pulled again first. A file gets its final
