@@ -36,6 +36,7 @@ from textsan.experiments import problems, provenance
 from textsan.experiments.specification import Cell, cell_name
 from textsan.mechanisms import MECHANISMS
 from textsan.models import encoders
+from textsan.text import extras
 from textsan.text.registry import Entry
 
 _log = logging.getLogger(__name__)
@@ -421,7 +422,8 @@ def _run_cell(cell: Cell, problem: problems.Problem, stored: Path, code: provena
 def _line(cell: Cell, error: Exception) -> str:
     where = traceback.extract_tb(error.__traceback__)[-1]
     place = f"{Path(where.filename).name}:{where.lineno}"
-    return f"{cell_name(cell)}: {type(error).__name__}: {error} ({place})"
+    said = extras.missing(error) if isinstance(error, ModuleNotFoundError) else error
+    return f"{cell_name(cell)}: {type(error).__name__}: {said} ({place})"
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -448,8 +450,8 @@ def _cluster(scheduler: str | None):
         return
     try:
         from distributed import Client
-    except ImportError:
-        raise ValueError("scheduler: dask is not installed; pip install 'textsan[cluster]'") from None
+    except ModuleNotFoundError as error:
+        raise ValueError(f"scheduler: {extras.missing(error)}") from None
     try:
         client = Client(scheduler, timeout=20)
     except (OSError, ValueError) as error:
