@@ -26,6 +26,21 @@ def test_float32_vectors_are_measured_in_float64():
     )
 
 
+def test_frequent_is_the_first_words_with_their_own_vectors():
+    embeddings = Embeddings("abcd", np.arange(8.0).reshape(4, 2))
+    part = embeddings.frequent(3)
+    assert part.words == ["a", "b", "c"]
+    np.testing.assert_array_equal(part.vectors, embeddings.vectors[:3])
+    assert not np.shares_memory(part.vectors, embeddings.vectors)  # else 20,000 words keep 400,000 in memory
+    assert embeddings.frequent(9).words == embeddings.words
+
+
+@pytest.mark.parametrize("n", [0, -1, 2.5, "two"])
+def test_frequent_takes_a_number_of_words(n):
+    with pytest.raises(ValueError, match=r"^n: .*; pass a"):
+        Embeddings("ab", [[0.0], [1.0]]).frequent(n)
+
+
 def test_restrict_keeps_the_order_asked_for():
     embeddings = Embeddings("abcd", np.arange(8.0).reshape(4, 2))
     part = embeddings.restrict(["d", "x", "b", "d"])

@@ -47,7 +47,7 @@ def sanitize(source, target, mechanism, embedding, size, vocabulary, kind, field
         with open(vocabulary, encoding="utf-8") as lines:
             words = words.restrict(line.strip() for line in lines)
     else:
-        words = words.restrict(words.words[:size])
+        words = words.frequent(size)
     given = {name: value for name, value in parameters.items() if value is not None}
     sanitizer = make_mechanism(mechanism, words, **given)
     if seed is not None:
