@@ -86,8 +86,9 @@ class Mechanism:
 
     @property
     def parameters(self) -> dict:
-        """What the constructor was given or chose by default, by name."""
-        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+        """What the constructor was given or chose by default, by name; what it does not keep is not known."""
+        known = inspect.signature(type(self)).parameters
+        return {name: getattr(self, name) for name in known if hasattr(self, name)}
 
     def with_(self, **changes) -> Self:
         """The same mechanism with some parameters changed.
