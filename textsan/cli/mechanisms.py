@@ -13,7 +13,7 @@ class MechanismCommand(click.Command):
     """A command with `--mechanism` and its parameters; the registry is read when the command is, not before."""
 
     def parse_args(self, context, args):
-        context.meta[_AS_TYPED] = shlex.join([context.command_path, *args])
+        context.meta[_AS_TYPED] = f"{context.command_path} {shlex.join(args)}"
         return super().parse_args(context, args)
 
     def get_params(self, context):
