@@ -22,6 +22,6 @@ test: $(INSTALLED)
 $(INSTALLED):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "textsan needs Python 3.11 or newer; $(PYTHON) is " + sys.version.split()[0] + ": make PYTHON=python3.12")'
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt -e '.[book,cluster,models,test]'
+	$(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt -e '.[book,cluster,hub,jupyter,models,test]'
 	rm -f .venv/installed-*
 	touch $@

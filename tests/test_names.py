@@ -1,6 +1,7 @@
 import csv
 import importlib.util
 import re
+from pathlib import Path
 
 import pytest
 
@@ -11,7 +12,7 @@ from textsan.text.corpora import Record, load_dataset
 from textsan.text.names import checked_names, find_names
 from textsan.text.vocabulary import tokenize
 
-RESULTS = names._CHECKED.parent
+RESULTS = Path(__file__).parents[1] / "data" / "results"
 
 pytestmark = pytest.mark.usefixtures("default_data")
 

@@ -45,5 +45,6 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
             "load_embeddings",
             "tokenize",
         ],
+        "version": ["__version__"],
     },
 )

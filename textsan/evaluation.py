@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from textsan.text import checks
 
@@ -99,7 +99,7 @@ def hit_rate(hits: Sequence[bool]) -> Estimate:
     hits = np.asarray(hits, dtype=bool)
     if not len(hits):
         raise ValueError("hits: none; pass at least one")
-    interval = stats.binomtest(int(hits.sum()), len(hits)).proportion_ci(method="wilson")
+    interval = scipy.stats.binomtest(int(hits.sum()), len(hits)).proportion_ci(method="wilson")
     return Estimate(float(hits.mean()), float(interval.low), float(interval.high))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import compress
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from textsan.attacks.forward_backward import Dense, Sparse
 from textsan.channel import Channel
@@ -67,7 +67,7 @@ class Emissions:
         """Sentences of some length whose messages over all states fit into memory together."""
         return max(1, _DENSE_ENTRIES // (length * (self.n + 1)))
 
-    def chain(self, docs: list[list], seen: sparse.csr_array | None) -> Sparse | Dense:
+    def chain(self, docs: list[list], seen: "scipy.sparse.csr_array | None") -> Sparse | Dense:
         """States and emissions of documents of one length; over candidates if the model's bigrams are given."""
         columns = list(zip(*docs, strict=True))
         if seen is not None:

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
-from scipy.special import logsumexp
+import scipy
 
 from textsan.attacks.base import Position
 from textsan.attacks.context_free import ContextFreeBayes
@@ -80,7 +80,7 @@ class ExpectedEmbeddings:
 
         best = tabulate(self.channel, log_prior, self.k, outputs)
         joint, explained = best.log_weights.copy(), best.numbers[:, 0] >= 0
-        joint[explained] -= logsumexp(joint[explained], axis=1, keepdims=True)
+        joint[explained] -= scipy.special.logsumexp(joint[explained], axis=1, keepdims=True)
         # A word that is impossible has a row like the others, and no weight; only where all are is there none.
         rows = np.where(explained[:, None], np.maximum(best.numbers, 0), -1)
         return rows, np.maximum(joint, IMPOSSIBLE)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from textsan.priors import MarkovModel
 
@@ -39,7 +39,7 @@ class Transitions:
             seen.data = f[columns] * np.maximum((seen.data + unseen) ** weight - unseen**weight, 0)
             leave, arrive, start = leave**weight, arrive**weight * f, start**weight * f
         seen.resize((n + 1, n + 1))
-        self.seen, self.transposed = seen, sparse.csr_array(seen.T)
+        self.seen, self.transposed = seen, scipy.sparse.csr_array(seen.T)
         self.leave, self.arrive, self.start = (np.append(part, 1.0) for part in (leave, arrive, start))
 
 
@@ -72,7 +72,9 @@ class Sparse:
         emissions: likewise, 0 where filled up.
     """
 
-    def __init__(self, seen: sparse.csr_array, states: Sequence[np.ndarray], emissions: Sequence[np.ndarray]):
+    def __init__(
+        self, seen: "scipy.sparse.csr_array", states: Sequence[np.ndarray], emissions: Sequence[np.ndarray]
+    ):
         self.states, self.emissions = states, emissions
         self._bigrams = [None, *(_between(seen, *pair) for pair in pairwise(states))]
 
@@ -91,7 +93,7 @@ class Sparse:
         return seen + (message * a.arrive[after]).sum(axis=1)[:, None] * a.leave[before]
 
 
-def _between(seen: sparse.csr_array, before: np.ndarray, after: np.ndarray):
+def _between(seen: "scipy.sparse.csr_array", before: np.ndarray, after: np.ndarray):
     """Entries of `seen` that lead from a candidate to one at the next position, and their flat places in both."""
     place = np.full((len(after), seen.shape[1]), -1, dtype=np.intp)
     np.put_along_axis(place, after, np.arange(after.size).reshape(after.shape), axis=1)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from textsan.channel.exponential import Exponential
 from textsan.channel.posterior import Posterior, tabulate
@@ -62,7 +62,7 @@ class Channel:
     @classmethod
     def from_sparse(cls, matrix, inputs: Iterable[str], outputs: Iterable[str]) -> "Channel":
         """A channel from a scipy sparse matrix of probabilities, shape (n_in, n_out)."""
-        matrix = sparse.csr_array(matrix, dtype=np.float64)
+        matrix = scipy.sparse.csr_array(matrix, dtype=np.float64)
         _check_rows(matrix.data.min(initial=0.0), matrix.sum(axis=1))
         return cls(inputs, outputs, Sparse(matrix))
 
@@ -85,7 +85,7 @@ class Channel:
         Channel(1 inputs, 2 outputs, sparse, estimated from 4 draws a row)
         """
         draws = checks.whole("draws", draws, low=1)
-        channel = cls.from_sparse(sparse.csr_array(counts, dtype=np.float64) / draws, inputs, outputs)
+        channel = cls.from_sparse(scipy.sparse.csr_array(counts, dtype=np.float64) / draws, inputs, outputs)
         channel.draws = draws
         return channel
 
@@ -194,9 +194,7 @@ class Channel:
         frequency = float(self.rows([x])[0, self.output_index[y]])
         if not self.draws:
             return frequency, frequency
-        from scipy import stats
-
-        result = stats.binomtest(round(frequency * self.draws), self.draws)
+        result = scipy.stats.binomtest(round(frequency * self.draws), self.draws)
         interval = result.proportion_ci(confidence, method="exact")
         return float(interval.low), float(interval.high)
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
-from scipy.special import logsumexp
+import scipy
 
 
 class Posterior:
@@ -55,7 +55,7 @@ class Posterior:
             order = np.argsort(-log_scores, axis=1, kind="stable")[:, :k]
         possible = (log_scores > -np.inf).any(axis=1)
         total = np.zeros(len(log_scores))
-        total[possible] = logsumexp(log_scores[possible], axis=1)
+        total[possible] = scipy.special.logsumexp(log_scores[possible], axis=1)
         best = np.take_along_axis(log_scores, order, axis=1) - total[:, None]
         numbers = np.where(best > -np.inf, np.take_along_axis(numbers, order, axis=1), -1)
         return cls(positions, words, numbers, best, released=released)

@@ -8,7 +8,7 @@ All three answer the same questions: `log_rows` and `log_columns` of some row or
 from functools import cached_property
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 
 class Dense:
@@ -40,14 +40,14 @@ class Dense:
 class Sparse:
     """Positive entries, row by row."""
 
-    def __init__(self, matrix: sparse.csr_array):
+    def __init__(self, matrix: "scipy.sparse.csr_array"):
         matrix.eliminate_zeros()
         matrix.sort_indices()
         self.matrix, self.shape = matrix, matrix.shape
 
     @cached_property
     def _by_column(self):
-        return sparse.csc_array(self.matrix)
+        return scipy.sparse.csc_array(self.matrix)
 
     def log_rows(self, rows):
         return _log_dense(self.matrix[rows])
@@ -60,8 +60,8 @@ class Sparse:
         stays[rows] = 1.0
         matrix = self.matrix.copy()
         matrix.resize(shape)
-        identity = sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=shape)
-        return Sparse(sparse.csr_array(sparse.diags_array(1.0 - stays) @ matrix + identity))
+        identity = scipy.sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=shape)
+        return Sparse(scipy.sparse.csr_array(scipy.sparse.diags_array(1.0 - stays) @ matrix + identity))
 
     def restrict(self, rows):
         return Sparse(self.matrix[rows])

@@ -12,7 +12,7 @@ def data():
 
 @data.command("list")
 def list_():
-    """Print every asset of data/registry.toml, and whether it is in the cache.
+    """Print every asset of the registry, and whether it is in the cache.
 
     The column sha256 says what a download is checked against: "registry", or "hub" where the registry does
     not have the hashes of all files and those of the hub are demanded, and kept, at the first download.
@@ -70,7 +70,7 @@ def verify(names):
 @click.argument("without")
 @click.option("--steps", type=click.IntRange(1), default=1536, show_default=True, help="Batches of 32 sentences.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of everything that is drawn.")
-@click.option("--output", type=click.Path(file_okay=False), help="Folder of the adapter (default: data/models).")
+@click.option("--output", type=click.Path(file_okay=False), help="Folder of the adapter (default: the package's).")
 def train_mlm(without, steps, seed, output):
     """Train the noisy-channel attack's context model on the default corpora WITHOUT the one that is attacked.
 

@@ -4,6 +4,8 @@ import sys
 
 import click
 
+from textsan.text.extras import install_line, missing
+
 
 class OneLineErrors(click.Group):
     def invoke(self, context):
@@ -20,6 +22,10 @@ class OneLineErrors(click.Group):
             sys.exit(2)
         except ConnectionError as error:
             fail(error)
+        except ModuleNotFoundError as error:
+            if install_line(error.name or "") is None:
+                raise
+            fail(missing(error))
 
 
 def fail(error):

@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from textsan.text import extras
+
 
 @contextmanager
 def connect(scheduler: str) -> Iterator:
@@ -17,8 +19,8 @@ def connect(scheduler: str) -> Iterator:
     """
     try:
         from distributed import Client
-    except ImportError:
-        raise ValueError("scheduler: dask is not installed; pip install 'textsan[cluster]'") from None
+    except ModuleNotFoundError as error:
+        raise ValueError(f"scheduler: {extras.missing(error)}") from None
     try:
         client = Client(scheduler, timeout=20)
     except (OSError, ValueError) as error:

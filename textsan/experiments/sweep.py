@@ -37,6 +37,7 @@ from textsan.experiments.cluster import connect
 from textsan.experiments.specification import Cell, cell_name
 from textsan.mechanisms import MECHANISMS
 from textsan.models import encoders
+from textsan.text import extras
 from textsan.text.registry import Entry
 
 _log = logging.getLogger(__name__)
@@ -422,7 +423,8 @@ def _run_cell(cell: Cell, problem: problems.Problem, stored: Path, code: provena
 def _line(cell: Cell, error: Exception) -> str:
     where = traceback.extract_tb(error.__traceback__)[-1]
     place = f"{Path(where.filename).name}:{where.lineno}"
-    return f"{cell_name(cell)}: {type(error).__name__}: {error} ({place})"
+    said = extras.missing(error) if isinstance(error, ModuleNotFoundError) else error
+    return f"{cell_name(cell)}: {type(error).__name__}: {said} ({place})"
 
 
 def write_whole(path: Path, content: bytes) -> None:

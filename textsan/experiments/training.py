@@ -1,4 +1,4 @@
-"""Training the adapters under `data/models/`: readers of public text, without the corpus that is attacked.
+"""Training the adapters under `textsan/data/models/`: readers of public text, without the corpus that is attacked.
 
 Beside each adapter is its recipe: the settings, and the hashes of encoder, text and result.
 """

@@ -7,7 +7,7 @@ mechanisms give one kind of world, mechanisms with a memory another. Theorems ar
 from collections.abc import Sequence
 
 import numpy as np
-from scipy import special
+import scipy
 
 LIMIT = 1 << 24  # entries of the joint distribution: 128 MiB
 
@@ -85,7 +85,7 @@ class JointDistribution:
     def entropy(self, i: int, inputs: Sequence[int] = (), outputs: Sequence[int] = ()) -> float:
         """H(X_i | X_inputs, Y_outputs), in bits."""
         joint = self.marginal([i, *inputs], outputs)
-        return float((special.entr(joint).sum() - special.entr(joint.sum(axis=0)).sum()) / np.log(2))
+        return float((scipy.special.entr(joint).sum() - scipy.special.entr(joint.sum(axis=0)).sum()) / np.log(2))
 
     def hierarchy(self, i: int) -> tuple[float, float, float, float]:
         """V(X) <= V(X | Y) <= V(X | Y, C) <= V(X | Y, X_others) at position i, C the other outputs.

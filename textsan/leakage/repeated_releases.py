@@ -14,7 +14,7 @@ from bisect import bisect_left
 from typing import NamedTuple
 
 import numpy as np
-from scipy import special, stats
+import scipy
 
 from textsan.text import checks
 
@@ -75,19 +75,19 @@ def mode_probability(row, x: int, n: int, *, ties: str = "split") -> float:
     # The sum is real: half of the roots of unity, an odd number of them, stand for all.
     half = np.arange(length // 2 + 1)
     step = -2j * np.pi / length * half
-    first, last = stats.binom.ppf([1e-14, 1 - 1e-14], n, own).astype(int)
+    first, last = scipy.stats.binom.ppf([1e-14, 1 - 1e-14], n, own).astype(int)
     first = max(first, 1)
     below = np.zeros((len(means), length))
     known = np.arange(first)
-    np.add.at(below, (slice(None), known % length), stats.poisson.pmf(known, means))
+    np.add.at(below, (slice(None), known % length), scipy.stats.poisson.pmf(known, means))
     below = np.fft.rfft(below, axis=1)
     total = np.zeros(len(half), dtype=complex)
-    at_n = stats.poisson.pmf(n, n)
+    at_n = scipy.stats.poisson.pmf(n, n)
     for c in range(first, last + 1):
         turn = np.exp(step * (c % length))
-        exactly, at_most = stats.poisson.pmf(c, means), stats.poisson.cdf(c, means)
+        exactly, at_most = scipy.stats.poisson.pmf(c, means), scipy.stats.poisson.cdf(c, means)
         at = exactly * turn
-        own_weight = stats.poisson.pmf(c, n * own)
+        own_weight = scipy.stats.poisson.pmf(c, n * own)
         if own_weight * np.prod(at_most[:, 0] ** repeats) < _TINY * at_n:
             below += at
             continue
@@ -95,7 +95,7 @@ def mode_probability(row, x: int, n: int, *, ties: str = "split") -> float:
         # Pr(at least d) <= tied^d / d!, it is too rare. Gauss-Legendre is exact up to that degree.
         with np.errstate(divide="ignore"):
             log_tied = np.log(repeats @ (exactly / at_most)[:, 0])
-        rare = _ORDERS * log_tied - special.gammaln(_ORDERS + 1) < math.log(_TINY * at_n)
+        rare = _ORDERS * log_tied - scipy.special.gammaln(_ORDERS + 1) < math.log(_TINY * at_n)
         degree = min(len(some), (n - c) // c, int(rare.argmax()) if rare.any() else n)
         nodes, weights = np.polynomial.legendre.leggauss(degree // 2 + 1)
         if ties == "lose":
@@ -190,7 +190,7 @@ def simulate_queries(row, x: int, confidence: float = 0.95, *, trials: int = 100
         counts = generator.multinomial(n, p, size=trials)
         winners = counts == counts.max(axis=1, keepdims=True)
         hits = int((winners[:, 0] & (generator.random(trials) * winners.sum(axis=1) < 1)).sum())
-        interval = stats.binomtest(hits, trials).proportion_ci(method="wilson")
+        interval = scipy.stats.binomtest(hits, trials).proportion_ci(method="wilson")
         return hits / trials, interval.high, interval.low
 
     def crossing(kind):
@@ -237,9 +237,9 @@ def _overtaking(own: float, rivals: np.ndarray, n: int) -> np.ndarray:
 def _ahead(own: float, rival: float, n: int) -> float:
     """Pr(x is drawn more often than one rival) + Pr(as often) / 2."""
     either = min(own + rival, 1.0)
-    ends = stats.binom.ppf([1e-14, 1 - 1e-14], n, either)
+    ends = scipy.stats.binom.ppf([1e-14, 1 - 1e-14], n, either)
     both = np.arange(ends[0], ends[1] + 1)
     share = own / (own + rival)
-    ahead = stats.binom.sf(both // 2, both, share)
-    ahead += np.where(both % 2 == 0, stats.binom.pmf(both // 2, both, share) / 2, 0.0)
-    return float(stats.binom.pmf(both, n, either) @ ahead)
+    ahead = scipy.stats.binom.sf(both // 2, both, share)
+    ahead += np.where(both % 2 == 0, scipy.stats.binom.pmf(both // 2, both, share) / 2, 0.0)
+    return float(scipy.stats.binom.pmf(both, n, either) @ ahead)

@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-from scipy import sparse
+import scipy
 from tqdm import tqdm
 
 from textsan.channel import Channel
@@ -117,7 +117,7 @@ class CusText(Mechanism):
             reached = np.unique(np.concatenate(outputs))
         places = (np.concatenate(inputs), np.searchsorted(reached, np.concatenate(outputs)))
         shape = (len(self.inputs), len(reached))
-        matrix = sparse.coo_array((np.concatenate(entries), places), shape=shape)
+        matrix = scipy.sparse.coo_array((np.concatenate(entries), places), shape=shape)
         channel = Channel.from_sparse(matrix.tocsr(), self.inputs, [self.outputs.words[i] for i in reached])
         return channel.keeping(self.keep)
 

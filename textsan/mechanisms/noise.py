@@ -3,7 +3,7 @@
 from functools import cached_property
 
 import numpy as np
-from scipy import sparse
+import scipy
 from tqdm import tqdm
 
 from textsan.channel import Channel
@@ -81,7 +81,7 @@ class NoiseMechanism(Mechanism):
         drawn = [self._draw(np.full(draws, row), self._variates(stream, draws)) for row, stream in progress]
         lines = np.repeat(np.arange(len(rows)), draws)
         shape = (len(inputs), len(self.embeddings))
-        counted = sparse.coo_array((np.ones(len(lines)), (lines, np.concatenate(drawn))), shape=shape)
+        counted = scipy.sparse.coo_array((np.ones(len(lines)), (lines, np.concatenate(drawn))), shape=shape)
         return Channel.estimated(counted.tocsr(), draws, inputs, self.embeddings.words)
 
     def _variates(self, stream, n):

@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from textsan.text import checks
 
@@ -61,7 +61,7 @@ class MarkovModel:
             ValueError: repeated words, shapes that do not fit, rows that do not sum to one within 1e-9.
         """
         words, initial = list(words), np.array(initial, dtype=np.float64)
-        seen = sparse.csr_array(transition, dtype=np.float64)
+        seen = scipy.sparse.csr_array(transition, dtype=np.float64)
         n = len(words)
         if len(set(words)) != n:
             raise ValueError("words: a word occurs more than once; pass distinct words")
@@ -106,7 +106,7 @@ class MarkovModel:
         numbered = [[index.setdefault(word, len(index)) for word in doc] for doc in docs]
         n = len(index)
         pairs = np.array([pair for doc in numbered for pair in pairwise((n, *doc))])  # state n: sentence start
-        counts = sparse.coo_array((np.ones(len(pairs)), pairs.T), shape=(n + 1, n)).tocsr()
+        counts = scipy.sparse.coo_array((np.ones(len(pairs)), pairs.T), shape=(n + 1, n)).tocsr()
         rows, columns = counts.nonzero()
         left = np.bincount(columns, minlength=n)
         discount = _discount(left)

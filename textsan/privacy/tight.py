@@ -9,7 +9,7 @@ import math
 from collections.abc import Collection, Iterable, Iterator
 
 import numpy as np
-from scipy.spatial.distance import cdist
+import scipy
 
 from textsan.channel import Channel
 from textsan.channel.distances import ScaledDistances
@@ -176,7 +176,8 @@ def _widest_pair(channel: Channel, columns: np.ndarray, distance, epsilon_0: flo
         for second in blocks[i:]:
             others = np.maximum(channel.log_rows(second)[:, columns], _NEVER)
             columns_of = slice(second[0], second[-1] + 1)
-            ratio = _rate(cdist(rows, others, "chebyshev") - epsilon_0, distance(first, columns_of))
+            widest = scipy.spatial.distance.cdist(rows, others, "chebyshev")
+            ratio = _rate(widest - epsilon_0, distance(first, columns_of))
             a, b = np.unravel_index(ratio.argmax(), ratio.shape)
             if ratio[a, b] > worst:
                 worst, where = float(ratio[a, b]), (first[a], second[b])

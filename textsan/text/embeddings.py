@@ -155,7 +155,7 @@ def load_embeddings(name: str = "glove-6b-50d") -> Embeddings:
     """Registered word vectors by name; fetched, verified and cached on first use.
 
     Args:
-        name: an embedding of `data/registry.toml`: "glove-6b-50d" (400,000 lower-case words, 50
+        name: an embedding of `textsan/data/registry.toml`: "glove-6b-50d" (400,000 lower-case words, 50
             dimensions, float32).
 
     Raises:

@@ -12,7 +12,7 @@ from textsan.text.census_names import census_names
 from textsan.text.corpora import Record
 from textsan.text.vocabulary import STOP_WORDS
 
-_CHECKED = DATA / "results" / "names-checked.csv"
+_CHECKED = DATA / "names-checked.csv"
 
 
 def find_names(docs: Sequence, finder: str | None = None) -> list[tuple[int, int]]:

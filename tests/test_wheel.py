@@ -1,0 +1,159 @@
+"""The wheel outside of the checkout: a fresh environment that holds it and what it requires, nothing else."""
+
+import os
+import shutil
+import subprocess
+import sys
+import venv
+import zipfile
+from importlib.metadata import PathDistribution, distribution
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+
+ROOT = Path(__file__).parents[1]
+REVIEWS = "id,text\n1,The film is good.\n2,A bad story!\n"
+SPEC = {
+    "dataset": "rt",
+    "n_private": 20,
+    "n_shadow": 20,
+    "seed": [0, 1],
+    "defence": {"name": "custext+", "epsilon": 1},
+    "attack": ["unchanged", "context-free", {"name": "markov", "k": 5}],
+}
+ATTACK = """
+import textsan
+words = textsan.load_embeddings()
+words = words.restrict(words.words[:2000])
+docs = [record.tokens for record in textsan.load_dataset("nyt")[:60]]
+mechanism = textsan.CusText(words, epsilon=1.0, k=10)
+released = mechanism.sanitize(docs[:20], seed=0)
+knowledge = textsan.Knowledge.of(mechanism, shadow=docs[20:])
+positions = textsan.evaluation.sensitive_positions(docs[:20], mechanism.protected)
+guesses = textsan.attacks.ContextFreeBayes.against(knowledge).reconstruct(released, positions)
+truths = textsan.evaluation.words_at(docs[:20], positions)
+print(textsan.evaluation.attack_success_rate(guesses, truths).value > 0.1)
+"""
+NAMES = """
+from textsan.text import load_dataset
+from textsan.text.names import checked_names
+documents, names = checked_names(load_dataset("rt", "test"))
+print(len(documents) > 100 and len(names) > 10)
+"""
+ADAPTER = """
+from textsan.models.encoders import ADAPTERS
+print(sorted(path.suffix for path in ADAPTERS.glob("without-rt.*")))
+"""
+
+
+# Nothing of the checkout, nor of the caller's own data.
+CLEAN = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "TEXTSAN_DATA"))}
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    """Built by `python -m build`, by way of the source distribution, of what the package needs of the checkout."""
+    folder = tmp_path_factory.mktemp("source")
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, folder)
+    shutil.copytree(ROOT / "textsan", folder / "textsan", ignore=shutil.ignore_patterns("__pycache__"))
+    build = [sys.executable, "-m", "build", "--no-isolation", "--outdir", "dist"]
+    subprocess.run(build, cwd=folder, env=CLEAN, check=True, capture_output=True)
+    (path,) = (folder / "dist").glob("*.whl")
+    return path
+
+
+@pytest.fixture(scope="module")
+def fresh(wheel, tmp_path_factory):
+    """Runs a command in a new environment, in an empty folder.
+
+    What the wheel requires is linked into it from the environment of the tests: nothing is downloaded, and
+    nothing that it does not require can be imported.
+    """
+    folder = tmp_path_factory.mktemp("fresh")
+    venv.create(folder / "env", with_pip=False)
+    python = folder / "env" / "bin" / "python"
+    pip = [sys.executable, "-m", "pip", "--python", str(python)]
+    subprocess.run(
+        [*pip, "install", "--no-deps", "--no-index", str(wheel)], env=CLEAN, check=True, capture_output=True
+    )
+    (libraries,) = (folder / "env" / "lib").glob("python*/site-packages")
+    (metadata,) = libraries.glob("textsan-*.dist-info")
+    for one in closure(PathDistribution(metadata)):
+        for top in {file.parts[0] for file in one.files} - {"..", "__pycache__"}:
+            (libraries / top).symlink_to(one.locate_file(top))
+    (folder / "empty").mkdir()
+    path = f"{python.parent}{os.pathsep}{os.environ['PATH']}"
+
+    def run(*command, input=None, **changes):
+        return subprocess.run(
+            [python.parent / command[0], *command[1:]],
+            cwd=folder / "empty",
+            env=CLEAN | {"PATH": path} | changes,
+            input=input,
+            capture_output=True,
+            text=True,
+        )
+
+    run.folder = folder / "empty"
+    return run
+
+
+def closure(package) -> list:
+    """The distributions that a package without extras leads to."""
+    found, waiting = {}, [package]
+    while waiting:
+        for requirement in map(Requirement, waiting.pop().requires or []):
+            wanted = requirement.marker is None or requirement.marker.evaluate({"extra": ""})
+            if wanted and requirement.name not in found:
+                found[requirement.name] = distribution(requirement.name)
+                waiting.append(found[requirement.name])
+    return list(found.values())
+
+
+def test_the_wheel_holds_the_package_and_its_data_and_nothing_else(wheel):
+    inside = {Path(name) for name in zipfile.ZipFile(wheel).namelist()}
+    mine = {path.relative_to(ROOT) for path in (ROOT / "textsan").rglob("*") if path.is_file()}
+    mine = {path for path in mine if "__pycache__" not in path.parts}
+    assert {path for path in inside if not path.parts[0].endswith(".dist-info")} == mine
+
+
+def test_ten_commands_work(fresh, default_data):
+    (fresh.folder / "reviews.csv").write_text(REVIEWS)
+    (fresh.folder / "spec.yml").write_text(yaml.safe_dump(SPEC))
+    custext = ("--mechanism", "custext+", "--epsilon", "1")
+    for command, said in {
+        ("textsan", "--version"): "version",
+        ("textsan", "data", "list"): "glove-6b-50d",
+        ("textsan", "data", "pull"): str(default_data / "glove-6b-50d"),
+        ("textsan", "data", "verify", "vader-corpora"): "1 assets are as the registry says",
+        ("textsan", "sanitize", *custext, "reviews.csv", "safe.csv"): "",
+        ("textsan", "sweep", "spec.yml", "-o", "swept", "-j", "2", "--over", "unchanged"): "swept/results.csv",
+        ("textsan", "sweep", "spec.yml", "-o", "swept", "--status"): "6 fresh, 0 stale, 0 missing",
+        ("python", "-c", "import textsan; print(textsan.__version__, textsan.__file__)"): "site-packages",
+        ("python", "-c", ATTACK): "True",
+        ("python", "-c", NAMES): "True",
+        ("python", "-c", ADAPTER): "['.json', '.safetensors']",
+    }.items():
+        done = fresh(*command)
+        assert done.returncode == 0 and said in done.stdout, (command, done.stdout, done.stderr)
+    header, first, second = (fresh.folder / "safe.csv").read_text().splitlines()
+    assert header == "id,text" and first.startswith("1,the ") and second.startswith("2,a ")
+
+
+def test_what_an_extra_brings_is_missed_in_one_line_that_names_it(fresh, default_data, tmp_path):
+    (fresh.folder / "spec.yml").write_text(yaml.safe_dump(SPEC))
+    (fresh.folder / "models.yml").write_text(yaml.safe_dump(SPEC | {"attack": ["mask inference", "unchanged"]}))
+    swept = fresh("textsan", "sweep", "models.yml", "-o", "models", "-j", "1")
+    assert swept.returncode == 1 and "torch is not installed; pip install 'textsan[models]'" in swept.stderr
+    assert (fresh.folder / "models" / "results.csv").read_text().count("unchanged,{}") == 2
+    for command, extra, changes in (
+        (("data", "pull", "sst2"), "[hub]", {"TEXTSAN_CACHE": str(tmp_path)}),
+        (("sweep", "spec.yml", "-o", "dask", "--scheduler", "tcp://nowhere:1"), "[cluster]", {}),
+        (("data", "train-mlm", "rt", "--output", "."), "[models]", {}),
+    ):
+        done = fresh("textsan", *command, **changes)
+        (line,) = done.stderr.splitlines()
+        assert done.returncode in (1, 2) and f"pip install 'textsan{extra}'" in line, line
