@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from textsan import Embeddings
+from textsan import Embeddings, load_embeddings
+from textsan.text import assets
 from textsan.text.embeddings import euclidean
 
 
@@ -74,3 +75,18 @@ def test_unknown_words():
         embeddings.distances(["a", "z"])
     with pytest.raises(ValueError, match="none of them has a vector"):
         embeddings.restrict(["z"])
+
+
+@pytest.mark.parametrize(
+    "name, what",
+    [
+        ("sst2", "is a data set, no embedding"),
+        ("rt", "is a data set, no embedding"),
+        ("gpt2", "is a model, no embedding"),
+        ("word2vec", "is unknown"),
+    ],
+)
+def test_what_is_no_embedding_is_not_fetched(name, what, monkeypatch):
+    monkeypatch.setattr(assets, "fetch", lambda name: pytest.fail("fetched"))
+    with pytest.raises(KeyError, match=f"embedding: '{name}' {what}; known: glove-6b-50d"):
+        load_embeddings(name)

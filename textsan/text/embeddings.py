@@ -159,12 +159,19 @@ def load_embeddings(name: str = "glove-6b-50d") -> Embeddings:
             dimensions, float32).
 
     Raises:
-        KeyError: unknown name.
+        KeyError: a name that is no embedding's; nothing is fetched then.
     """
     import pyarrow.parquet
 
     from textsan.text import assets
 
+    registry = assets.registry()
+    kinds = dict.fromkeys(registry["datasets"], "data set")
+    kinds |= {asset: about["kind"] for asset, about in registry["assets"].items()}
+    if kinds.get(name) != "embedding":
+        what = f"a {kinds[name]}, no embedding" if name in kinds else "unknown"
+        known = ", ".join(asset for asset, kind in kinds.items() if kind == "embedding")
+        raise KeyError(f"embedding: {name!r} is {what}; known: {known}")
     folder = assets.fetch(name)
     vectors_file, words_file = next(folder.rglob("*.npy")), next(folder.rglob("*.parquet"))
     vectors = np.load(vectors_file, allow_pickle=False)
