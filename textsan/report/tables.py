@@ -1,7 +1,7 @@
 """The committed result tables, read alike whatever made them, and the rows of them that are asked for."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -90,6 +90,29 @@ def estimate(row: Mapping, column: str = "asr") -> Estimate:
     return Estimate(value, *(float(row[end]) if end in row and row[end] == row[end] else value for end in ends))
 
 
+def crossed(rows: pd.DataFrame, index: str, columns: str, cell: Callable = estimate) -> pd.DataFrame:
+    """One value a cell, a row for each value of one column and a column for each of another, in their order.
+
+    Args:
+        rows: of a table; where two fall into one cell, the last one counts.
+        index, columns: the names of the two columns.
+        cell: what is shown of a row; None leaves the cell empty.
+
+    >>> rows = [{"n": 2, "attack": "markov", "asr": 0.5}, {"n": 1, "attack": "other", "asr": 0.25}]
+    >>> crossed(pd.DataFrame(rows), "n", "attack", lambda row: row["asr"])
+       markov  other
+    n
+    2     0.5    NaN
+    1     NaN   0.25
+    """
+    cells: dict = {}
+    for row in rows.to_dict("records"):
+        cells.setdefault(row[columns], {})[row[index]] = cell(row)
+    places = rows[index].drop_duplicates().tolist()
+    filled = {name: [found.get(at) for at in places] for name, found in cells.items()}
+    return pd.DataFrame(filled, index=pd.Index(places, name=index))
+
+
 def difference(row: Mapping, other: Mapping, column: str = "asr", other_column: str = "asr") -> Estimate:
     """A cell minus one of another row, with a 95 % interval.
 
@@ -100,9 +123,9 @@ def difference(row: Mapping, other: Mapping, column: str = "asr", other_column: 
     Estimate(value=0.25, low=0.15, high=0.35)
     """
     if column == other_column == "asr" and _same(row, other):
-        if paired := _over(row, other):
+        if paired := over(row, other.get("attack")):
             return paired
-        if paired := _over(other, row):
+        if paired := over(other, row.get("attack")):
             return Estimate(-paired.value, -paired.high, -paired.low)
     ours, theirs = estimate(row, column), estimate(other, other_column)
     value = ours.value - theirs.value
@@ -110,9 +133,17 @@ def difference(row: Mapping, other: Mapping, column: str = "asr", other_column: 
     return Estimate(value, round(value - half, 12), round(value + half, 12))
 
 
-def _over(row: Mapping, other: Mapping) -> Estimate | None:
-    names = [f"over {other.get('attack')}{end}" for end in ("", " low", " high")]
-    found = Estimate(*(float(row.get(name, "nan")) for name in names))
+def over(row: Mapping, attack: str) -> Estimate | None:
+    """An attack's success minus that of another on the same positions, from the sweep's columns "over NAME".
+
+    Args:
+        row: of a sweep's table.
+        attack: the other one; where the sweep did not compare them, the answer is None.
+
+    >>> over({"over markov": 0.25, "over markov low": 0.125, "over markov high": 0.375}, "markov")
+    Estimate(value=0.25, low=0.125, high=0.375)
+    """
+    found = Estimate(*(float(row.get(f"over {attack}{end}", "nan")) for end in ("", " low", " high")))
     return None if found.value != found.value else found
 
 
