@@ -216,7 +216,7 @@ def test_no_function_outside_of_the_recorded_code_is_called(default_data, tmp_pa
             Path(file).relative_to(package.parent).as_posix() for file in seen if file.startswith(str(package))
         }
         tooling = {f"textsan/experiments/{name}.py" for name in ("sweep", "provenance", "specification")}
-        tooling |= {"textsan/text/fingerprints.py"}
+        tooling |= {"textsan/text/fingerprints.py", "textsan/text/registry.py"}  # what a name stands for
         doors = {file for file in called if file.endswith("__init__.py")}
         assert called - tooling - doors <= provenance.code_of(cell).keys()
 

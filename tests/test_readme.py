@@ -194,7 +194,7 @@ def test_contributors_data_set(default_data, tmp_path):
 def test_contributors_entry_of_the_registry(tmp_path, monkeypatch):
     (entry,) = [text for section, kind, text in blocks("contributors.md") if kind == "toml"]
     registry = tmp_path / "registry.toml"
-    registry.write_text((ROOT / "data" / "registry.toml").read_text() + entry)
+    registry.write_text((ROOT / "textsan" / "data" / "registry.toml").read_text() + entry)
     monkeypatch.setattr(assets, "_REGISTRY", registry)
     monkeypatch.setenv("TEXTSAN_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("TEXTSAN_DATA", raising=False)
