@@ -6,8 +6,10 @@ from typing import Literal, get_args, get_origin
 
 import click
 
+from textsan.cli.plugins import PluginCommand
 
-class MechanismCommand(click.Command):
+
+class MechanismCommand(PluginCommand):
     """A command with `--mechanism` and its parameters; the registry is read when the command is, not before."""
 
     def get_params(self, context):

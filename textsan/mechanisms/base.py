@@ -61,8 +61,16 @@ class Mechanism:
 
     @property
     def parameters(self) -> dict:
-        """What the constructor was given or chose by default, by name."""
-        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+        """What the constructor was given or chose by default, by name.
+
+        Raises:
+            ValueError: the constructor does not keep one of its arguments.
+        """
+        names = inspect.signature(type(self)).parameters
+        for name in names:
+            if not hasattr(self, name):
+                raise ValueError(f"{name}: {type(self).__name__} does not keep it; set self.{name} in __init__")
+        return {name: getattr(self, name) for name in names}
 
     def with_(self, **changes) -> Self:
         """The same mechanism with some parameters changed.
