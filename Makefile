@@ -17,7 +17,7 @@ test: $(INSTALLED)
 	$(BIN)/lint-imports
 	$(BIN)/python -m pytest -n 2
 	$(BIN)/textsan check
-	$(BIN)/textsan book $(if $(FRESH),--fresh)
+	$(BIN)/textsan book
 
 $(INSTALLED):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "textsan needs Python 3.11 or newer; $(PYTHON) is " + sys.version.split()[0] + ": make PYTHON=python3.12")'

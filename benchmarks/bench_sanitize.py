@@ -39,7 +39,7 @@ def frequent(size):
     from textsan import load_embeddings
 
     embeddings = load_embeddings()
-    return embeddings.restrict(embeddings.words[:size])
+    return embeddings.frequent(size)
 
 
 def peer_rt():

@@ -1,15 +1,20 @@
 """`textsan sanitize` on a small public vocabulary in place of GloVe."""
 
 import csv
+import gzip
 import json
+import lzma
+import shlex
 
+import jsonschema
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
 import textsan
 from textsan import Embeddings
-from textsan.auditing import files
+from textsan.auditing import record, shards
+from textsan.auditing.formats import compression_of
 from textsan.cli.main import main
 from textsan.mechanisms import MECHANISMS, custext
 
@@ -43,14 +48,14 @@ def test_text_keeps_lines_and_tokens_and_gets_a_record(run, tmp_path):
     lines = (tmp_path / "out.txt").read_text().split("\n")
     assert [len(line.split()) for line in lines] == [4, 0, 8, 0]
     assert set(" ".join(lines).split()) <= set(WORDS)
-    record = json.loads((tmp_path / "out.txt.json").read_text())
-    assert record["mechanism"] == "CusText" and record["parameters"]["k"] == 4
-    assert record["parameters"]["mapping"] == "disjoint"
-    assert record["guarantee"]["definition"] == "DP within groups" and record["guarantee"]["epsilon"] == 1
-    assert "8 for the longest" in record["guarantee"]["per_document"]
-    assert record["embedding"]["words"] == 12 and len(record["embedding"]["sha256"]) == 64
-    assert (record["documents"], record["tokens"], record["longest_document"]) == (3, 12, 8)
-    assert record["textsan"] and "seed" not in record and "warning" not in record
+    made = json.loads((tmp_path / "out.txt.json").read_text())
+    assert made["mechanism"] == "custext" and made["parameters"]["k"] == 4
+    assert made["parameters"]["mapping"] == "disjoint"
+    assert made["guarantee"]["definition"] == "DP within groups" and made["guarantee"]["epsilon"] == 1
+    assert "8 for the longest" in made["guarantee"]["per_document"]
+    assert made["embedding"]["words"] == 12 and len(made["embedding"]["sha256"]) == 64
+    assert (made["documents"], made["tokens"], made["longest_document"]) == (3, 12, 8)
+    assert made["textsan"] and "seed" not in made and made["warnings"] == []
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.txt", "out.txt", "out.txt.json"]
 
 
@@ -62,14 +67,14 @@ def test_no_seed_is_entropy_and_a_seed_repeats_with_a_warning(run, tmp_path):
         assert result.exit_code == 0 and ("undo the noise" in result.stderr) == bool(seed)
         outputs.append((tmp_path / f"{i}.txt").read_text())
     assert outputs[0] != outputs[1] and outputs[2] == outputs[3]
-    record = json.loads((tmp_path / "2.txt.json").read_text())
-    assert record["seed"] == 7 and "no guarantee" in record["warning"]
+    made = json.loads((tmp_path / "2.txt.json").read_text())
+    assert made["seed"] == 7 and "no guarantee" in made["warnings"][0]
 
 
-def test_chunks_do_not_change_the_draws(run, tmp_path, monkeypatch):
+def test_shards_do_not_change_the_draws(run, tmp_path, monkeypatch):
     (tmp_path / "in.txt").write_text(TEXT * 20)
     assert run(*CUSTEXT, "--seed", "1", "in.txt", "whole.txt").exit_code == 0
-    monkeypatch.setattr(files, "_CHUNK", 5)
+    monkeypatch.setattr(shards, "_SIZE", 5)
     assert run(*CUSTEXT, "--seed", "1", "in.txt", "parts.txt").exit_code == 0
     assert (tmp_path / "parts.txt").read_text() == (tmp_path / "whole.txt").read_text()
 
@@ -98,6 +103,8 @@ def test_pipes(run):
     assert result.exit_code == 0
     assert [len(line.split()) for line in result.stdout.split("\n")] == [4, 0, 8, 0]
     assert json.loads(result.stderr.strip().splitlines()[-1])["documents"] == 3
+    result = run(*CUSTEXT, "-", "-", "--format", "csv", input="id,text\n1,bad\n")
+    assert result.stdout.startswith("id,text\n1,") and len(result.stdout.splitlines()) == 2
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
@@ -136,7 +143,14 @@ def test_the_vocabulary_is_public_and_not_of_the_input(run, tmp_path):
             for name in MECHANISMS
             if name != "random"
         ),
-        ("in.txt", "a\nzebra\n", (*CUSTEXT, "--oov", "error"), "'zebra' is not in the vocabulary"),
+        ("in.txt", "a\nzebra\n", (*CUSTEXT, "--oov", "error"), "line 2 has a word outside of the vocabulary"),
+        ("in.csv", 'id,text\n1,a\n2,"a\nb"\n', (*CUSTEXT, "--oov", "error"), "line 3 has a word outside"),
+        ("in.docx", "a\n", CUSTEXT, "the ending of in.docx says no format; pass --format txt, jsonl, csv or tsv"),
+        ("README", "a\n", CUSTEXT, "the ending of README says no format"),
+        ("in.txt", "a\n", (*CUSTEXT, "--field", "review"), "txt has no field 'review'"),
+        ("in.csv.gz", b"id,text\n", CUSTEXT, "is no whole gz file"),
+        ("in.txt.gz", gzip.compress(b"good film " * 99)[:-12], CUSTEXT, "is no whole gz file"),
+        ("in.txt.xz", lzma.compress(b"good film " * 99)[:-12], CUSTEXT, "is no whole xz file"),
         ("in.jsonl", '{"text": "a"}\n{"text"\n', CUSTEXT, "line 2 is no json"),
         ("in.jsonl", '{"title": "a"}\n', CUSTEXT, "line 1 has no text in field 'text'; pass"),
         ("in.jsonl", '["a"]\n', CUSTEXT, "line 1 has no text in field 'text'; pass"),
@@ -188,8 +202,8 @@ def test_words_of_another_list_are_described_too():
     vectors = np.random.default_rng(0).normal(size=(len(WORDS), 4))
     few, many = (Embeddings(WORDS[:n], vectors[:n]) for n in (6, 12))
     mechanism = textsan.CusText(few, 1.0, k=4, mapping="overlapping", outputs=many)
-    described = files.description(mechanism, "toy", None, files.Counts(1, 1, 1))["parameters"]
-    assert described["outputs"] == {"words": 12, "sha256": many.sha256}
+    described = record.parameters(mechanism, "custext", {})
+    assert described["outputs"] == {"words": 12, "sha256": many.sha256} and "embeddings" not in described
 
 
 def test_the_source_is_not_overwritten(run, tmp_path):
@@ -197,3 +211,259 @@ def test_the_source_is_not_overwritten(run, tmp_path):
     result = run(*CUSTEXT, "in.txt", "./in.txt")
     assert result.exit_code == 2 and "overwrite the source" in result.stderr
     assert (tmp_path / "in.txt").read_text() == TEXT
+    (tmp_path / "in.txt.json").write_text("{}")
+    result = run("--format", "txt", *CUSTEXT, "in.txt.json", "in.txt")
+    assert result.exit_code == 2 and "overwrite the source" in result.stderr
+
+
+# --- formats ------------------------------------------------------------------------------------------------
+
+OPEN = {None: open, "gz": gzip.open, "xz": lzma.open}
+
+
+def opened(path, mode):
+    return OPEN[compression_of(path)](path, mode, encoding="utf-8", newline="")
+
+
+@pytest.mark.parametrize("name", ["REV.CSV", "rev.tsv", "rev.csv.gz", "REV.TSV.XZ"])
+@pytest.mark.parametrize("size", [1, 1 << 19])
+def test_tables_by_their_ending_in_any_case(run, tmp_path, monkeypatch, name, size):
+    monkeypatch.setattr(shards, "_SIZE", size)
+    delimiter = "\t" if "tsv" in name.lower() else ","
+    rows = [["id", "review", "who"], ["1", "good film", "Anna"], ["2", 'bad, "bad"\n', "Bob\tX"]]
+    with opened(tmp_path / name, "wt") as file:
+        csv.writer(file, delimiter=delimiter).writerows(rows)
+    (tmp_path / "safe").mkdir()
+    assert run(*CUSTEXT, "--field", "review", name, "safe").exit_code == 0
+    with opened(tmp_path / "safe" / name, "rt") as file:
+        released = list(csv.reader(file, delimiter=delimiter))
+    assert [[row[0], row[2]] for row in released] == [[row[0], row[2]] for row in rows]
+    assert released[0] == rows[0] and [len(row[1].split()) for row in released[1:]] == [2, 5]
+
+
+@pytest.mark.parametrize("name", ["in.TXT", "in.txt.gz", "in.JSONL.xz"])
+@pytest.mark.parametrize("size", [1, 1 << 19])
+def test_lines_and_objects_by_their_ending(run, tmp_path, monkeypatch, name, size):
+    monkeypatch.setattr(shards, "_SIZE", size)
+    is_json = "json" in name.lower()
+    lines = [json.dumps({"n": 1.5, "text": line}) if is_json else line for line in ("good film", "", "bad")]
+    with opened(tmp_path / name, "wt") as file:
+        file.write("\n".join(lines))
+    target = "out" + name[2:]
+    assert run(*CUSTEXT, name, target).exit_code == 0
+    with opened(tmp_path / target, "rt") as file:
+        released = file.read().splitlines()
+    if is_json:
+        assert all(json.loads(line)["n"] == 1.5 for line in released)
+        released = [json.loads(line)["text"] for line in released]
+    assert [len(line.split()) for line in released] == [2, 0, 1]
+
+
+def test_the_target_says_whether_it_is_compressed_and_what_a_pipe_is(run, tmp_path):
+    (tmp_path / "in.csv").write_text("text\ngood film\n")
+    assert run(*CUSTEXT, "in.csv", "out.csv.gz").exit_code == 0
+    assert gzip.decompress((tmp_path / "out.csv.gz").read_bytes()).startswith(b"text\n")
+    assert run(*CUSTEXT, "-", "piped.csv", input="text\ngood film\n").exit_code == 0
+    assert (tmp_path / "piped.csv").read_text().startswith("text\n")
+    result = run(*CUSTEXT, "in.csv", "out.jsonl")
+    assert result.exit_code == 2 and "out.jsonl says jsonl, and INPUT is csv" in result.stderr
+    assert run(*CUSTEXT, "--format", "csv", "in.csv", "out.data").exit_code == 0
+
+
+def test_a_lone_surrogate_of_json_stays_the_escape_that_it_was(run, tmp_path):
+    (tmp_path / "in.jsonl").write_text('{"text": "bad", "id": "\\ud800"}\n')
+    assert run(*CUSTEXT, "in.jsonl", "out.jsonl").exit_code == 0
+    assert json.loads((tmp_path / "out.jsonl").read_text())["id"] == "\ud800"
+
+
+def test_several_files_go_into_a_folder_each_with_its_record(run, tmp_path):
+    for name in ("a.txt", "b.csv"):
+        (tmp_path / name).write_text("text\n" + "good film\n" * 30)
+    assert run(*CUSTEXT, "--seed", "1", "a.txt", "b.csv", "safe").exit_code == 0
+    safe = tmp_path / "safe"
+    assert sorted(path.name for path in safe.iterdir()) == ["a.txt", "a.txt.json", "b.csv", "b.csv.json"]
+    made = {name: json.loads((safe / f"{name}.json").read_text()) for name in ("a.txt", "b.csv")}
+    assert [(one["documents"], one["input"], one["format"]) for one in made.values()] == [
+        (31, "a.txt", "txt"),
+        (30, "b.csv", "csv"),
+    ]
+    # Documents are numbered through all files, so that no two share their draws.
+    assert (safe / "a.txt").read_text().split()[1:] != (safe / "b.csv").read_text().split()[1:]
+    assert not (tmp_path / "safe.parts").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (("a.txt", "sub/a.txt", "safe"), "two files would be a.txt"),
+        (("a.txt", "none.txt", "safe"), "none.txt does not exist"),
+        (("a.txt", "-", "safe"), "- goes with one INPUT"),
+        (("a.txt", "sub/a.txt", "-"), "- goes with one INPUT"),
+        (("a.txt", "sub"), "overwrite the source"),
+        (("a.txt", "none/out.txt"), "the folder none does not exist"),
+        (("sub", "out.txt"), "sub does not exist, or is no file"),
+        (("a.txt", "bad.csv", "safe"), "no column 'text'"),
+    ],
+)
+def test_files_that_do_not_fit_together_are_one_line_and_leave_nothing(run, tmp_path, arguments, message):
+    (tmp_path / "sub").mkdir()
+    for name in ("a.txt", "sub/a.txt", "bad.csv"):
+        (tmp_path / name).write_text("good\n")
+    if arguments == ("a.txt", "sub"):
+        arguments = ("sub/a.txt", "sub")
+    before = sorted(tmp_path.rglob("*"))
+    result = run(*CUSTEXT, *arguments)
+    assert result.exit_code == 2 and message in result.stderr and len(result.stderr.splitlines()) == 1
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+# --- what the user is told ----------------------------------------------------------------------------------
+
+
+def summary(result):
+    """The last five lines, by their first word."""
+    lines = [line.removeprefix("textsan: ") for line in result.stderr.splitlines()[-5:]]
+    return {line[:19].strip(): line[19:] for line in lines}
+
+
+def test_the_summary_counts_and_names_what_was_not_touched(run, tmp_path):
+    (tmp_path / "in.csv").write_text("who,text,when\nAnna,good zebra,now\nBob,film,then\n")
+    result = run("--mechanism", "custext", "--epsilon", "1400", "--k", "2", "--seed", "1", "in.csv", "out.csv")
+    told = summary(result)
+    with open(tmp_path / "out.csv", newline="") as file:
+        released = " ".join(row["text"] for row in csv.DictReader(file)).split()
+    changed = sum(a != b for a, b in zip(released, ["good", "zebra", "film"], strict=True))
+    assert list(told) == ["documents", "changed", "out of vocabulary", "not touched", "promised"]
+    assert told["documents"] == "2, of 3 tokens" and told["changed"].startswith(f"{changed} tokens (")
+    assert told["out of vocabulary"] == "1 tokens (33.3%), replaced by uniform draws"
+    assert told["not touched"] == "the columns who, when, released as they are"
+    assert told["promised"].startswith("nothing; the seed is known")
+
+
+def test_the_summary_says_what_is_promised(run, tmp_path):
+    (tmp_path / "in.jsonl").write_text('{"text": "good film", "a": 1}\n{"b": 2, "text": "zebra"}\n')
+    told = summary(run("--mechanism", "santext", "--epsilon", "3", "in.jsonl", "out.jsonl"))
+    assert told["promised"].startswith("metric DP, epsilon 3 per unit of distance for each token")
+    assert told["not touched"] == "the fields a, b, released as they are"
+    told = summary(run(*CUSTEXT, "--mapping", "overlapping", "in.jsonl", "out.jsonl"))
+    assert told["promised"] == "nothing"
+
+
+def test_what_nobody_can_read_off_the_released_text_is_not_in_the_record(run, tmp_path):
+    """The numbers of changed and of unknown tokens: another private text of the same shape has the same record."""
+    records = []
+    for text in ("good film", "zebra zebra"):
+        (tmp_path / "in.txt").write_text(text)
+        assert run(*CUSTEXT, "in.txt", "out.txt").exit_code == 0
+        records.append((tmp_path / "out.txt.json").read_text())
+    assert records[0] == records[1]
+
+
+@pytest.mark.parametrize(
+    "arguments, warned",
+    [
+        (CUSTEXT, None),
+        ((*CUSTEXT, "--oov", "keep"), "words outside of the vocabulary, released verbatim"),
+        ((*CUSTEXT, "--numbers", "keep"), "numbers outside of the vocabulary are released verbatim"),
+        (("--mechanism", "custext+", "--epsilon", "1", "--k", "4"), "kept words, released verbatim"),
+        (("--mechanism", "custext", "--epsilon", "1", "--k", "11"), "'plot', the one word of the last group"),
+        (("--mechanism", "custext", "--epsilon", "1", "--k", "1"), "every word, the one of its output set"),
+        (("--mechanism", "santext+", "--epsilon", "1"), "not sensitive, released unchanged with probability 0.7"),
+        ((*CUSTEXT, "--keep-case"), "the capital letters of every word"),
+    ],
+)
+def test_what_is_released_as_it_is_is_warned_of_and_recorded(run, tmp_path, monkeypatch, arguments, warned):
+    vectors = np.arange(12.0)[:, None]
+    for module in (textsan, custext):
+        monkeypatch.setattr(module, "load_embeddings", lambda name="": Embeddings(WORDS, vectors))
+    (tmp_path / "in.txt").write_text("good zebra 7\n")
+    result = run(*arguments, "in.txt", "out.txt")
+    assert result.exit_code == 0 and len(result.stderr.splitlines()) == 5 + bool(warned)
+    made = json.loads((tmp_path / "out.txt.json").read_text())
+    assert len(made["warnings"]) == bool(warned)
+    if warned:
+        assert f"textsan: warning: {made['warnings'][0]}" == result.stderr.splitlines()[0]
+        assert warned in made["warnings"][0]
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_the_record_says_everything_in_the_terms_of_the_user(run, tmp_path, name):
+    (tmp_path / "my reviews.csv").write_text("id,review\n1,good film\n")
+    epsilon = () if name == "random" else ("--epsilon", "3")
+    arguments = ("--mechanism", name, *epsilon, "--field", "review", "my reviews.csv", "out.csv")
+    assert run(*arguments).exit_code == 0
+    made = json.loads((tmp_path / "out.csv.json").read_text())
+    jsonschema.validate(made, json.loads(record.SCHEMA.read_text()))
+    assert shlex.split(made["command"])[-len(arguments) :] == list(arguments)
+    told = {key: made[key] for key in ("input", "field", "format", "mechanism", "untouched")}
+    assert told == {
+        "input": "my reviews.csv",
+        "field": "review",
+        "format": "csv",
+        "mechanism": name,
+        "untouched": ["id"],
+    }
+    assert made["parameters"].keys() == made["meanings"].keys() >= MECHANISMS[name].parameters().keys()
+    assert all(len(meaning.split()) > 2 for meaning in made["meanings"].values())
+    assert "the columns id, released as they are" in made["guarantee"]["outside"]
+
+
+def test_the_schema_is_one_and_refuses_what_is_no_record(run, tmp_path):
+    schema = json.loads(record.SCHEMA.read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert all("description" in field for field in schema["properties"].values())
+    (tmp_path / "in.txt").write_text("good\n")
+    assert run(*CUSTEXT, "--seed", "1", "in.txt", "out.txt").exit_code == 0
+    made = json.loads((tmp_path / "out.txt.json").read_text())
+    jsonschema.validate(made, schema)
+    assert made.keys() == schema["properties"].keys()
+    wrong = [made | {"changed": 3}, made | {"format": "docx"}, made | {"tokens": "many"}]
+    for bad in [*wrong, {key: value for key, value in made.items() if key != "command"}]:
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(bad, schema)
+
+
+def test_help_says_what_casing_leaks_and_where_a_stopped_run_goes_on(run):
+    told = " ".join(run("--help").stdout.split())
+    assert "tells where names and sentences were" in told and "leaks" in told
+    assert "a line break inside of a csv or json text stays where it was" in told
+    assert "goes on where it was" in told and "does not depend on the number of workers" in told
+
+
+# --- text that reads ----------------------------------------------------------------------------------------
+
+HARD = "The GOOD film\r\n\r\nA plot, a Story (bad)."
+
+
+def test_spacing_and_casing_are_off_by_default(run, tmp_path):
+    (tmp_path / "in.jsonl").write_text(json.dumps({"text": HARD}))
+    assert run(*CUSTEXT, "in.jsonl", "out.jsonl").exit_code == 0
+    text = json.loads((tmp_path / "out.jsonl").read_text())["text"]
+    assert text == text.lower() and len(text.split(" ")) == len(text.split()) == 12
+
+
+def test_line_breaks_capitals_and_spacing_stay_where_they_were(run, tmp_path, monkeypatch):
+    """At this epsilon no word changes, and the text comes back."""
+    vectors = np.arange(14.0)[:, None]
+    words = Embeddings([*WORDS, "(", ")"], vectors)
+    monkeypatch.setattr(textsan, "load_embeddings", lambda name: words)
+    exact = ("--mechanism", "santext", "--epsilon", "1000")
+    (tmp_path / "in.jsonl").write_text(json.dumps({"text": HARD}))
+    for flags, expected in [
+        (("--detokenize", "--keep-case"), HARD.replace("\r\n", "\n")),
+        (("--detokenize",), HARD.replace("\r\n", "\n").lower()),
+        (("--keep-case",), "The GOOD film A plot , a Story ( bad ) ."),
+    ]:
+        result = run(*exact, *flags, "in.jsonl", "out.jsonl")
+        assert result.exit_code == 0, result.output
+        assert json.loads((tmp_path / "out.jsonl").read_text())["text"] == expected
+        outside = json.loads((tmp_path / "out.jsonl.json").read_text())["guarantee"]["outside"]
+        assert ("capital letters" in outside) == ("--keep-case" in flags)
+        assert ("line breaks" in outside) == ("--detokenize" in flags)
+
+
+def test_text_of_a_line_stays_on_its_line(run, tmp_path):
+    (tmp_path / "in.txt").write_text("good\x0bfilm\u2028bad\x0c\n\nstory\n")
+    assert run(*CUSTEXT, "--detokenize", "in.txt", "out.txt").exit_code == 0
+    released = (tmp_path / "out.txt").read_text()
+    assert len(released.splitlines()) == 3 and released.count("\n") == 3

@@ -6,7 +6,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from textsan.evaluation import Estimate
-from textsan.report.display import reading, table
+from textsan.report.display import matrix, reading, table
 
 ROWS = [
     {"attack": "Markov", "n": 12, "asr": Estimate(0.986, 0.97, 1.0), "ratio": 1.0, "verdict": "above"},
@@ -57,6 +57,7 @@ def test_decimals_are_shared_down_a_column():
         ([1 / 3, 12.0], ["0.33", "12.00"]),
         ([0.0123, 0.002], ["0.0123", "0.0020"]),
         ([1 / 3, 1e-9, 0.0], ["0.333", "1e-09", "0.000"]),
+        ([5.136e-42, 2e-6, 0.0], ["5.1e-42", "0.000002", "0.000000"]),
         ([np.float64(0.25), np.float32(0.5)], ["0.25", "0.50"]),
         ([float("inf"), 1.5, -float("inf")], ["∞", "1.5", "-∞"]),
         ([0.5, float("nan"), None], ["0.5", "–", "–"]),
@@ -154,3 +155,9 @@ def test_reading_marks_what_agrees_and_nothing_else():
 def test_reading_of_another_length_is_refused():
     with pytest.raises(ValueError, match="^lines: 'x' has 1 words, the original 2$"):
         reading(["a", "b"], {"x": ["a"]})
+
+
+def test_matrix_is_refused_unless_every_row_and_column_has_its_word():
+    for rows, columns in ((["a"], ["u", "v"]), (["a", "b"], ["u"])):
+        with pytest.raises(ValueError):
+            matrix([[0.75, 0.25], [0.5, 0.5]], rows, columns)

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from textsan import Embeddings
+from textsan import Embeddings, load_embeddings
+from textsan.text import assets
 from textsan.text.embeddings import euclidean
 
 
@@ -23,6 +24,21 @@ def test_float32_vectors_are_measured_in_float64():
     np.testing.assert_allclose(
         embeddings.distances(embeddings.words), cdist(vectors.astype(float), vectors.astype(float)), atol=1e-11
     )
+
+
+def test_frequent_is_the_first_words_with_their_own_vectors():
+    embeddings = Embeddings("abcd", np.arange(8.0).reshape(4, 2))
+    part = embeddings.frequent(3)
+    assert part.words == ["a", "b", "c"]
+    np.testing.assert_array_equal(part.vectors, embeddings.vectors[:3])
+    assert not np.shares_memory(part.vectors, embeddings.vectors)  # else 20,000 words keep 400,000 in memory
+    assert embeddings.frequent(9).words == embeddings.words
+
+
+@pytest.mark.parametrize("n", [0, -1, 2.5, "two"])
+def test_frequent_takes_a_number_of_words(n):
+    with pytest.raises(ValueError, match=r"^n: .*; pass a"):
+        Embeddings("ab", [[0.0], [1.0]]).frequent(n)
 
 
 def test_restrict_keeps_the_order_asked_for():
@@ -59,3 +75,18 @@ def test_unknown_words():
         embeddings.distances(["a", "z"])
     with pytest.raises(ValueError, match="none of them has a vector"):
         embeddings.restrict(["z"])
+
+
+@pytest.mark.parametrize(
+    "name, what",
+    [
+        ("sst2", "is a data set, no embedding"),
+        ("rt", "is a data set, no embedding"),
+        ("gpt2", "is a model, no embedding"),
+        ("word2vec", "is unknown"),
+    ],
+)
+def test_what_is_no_embedding_is_not_fetched(name, what, monkeypatch):
+    monkeypatch.setattr(assets, "fetch", lambda name: pytest.fail("fetched"))
+    with pytest.raises(KeyError, match=f"embedding: '{name}' {what}; known: glove-6b-50d"):
+        load_embeddings(name)

@@ -1,6 +1,7 @@
 """Every mechanism against an independent computation, and its draws against its channel."""
 
 import multiprocessing
+import pickle
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from itertools import pairwise
 
@@ -21,7 +22,8 @@ from textsan import (
     Vickrey,
     least_frequent,
 )
-from textsan.mechanisms import MECHANISMS, bert_vocabulary, join_pieces, make_mechanism, wordpieces
+from textsan.mechanisms import MECHANISMS, bert_vocabulary, custext, join_pieces, make_mechanism, wordpieces
+from textsan.mechanisms.base import UnknownWord
 from textsan.mechanisms.neighbours import nearest_rows
 from textsan.privacy import tight_epsilon
 
@@ -456,3 +458,56 @@ def test_every_mechanism_states_its_guarantee(embeddings):
         assert promise.outside and promise.which and promise.epsilon == (0 if name == "random" else 2.0)
         assert promise.document(20, 3.0) == pytest.approx(20 * promise.token(3.0))
     assert CusText(embeddings, 1.0, mapping="overlapping").guarantee.definition == "none"
+
+
+class TestExposed:
+    """What is released as it is: who calls a mechanism can warn of it."""
+
+    five = Embeddings(list("abcde"), np.arange(5.0)[:, None])
+
+    @pytest.mark.parametrize(
+        "make, words",
+        [
+            (lambda e: SanText(e, 1.0), ""),
+            (lambda e: SanText(e, 1.0, oov="keep"), "words outside of the vocabulary, released verbatim"),
+            (lambda e: CusText(e, 1.0, k=5), ""),
+            (lambda e: CusText(e, 1.0, k=2), "'e', the one word of the last group, is released unchanged"),
+            (lambda e: CusText(e, 1.0, k=1), "every word, the one of its output set, is released unchanged"),
+            (lambda e: CusText(e, 1.0, k=1, mapping="overlapping"), "every word, the one of its output set"),
+            (lambda e: CusText(e, 1.0, k=5, keep={"a", "b"}), "the 2 kept words, released verbatim"),
+            (lambda e: CusText(e, 1.0, k=5, numbers="jitter"), "numbers outside of the vocabulary are released"),
+            (lambda e: SanTextPlus(e, 1.0, sensitive={"a"}, p=0.3), "the 4 words that are not sensitive"),
+            (lambda e: SanTextPlus(e, 1.0, sensitive={"a"}, p=1.0), ""),
+        ],
+    )
+    def test_clauses_say_what_the_channel_does(self, make, words):
+        clauses = make(self.five).exposed
+        assert len(clauses) == bool(words) and words in "".join(clauses)
+
+    def test_known_words_have_a_row_or_are_kept(self):
+        mechanism = CusText(self.five, 1.0, k=2, keep={"the"})
+        assert [mechanism.knows(word) for word in ("a", "A", "The", "zebra")] == [True, True, True, False]
+
+    def test_an_unknown_word_is_named_to_the_caller_also_from_another_process(self):
+        with pytest.raises(UnknownWord, match="'zebra' is not in the vocabulary") as caught:
+            SanText(self.five, 1.0, oov="error").sanitize([["a", "zebra"]])
+        assert pickle.loads(pickle.dumps(caught.value)).word == "zebra"
+
+
+def test_the_groups_of_a_large_vocabulary_show_how_far_they_are(embeddings, monkeypatch):
+    bars = []
+
+    class Bar:
+        def __init__(self, **options):
+            self.options, self.words = options, 0
+            bars.append(self)
+
+        def update(self, words):
+            self.words += words
+
+        def close(self):
+            self.words = -self.words
+
+    monkeypatch.setattr(custext, "tqdm", Bar)
+    assert len(CusText(embeddings, 1.0, k=7).groups) == 8
+    assert [(bar.words, bar.options["total"], bar.options["delay"]) for bar in bars] == [(-49, 50, 2)]

@@ -71,6 +71,14 @@ def test_channel_map_names_words_and_axes(ax):
     assert [text.get_text() for text in ax.get_xticklabels()] == ["a", "b"] and ax.get_ylabel() == "input x"
 
 
+@pytest.mark.parametrize("scale", ["linear", "log"])
+def test_channel_map_writes_values_and_leaves_impossible_ones_blank(ax, scale):
+    plotting.channel_map(ax, [[0.998, 0.002], [1.0, 0.0]], ["a", "b"], ["a", "b"], scale=scale)
+    assert [text.get_text() for text in ax.texts] == ["0.998", "0.002", "1.000"]
+    assert [text.get_position() for text in ax.texts] == [(0, 0), (1, 0), (0, 1)]
+    assert [text.get_color() for text in ax.texts] == ["#111111", "#fefefe", "#111111"]
+
+
 def test_heat_map_writes_values_in_colours_that_no_page_exchanges(ax):
     frame = pd.DataFrame({1.0: [0.5, None], 2.0: [0.01, 0.25]}, index=["a", "b"])
     plotting.heat_map(ax, frame, label="gain")

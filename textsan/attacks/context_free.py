@@ -1,6 +1,7 @@
 """The context-free Bayesian attack and, with the true prior, its bound (Tong et al. 2024, Theorem 1, Eq. 10)."""
 
 from collections.abc import Collection, Mapping
+from typing import Literal
 
 import numpy as np
 
@@ -8,7 +9,7 @@ from textsan.attacks.base import Attack
 from textsan.attacks.knowledge import Knowledge, Truth
 from textsan.channel import Channel, Posterior
 from textsan.channel.posterior import tabulate
-from textsan.priors import Prior
+from textsan.priors import Prior, good_turing
 
 
 class ContextFreeBayes(Attack):
@@ -60,6 +61,30 @@ class ContextFreeBayes(Attack):
         attack = cls.__new__(cls)
         constant = multiple / sum(knowledge.counts.values()) if knowledge.prior is None else None
         attack._use(knowledge.channel, knowledge.unigram(constant), knowledge.attacked)
+        return attack
+
+    @classmethod
+    def unseen(
+        cls, knowledge: Knowledge, *, split: Literal["evenly", "publicly"] = "evenly"
+    ) -> "ContextFreeBayes":
+        """The attack with Good and Turing's mass for the words that the shadow text lacks.
+
+        An attack that does not beat it has learnt nothing about language.
+
+        Args:
+            knowledge: a channel and shadow text.
+            split: how the mass is split among unseen words: evenly, or by the resource "frequencies".
+
+        Raises:
+            ValueError: no frequencies where they are asked for.
+        """
+        frequencies = knowledge.resources.get("frequencies") if split == "publicly" else None
+        if split == "publicly" and frequencies is None:
+            raise ValueError("resources: no public frequencies are granted; pass resources={'frequencies': ...}")
+        words = [word for word in knowledge.channel.inputs if word in knowledge.candidates]
+        prior, attack = good_turing(knowledge.documents, words, frequencies), cls.__new__(cls)
+        everything = Prior(knowledge.channel.inputs, prior.aligned(knowledge.channel.inputs))
+        attack._use(knowledge.channel, everything, knowledge.attacked)
         return attack
 
     @classmethod

@@ -88,7 +88,7 @@ class Knowledge:
         Raises:
             ValueError: there is none.
         """
-        return count_words(self._shadow())
+        return count_words(self.documents)
 
     def unigram(self, alpha_inverse: float | None = None) -> Prior:
         """Pr(x) over the channel's inputs, from the prior if one is granted, else from shadow counts.
@@ -114,7 +114,7 @@ class Knowledge:
         Raises:
             ValueError: no shadow text.
         """
-        docs = list(self._shadow()) * checks.whole("copies", copies, low=1)
+        docs = list(self.documents) * checks.whole("copies", copies, low=1)
         mechanism = self.mechanism or ChannelMechanism(self.channel, keep=self.kept, oov="keep")
         return docs, mechanism.sanitize(docs, seed=self.seed, first=self.first)
 
@@ -124,7 +124,13 @@ class Knowledge:
         inputs = frozenset(self.channel.inputs)
         return inputs if self.attacked is None else inputs & self.attacked
 
-    def _shadow(self):
+    @property
+    def documents(self) -> Sequence[Sequence[str]]:
+        """The shadow text, for attacks that cannot do without.
+
+        Raises:
+            ValueError: there is none.
+        """
         if not self.shadow:
             raise ValueError("shadow: this attack learns from the attacker's own text; pass shadow=")
         return self.shadow

@@ -15,6 +15,7 @@ ATTACKS = Registry(
     (
         Entry("unchanged", f"{_HERE}.unchanged:Unchanged.against", "unchanged", "#808080", "_", line=":"),
         Entry("context-free", f"{_HERE}.context_free:ContextFreeBayes.against", "context-free", "#969600", "o"),
+        Entry("unseen mass", f"{_HERE}.context_free:ContextFreeBayes.unseen", "unseen mass", "#808080", "h"),
         Entry(
             "context-free bound",
             f"{_HERE}.context_free:ContextFreeBayes.bound",

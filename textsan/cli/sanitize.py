@@ -1,70 +1,117 @@
-"""`textsan sanitize`: sanitize a file of text."""
+"""`textsan sanitize`: sanitize files of text."""
 
 import click
 
-from textsan.cli.mechanisms import MechanismCommand
+from textsan.cli.mechanisms import MechanismCommand, as_typed
 
 
 @click.command(cls=MechanismCommand)
-@click.argument("source", metavar="INPUT", type=click.Path(allow_dash=True, dir_okay=False))
-@click.argument("target", metavar="OUTPUT", type=click.Path(allow_dash=True, dir_okay=False))
+@click.argument("sources", metavar="INPUT...", nargs=-1, required=True)
+@click.argument("target", metavar="OUTPUT")
 @click.option("--embedding", default="glove-6b-50d", show_default=True, help="Word vectors of the registry.")
 @click.option(
     "--words", "size", type=click.IntRange(1), default=20_000, show_default=True, help="Most frequent words taken."
 )
 @click.option("--vocabulary", type=click.Path(exists=True, dir_okay=False), help="Public word list, one a line.")
 @click.option(
-    "--format", "kind", type=click.Choice(["txt", "jsonl", "csv"]), help="Default: INPUT's ending, or txt."
+    "--format",
+    "kind",
+    type=click.Choice(["txt", "jsonl", "csv", "tsv"]),
+    help="Of all files.  [default: as INPUT ends, in any case, before .gz or .xz]",
 )
-@click.option("--field", default="text", show_default=True, help="Field of the text in jsonl and csv.")
+@click.option("--field", help="Field or column of the text in jsonl, csv and tsv.  [default: text]")
+@click.option("--keep-case", is_flag=True, help="Capital letters stay in their places: leaks what they tell.")
+@click.option("--detokenize", is_flag=True, help="Spacing as people write; line breaks inside of a text stay.")
+@click.option("-j", "--workers", type=click.IntRange(1), default=1, show_default=True, help="Processes.")
+@click.option("--scheduler", metavar="ADDRESS", help="Use the workers of this dask scheduler (extra cluster).")
 @click.option("--seed", type=click.IntRange(0), help="Repeat a run; a known seed removes the guarantee.")
-def sanitize(source, target, mechanism, embedding, size, vocabulary, kind, field, seed, **parameters):
+@click.pass_context
+def sanitize(
+    context,
+    sources,
+    target,
+    mechanism,
+    embedding,
+    size,
+    vocabulary,
+    kind,
+    field,
+    keep_case,
+    detokenize,
+    workers,
+    scheduler,
+    seed,
+    **given,
+):
     """Sanitize the text of INPUT into OUTPUT, and write what was done and promised to OUTPUT.json.
 
-    INPUT is text (a document a line), jsonl or csv; "-" is standard input or output (then the record goes to
-    standard error). Text is lower-cased and tokenized; tokens are joined with blanks.
+    INPUT is text (a document a line), jsonl, csv or tsv, also as gz or xz; OUTPUT is of the same format, and
+    compressed if it ends so. Of several INPUTs, or where OUTPUT is a folder, each gets a file of its name in it.
+    "-" is standard input (text, unless OUTPUT ends otherwise) or output (then the record goes to standard error).
+
+    Text is lower-cased and tokenized; tokens are joined with blanks. With --keep-case a word gets the capitals of
+    the word in whose place it stands, which tells where names and sentences were. With --detokenize it is spaced
+    as people write; a line break inside of a csv or json text stays where it was, else it becomes a blank.
 
     The vocabulary is the most frequent words of the embedding, or a public list. It is never made of INPUT: words
     are replaced by words of the vocabulary, so that one made of private text would publish which words it holds.
 
+    The text does not depend on the number of workers. A run that was stopped goes on where it was when it is
+    called again; until then, what is done is in OUTPUT.parts.
+
     Example: textsan sanitize --mechanism custext --epsilon 1 reviews.txt safe.txt
     """
     import json
-    import os
 
     from tqdm import tqdm
 
     from textsan import load_embeddings
-    from textsan.auditing import files
+    from textsan.auditing import record
+    from textsan.auditing.files import sanitize_files
+    from textsan.auditing.plan import plan
+    from textsan.auditing.shards import Job
+    from textsan.auditing.writing import Writing
     from textsan.mechanisms import make_mechanism
 
-    endings = {f".{name}": name for name in files.FORMATS}
-    kind = kind or endings.get(os.path.splitext(source)[1], "txt")
-    if source != "-" and not os.path.exists(source):
-        raise FileNotFoundError(f"INPUT: {source} does not exist; pass a file or -")
+    files = plan(sources, target, kind)
+    if field and all(file.kind == "txt" for file in files):
+        raise ValueError(f"field: txt has no field {field!r}; leave it out, or pass --format jsonl, csv or tsv")
+    field = field or "text"
     words = load_embeddings(embedding)
     if vocabulary:
         with open(vocabulary, encoding="utf-8") as lines:
             words = words.restrict(line.strip() for line in lines)
     else:
-        words = words.restrict(words.words[:size])
-    given = {name: value for name, value in parameters.items() if value is not None}
-    sanitizer = make_mechanism(mechanism, words, **given)
-    if seed is not None:
-        click.echo("textsan: warning: whoever knows the seed can undo the noise; no guarantee holds", err=True)
+        words = words.frequent(size)
+    given = {name: value for name, value in given.items() if value is not None}
+    job = Job(make_mechanism(mechanism, words, **given), seed, Writing(keep_case, detokenize))
+    about = {"mechanism": mechanism, "given": given, "words": words}
+    for warning in record.warnings(job):
+        click.echo(f"textsan: warning: {warning}", err=True)
 
-    def describe(counts):
-        return files.description(sanitizer, embedding, seed, counts)
+    def describe(file, counts):
+        command = as_typed(context)
+        return record.description(job, file, counts, **about, embedding=embedding, field=field, command=command)
 
-    total = os.path.getsize(source) if source != "-" else None
-    with tqdm(total=total, unit="B", unit_scale=True, disable=None) as bar:
+    total = sum(file.size for file in files) or None
+    with tqdm(total=total, unit="B", unit_scale=True, disable=None, delay=2) as bar:
 
         def progress(documents, position):
             bar.set_postfix(documents=documents)
             bar.update(position - bar.n)
 
-        counts = files.sanitize_file(
-            sanitizer, source, target, kind=kind, field=field, seed=seed, progress=progress, describe=describe
+        counts = sanitize_files(
+            job,
+            files,
+            f"{target.rstrip('/')}.parts",
+            field=field,
+            key=record.key(job, **about),
+            workers=workers,
+            scheduler=scheduler,
+            progress=progress,
+            describe=describe,
         )
+    for line in record.summary(job, files, counts):
+        click.echo(f"textsan: {line}", err=True)
     if target == "-":
-        click.echo(json.dumps(describe(counts)), err=True)
+        click.echo(json.dumps(describe(files[0], counts)), err=True)

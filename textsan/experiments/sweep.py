@@ -16,7 +16,7 @@ import traceback
 from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -33,6 +33,7 @@ from tqdm import tqdm
 from textsan.attacks import ATTACKS
 from textsan.evaluation import Estimate, bootstrap_mean, words_at
 from textsan.experiments import problems, provenance
+from textsan.experiments.cluster import connect
 from textsan.experiments.specification import Cell, cell_name
 from textsan.mechanisms import MECHANISMS
 from textsan.models import encoders
@@ -158,7 +159,7 @@ def compute(
         family.cells.append(cell)
         family.codes.append(provenance.code_of(cell))
     total, failures = of or len(cells), []
-    with _only_writer(stored.parent), _cluster(scheduler) as cluster:
+    with _only_writer(stored.parent), connect(scheduler) if scheduler else nullcontext() as cluster:
         for part in stored.glob("*.part"):  # of a sweep that was killed
             part.unlink()
         with tqdm(total=total, initial=total - len(cells), desc="sweep", unit="cell") as progress:
@@ -445,21 +446,3 @@ def _only_writer(folder: Path):
             yield
     except Timeout:
         raise ValueError(f"output: another sweep is writing to {folder}; wait for it, or choose another") from None
-
-
-@contextmanager
-def _cluster(scheduler: str | None):
-    """A client of the dask scheduler; None where there is none."""
-    if scheduler is None:
-        yield None
-        return
-    try:
-        from distributed import Client
-    except ModuleNotFoundError as error:
-        raise ValueError(f"scheduler: {extras.missing(error)}") from None
-    try:
-        client = Client(scheduler, timeout=20)
-    except (OSError, ValueError) as error:
-        raise ConnectionError(f"scheduler: {scheduler!r} does not answer ({error})") from None
-    with client:
-        yield client

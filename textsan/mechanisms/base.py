@@ -19,6 +19,21 @@ from textsan.text.vocabulary import tokenize
 Oov = Literal["uniform", "keep", "error"]
 
 
+class UnknownWord(ValueError):
+    """A word that has no row, where `oov` is "error".
+
+    Its one argument is the word, which is of the text and may be private.
+    """
+
+    @property
+    def word(self) -> str:
+        """The word."""
+        return self.args[0]
+
+    def __str__(self) -> str:
+        return f"docs: {self.word!r} is not in the vocabulary; pass oov='uniform' or oov='keep'"
+
+
 class Mechanism:
     """A token-wise sanitizer: it builds a channel from public parameters and draws from it.
 
@@ -60,17 +75,20 @@ class Mechanism:
         return frozenset(self.inputs) - self.keep
 
     @property
-    def parameters(self) -> dict:
-        """What the constructor was given or chose by default, by name.
+    def exposed(self) -> tuple[str, ...]:
+        """What is released as it is, whatever is drawn: a clause each, for those who should be warned."""
+        unknown = ("words outside of the vocabulary, released verbatim",) if self.oov == "keep" else ()
+        return *self._kept_clause(), *unknown
 
-        Raises:
-            ValueError: the constructor does not keep one of its arguments.
-        """
-        names = inspect.signature(type(self)).parameters
-        for name in names:
-            if not hasattr(self, name):
-                raise ValueError(f"{name}: {type(self).__name__} does not keep it; set self.{name} in __init__")
-        return {name: getattr(self, name) for name in names}
+    def knows(self, token: str) -> bool:
+        """Whether a token is kept or has a row, as it stands or lower-cased."""
+        return self._row(token) != _UNKNOWN
+
+    @property
+    def parameters(self) -> dict:
+        """What the constructor was given or chose by default, by name; what it does not keep is not known."""
+        known = inspect.signature(type(self)).parameters
+        return {name: getattr(self, name) for name in known if hasattr(self, name)}
 
     def with_(self, **changes) -> Self:
         """The same mechanism with some parameters changed.
@@ -120,7 +138,8 @@ class Mechanism:
             token lists of the same lengths.
 
         Raises:
-            ValueError: a document is a string, or a word has no row and `oov` is "error".
+            ValueError: a document is a string.
+            UnknownWord: a word has no row and `oov` is "error".
         """
         docs = checks.documents("docs", docs)
         tokens = [token for doc in docs for token in doc]
@@ -174,7 +193,7 @@ class Mechanism:
     def _unknown(self, tokens: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
         """What becomes of words without a row, one uniform variate each."""
         if self.oov == "error":
-            raise ValueError(f"docs: {tokens[0]!r} is not in the vocabulary; pass oov='uniform' or oov='keep'")
+            raise UnknownWord(tokens[0])
         if self.oov == "keep":
             return tokens
         words = np.array(self._uniform_words(), dtype=object)
@@ -182,11 +201,13 @@ class Mechanism:
 
     def _outside(self) -> tuple[str, ...]:
         """What no guarantee covers, a clause each."""
-        verbatim = (f"the {len(self.keep)} kept words, released verbatim",) if self.keep else ()
         fate = {"uniform": "become uniform draws", "keep": "are released verbatim", "error": "are refused"}[
             self.oov
         ]
-        return *verbatim, f"words outside of the vocabulary {fate}", "the number of tokens is released"
+        return *self._kept_clause(), f"words outside of the vocabulary {fate}", "the number of tokens is released"
+
+    def _kept_clause(self) -> tuple[str, ...]:
+        return (f"the {len(self.keep)} kept words, released verbatim",) if self.keep else ()
 
     def _uniform_words(self) -> list[str]:
         """The words that stand in for a word without a row."""

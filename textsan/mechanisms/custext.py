@@ -6,6 +6,7 @@ from typing import Literal
 
 import numpy as np
 import scipy
+from tqdm import tqdm
 
 from textsan.channel import Channel
 from textsan.mechanisms.base import Mechanism, Oov
@@ -31,19 +32,22 @@ class CusText(Mechanism):
 
     Args:
         embeddings: the vocabulary, inputs and, without `outputs`, outputs.
-        epsilon: privacy parameter, from 0 (uniform within the output set) to 1400.
-        k: the paper's K, at least 1.
-        similarity: "euclidean" (u = minus the normalised distance) or "cosine" (u = the normalised cosine).
-        mapping: "disjoint" is Algorithm 1. "overlapping" is the released code's other mode, the one that Tong et
-            al. 2024 attack: each word has its own k nearest, itself included. Then output sets differ, and no
-            finite epsilon holds.
-        normalise: "group" is the paper's. "row", the released code's, scales the scores of each input word to
-            [0, 1]: epsilon-DP still holds, rows are sharper. The inputs of an overlapping output set are the words
-            that have exactly this set; where that is one word, the two agree.
+        epsilon: privacy parameter, from 0, uniform within the output set, to 1400.
+        k: number of words of an output set (the paper's K), at least 1.
+        similarity: which words are close: "euclidean" (u = minus the normalised distance) or "cosine" (u = the
+            normalised cosine).
+        mapping: how words get their output sets: "disjoint" is Algorithm 1. "overlapping" is the released code's
+            other mode, the one that Tong et al. 2024 attack: each word has its own k nearest, itself included.
+            Then output sets differ, and no finite epsilon holds.
+        normalise: what is scaled to [0, 1]: "group", all scores of a group, is the paper's. "row", the released
+            code's, scales the scores of each input word: epsilon-DP still holds, rows are sharper. The inputs of
+            an overlapping output set are the words that have exactly this set; where that is one word, the two
+            agree.
         outputs: other words to release, of vectors as long: the released code takes those of the whole file. Only
             with overlapping output sets, which need no word to be input and output.
         keep: words released verbatim, in any case.
-        oov: "uniform", "keep" (the paper's) or "error" for words without a vector.
+        oov: what becomes of words without a vector: "uniform" draws a word for them, "keep" (the paper's) releases
+            them, "error" refuses them.
         numbers: what becomes of numbers without a vector: None treats them as other such words, "keep" releases
             them, "jitter" is the released code's: round(x) + a whole number from 0 to 999, which leaks magnitude.
 
@@ -136,17 +140,29 @@ class CusText(Mechanism):
     @property
     def guarantee(self) -> Guarantee:
         """DP within groups; none where output sets overlap."""
-        outside = self._outside()
-        if self.numbers:
-            fate = {"keep": "verbatim", "jitter": "with their magnitude"}[self.numbers]
-            outside = *outside, f"numbers outside of the vocabulary are released {fate}"
+        outside = *self._outside(), *self._numbers_clause()
         if self.mapping == "overlapping":
             return Guarantee("none", np.inf, None, outside)
         groups = [tuple(word for word in group if word not in self.keep) for group in self.group_words]
-        if alone := [group[0] for group in self.group_words if len(group) == 1]:
-            outside = *outside, f"{alone[0]!r}, the one word of the last group, is released unchanged"
         adjacency = Adjacency(groups=tuple(group for group in groups if group))
-        return Guarantee("DP within groups", self.epsilon, adjacency, outside)
+        return Guarantee("DP within groups", self.epsilon, adjacency, (*outside, *self._alone_clause()))
+
+    @property
+    def exposed(self) -> tuple[str, ...]:
+        """As for every mechanism, and numbers, and words that are an output set by themselves."""
+        return *super().exposed, *self._numbers_clause(), *self._alone_clause()
+
+    def _numbers_clause(self) -> tuple[str, ...]:
+        if not self.numbers:
+            return ()
+        fate = {"keep": "verbatim", "jitter": "with their magnitude"}[self.numbers]
+        return (f"numbers outside of the vocabulary are released {fate}",)
+
+    def _alone_clause(self) -> tuple[str, ...]:
+        if self.k == 1:
+            return ("every word, the one of its output set, is released unchanged",)
+        alone = [group[0] for group in self.group_words[-1:] if len(group) == 1]
+        return tuple(f"{word!r}, the one word of the last group, is released unchanged" for word in alone)
 
     @cached_property
     def _points(self):
@@ -228,7 +244,7 @@ def released_custext_plus(embeddings: Embeddings, epsilon: float, *, k: int = 20
     Args:
         embeddings: the vocabulary of inputs, of GloVe's words.
         epsilon: privacy parameter; no finite one holds.
-        k: words of an output set.
+        k: number of words of an output set.
     """
     given = {"k": k, "mapping": "overlapping", "normalise": "row", "outputs": load_embeddings()}
     return CusText(embeddings, epsilon, keep=STOP_WORDS, **given)
@@ -247,6 +263,7 @@ def _partition(points, dissimilarity, k) -> list[np.ndarray]:
     left = np.arange(len(points))
     remaining = points.copy()
     groups = []
+    progress = tqdm(desc="groups", unit="word", unit_scale=True, total=len(left), disable=None, delay=2)
     while len(left) >= k:
         height = min(_SEEDS, len(left))
         far = dissimilarity(remaining[:height], remaining)
@@ -259,7 +276,9 @@ def _partition(points, dissimilarity, k) -> list[np.ndarray]:
             members = _smallest(far[seed], k)
             free[members] = False
             groups.append(left[members])
+        progress.update(len(left) - free.sum())
         left, remaining = left[free], remaining[free]
+    progress.close()
     if len(left):
         groups.append(left)
     return groups

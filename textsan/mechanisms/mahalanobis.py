@@ -22,8 +22,9 @@ class Mahalanobis(NoiseMechanism):
     Args:
         embeddings: the vocabulary, inputs and outputs alike.
         epsilon: privacy parameter per unit of |.|_M, above 0.
-        strength: the paper's lambda, from 0 (spherical: FBDD) to 1.
-        oov: "uniform", "keep" or "error" for words without a vector.
+        strength: weight of the words' covariance in the noise (the paper's lambda), from 0, which is FBDD, to 1.
+        oov: what becomes of words without a vector: "uniform" draws a word for them, "keep" releases them, "error"
+            refuses them.
 
     Raises:
         ValueError: M is singular, which strength below 1 excludes.

@@ -27,7 +27,8 @@ class NoiseMechanism(Mechanism):
     Args:
         embeddings: the vocabulary, inputs and outputs alike.
         epsilon: privacy parameter per unit of distance, above 0.
-        oov: "uniform", "keep" or "error" for words without a vector.
+        oov: what becomes of words without a vector: "uniform" draws a word for them, "keep" releases them, "error"
+            refuses them.
     """
 
     def __init__(self, embeddings: Embeddings, epsilon: float, *, oov: Oov = "uniform"):

@@ -15,7 +15,8 @@ class Random(Mechanism):
 
     Args:
         embeddings: the vocabulary, inputs and outputs alike; the vectors are not used.
-        oov: "uniform", "keep" or "error" for words outside of the vocabulary; "uniform" treats all words alike.
+        oov: what becomes of words outside of the vocabulary: "uniform" treats all words alike, "keep" releases
+            them, "error" refuses them.
 
     >>> Random(Embeddings(["a", "b"], [[0.0], [2.0]])).channel.matrix()
     array([[0.5, 0.5],

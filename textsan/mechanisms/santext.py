@@ -22,7 +22,8 @@ class SanText(Mechanism):
     Args:
         embeddings: the vocabulary, inputs and outputs alike.
         epsilon: privacy parameter per unit of distance, at least 0; 0 is uniform.
-        oov: "uniform", "keep" or "error" for words without a vector.
+        oov: what becomes of words without a vector: "uniform" draws a word for them, "keep" releases them, "error"
+            refuses them.
         device: where the channel is computed: "auto" takes a GPU where there is one, else the CPU.
 
     Raises:
@@ -68,7 +69,8 @@ class SanTextPlus(Mechanism):
         epsilon: privacy parameter per unit of distance, at least 0.
         sensitive: the words of V_S, for example from `least_frequent`; those without a vector are left out.
         p: probability from 0 to 1 that a non-sensitive word is sampled; at 0 nothing protects it.
-        oov: "uniform", "keep" or "error" for words without a vector.
+        oov: what becomes of words without a vector: "uniform" draws a word for them, "keep" releases them, "error"
+            refuses them.
         device: where the channel is computed: "auto" takes a GPU where there is one, else the CPU.
 
     Raises:
@@ -122,6 +124,13 @@ class SanTextPlus(Mechanism):
     def protected(self) -> frozenset[str]:
         """The sensitive words."""
         return self.sensitive
+
+    @property
+    def exposed(self) -> tuple[str, ...]:
+        """As for every mechanism, and the words that are not sensitive."""
+        n = len(self.inputs) - len(self.sensitive)
+        stay = (f"the {n} words that are not sensitive, released unchanged with probability {1 - self.p:g}",)
+        return *super().exposed, *(stay if n and self.p < 1 else ())
 
     def _uniform_words(self):
         return [word for word in self.embeddings.words if word in self.sensitive]

@@ -27,8 +27,9 @@ class TEM(Mechanism):
         epsilon: privacy parameter per unit of distance, at least 0.
         beta: probability from 0 to 1, both excluded, that a word beyond gamma is released, at most: it sets
             gamma = 2 / epsilon ln((1 - beta) (|V| - 1) / beta).
-        gamma: truncation distance of at least 0 instead.
-        oov: "uniform", "keep" or "error" for words without a vector.
+        gamma: truncation distance of at least 0, in place of beta.
+        oov: what becomes of words without a vector: "uniform" draws a word for them, "keep" releases them, "error"
+            refuses them.
         device: where the channel is computed: "auto" takes a GPU where there is one, else the CPU.
 
     >>> TEM(Embeddings(["a", "b", "c"], [[0.0], [9.0], [8.0]]), epsilon=2, gamma=1).channel.rows(["a"]).round(4)

@@ -24,7 +24,8 @@ class Vickrey(NoiseMechanism):
         embeddings: the vocabulary, inputs and outputs alike.
         epsilon: privacy parameter per unit of distance, above 0.
         t: weight of the second word, from 0 to 1.
-        oov: "uniform", "keep" or "error" for words without a vector.
+        oov: what becomes of words without a vector: "uniform" draws a word for them, "keep" releases them, "error"
+            refuses them.
 
     >>> Vickrey(Embeddings(["a", "b"], [[0.0], [9.0]]), epsilon=50, t=1).sanitize([["a", "b"]], seed=0)
     [['b', 'a']]

@@ -10,5 +10,6 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     submod_attrs={
         "markov": ["MarkovModel"],
         "unigram": ["Prior"],
+        "unseen": ["good_turing", "unseen_mass"],
     },
 )

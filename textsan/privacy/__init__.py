@@ -14,6 +14,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     ],
     submod_attrs={
         "guarantee": ["Adjacency", "Guarantee"],
+        "sharp": ["MetricBound", "metric_success", "sharp_epsilon", "sharp_success"],
         "tight": [
             "Tight",
             "best_guess",

@@ -11,6 +11,7 @@ from textsan.evaluation import Estimate
 _NOTHING = "–"
 _INTERVAL = re.compile(r" (\[.*\])$")
 _LARGE = 1e7  # numbers from here on are written by their exponent
+_MOST = 6  # decimals: smaller numbers are written by their exponent too
 _LONG = 20  # rows; the page scrolls longer tables under their headings
 
 
@@ -99,6 +100,37 @@ def table(rows: Sequence[Mapping], *, caption: str = "", first: str = "") -> Tab
     return Table([*map(str, columns)], [*lines], [*map(_is_numeric, values)], caption)
 
 
+def matrix(
+    numbers: Sequence[Sequence[float]],
+    rows: Sequence[str],
+    columns: Sequence[str],
+    *,
+    corner: str = "x",
+    caption: str = "",
+) -> Table:
+    """A matrix as a table, each row under its word.
+
+    Args:
+        numbers: one sequence a row.
+        rows, columns: their words.
+        corner: heading of the words of the rows.
+        caption: one line above the table.
+
+    Raises:
+        ValueError: not as many words as rows or columns.
+
+    >>> matrix([[0.75, 0.25], [0.5, 0.5]], ["a", "b"], ["u", "v"])
+    x     u     v
+    -  ----  ----
+    a  0.75  0.25
+    b  0.50  0.50
+    """
+    return table(
+        [{corner: word} | dict(zip(columns, row, strict=True)) for word, row in zip(rows, numbers, strict=True)],
+        caption=caption,
+    )
+
+
 def _records(rows) -> list[Mapping]:
     """The rows of a sequence or, without importing pandas for those who do not use it, of a data frame."""
     if not hasattr(rows, "to_dict"):
@@ -182,7 +214,7 @@ def _decimals(values: Sequence) -> int:
         return 3 if estimated else 0
     digits = math.floor(math.log10(largest))
     small = largest < (0.01 if estimated else 0.1)
-    decimals = 2 - digits if small else max(0, 3 - max(digits, 0))
+    decimals = min(2 - digits, _MOST) if small else max(0, 3 - max(digits, 0))
     if not estimated:
         while decimals and all(f"{end:.{decimals}f}".endswith("0") for end in finite):
             decimals -= 1

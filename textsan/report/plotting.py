@@ -7,10 +7,12 @@ colour of its theme, light or dark.
 
 from collections.abc import Sequence
 
-from .display import reading, table
+import numpy as np
+
+from .display import matrix, reading, table
 from .looks import GREY, INK, look
 
-__all__ = ["channel_map", "heat_map", "look", "points", "reading", "style", "table", "theory"]
+__all__ = ["channel_map", "heat_map", "look", "matrix", "points", "reading", "style", "table", "theory"]
 
 # Beside black and white, which pages exchange in the dark: text on a coloured cell keeps its colour.
 _ON_LIGHT, _ON_DARK = "#111111", "#fefefe"
@@ -80,14 +82,17 @@ def points(
     # A percentile interval can miss its own value by rounding; an error bar cannot be negative.
     below = [max(0.0, e[0] - e[1]) for e in estimates]
     above = [max(0.0, e[2] - e[0]) for e in estimates]
+    dash = drawn.marker == "_"
     return ax.errorbar(
         x,
         values,
         yerr=[below, above],
         marker=drawn.marker or "o",
         color=drawn.colour,
-        markersize=12 if drawn.marker == "_" else 6,  # a dash is seen on both sides of what lies on it
+        markersize=12 if dash else 6,  # a dash is seen on both sides of what lies on it
+        markeredgewidth=2.0 if dash else 1.0,
         capsize=3,
+        capthick=1.0,
         linestyle="none",
         label=drawn.label if label is None else label,
     )
@@ -116,9 +121,20 @@ def theory(
     return ax.plot(x, y, drawn.line, color=drawn.colour, label=drawn.label if label is None else label)
 
 
-def channel_map(ax, rows, inputs: Sequence[str], outputs: Sequence[str]):
-    """A channel, or a part of one, as a heat map with word labels and a colour bar."""
-    image = ax.imshow(rows, cmap="cividis", vmin=0, aspect="auto")
+def channel_map(ax, rows, inputs: Sequence[str], outputs: Sequence[str], *, scale: str = "linear"):
+    """A small channel as a heat map with word labels and a colour bar, values in the cells; blank where zero.
+
+    Args:
+        ax: matplotlib axes.
+        rows: (n_in, n_out) probabilities.
+        inputs, outputs: words.
+        scale: of the colours, "linear" from 0 on, or "log" where small probabilities are to be told apart.
+    """
+    rows = np.ma.masked_equal(rows, 0.0)
+    image = ax.imshow(rows, cmap="cividis", norm=scale, vmin=0 if scale == "linear" else None, aspect="auto")
+    for (x, y), value in np.ma.ndenumerate(rows):
+        colour = _ON_DARK if image.norm(value) < 0.5 else _ON_LIGHT
+        ax.text(y, x, f"{value:.3f}", ha="center", va="center", size=9, color=colour)
     ax.set_xticks(range(len(outputs)), outputs, rotation=45, ha="right")
     ax.set_yticks(range(len(inputs)), inputs)
     ax.set_xlabel("output y")

@@ -100,9 +100,9 @@ def difference(row: Mapping, other: Mapping, column: str = "asr", other_column: 
     Estimate(value=0.25, low=0.15, high=0.35)
     """
     if column == other_column == "asr" and _same(row, other):
-        if paired := _over(row, other):
+        if paired := over(row, other.get("attack")):
             return paired
-        if paired := _over(other, row):
+        if paired := over(other, row.get("attack")):
             return Estimate(-paired.value, -paired.high, -paired.low)
     ours, theirs = estimate(row, column), estimate(other, other_column)
     value = ours.value - theirs.value
@@ -110,9 +110,17 @@ def difference(row: Mapping, other: Mapping, column: str = "asr", other_column: 
     return Estimate(value, round(value - half, 12), round(value + half, 12))
 
 
-def _over(row: Mapping, other: Mapping) -> Estimate | None:
-    names = [f"over {other.get('attack')}{end}" for end in ("", " low", " high")]
-    found = Estimate(*(float(row.get(name, "nan")) for name in names))
+def over(row: Mapping, attack: str) -> Estimate | None:
+    """An attack's success minus that of another on the same positions, from the sweep's columns "over NAME".
+
+    Args:
+        row: of a sweep's table.
+        attack: the other one; where the sweep did not compare them, the answer is None.
+
+    >>> over({"over markov": 0.25, "over markov low": 0.125, "over markov high": 0.375}, "markov")
+    Estimate(value=0.25, low=0.125, high=0.375)
+    """
+    found = Estimate(*(float(row.get(f"over {attack}{end}", "nan")) for end in ("", " low", " high")))
     return None if found.value != found.value else found
 
 

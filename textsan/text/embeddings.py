@@ -6,6 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
+from textsan.text import checks
+
 # Where |a - b|^2 is below this share of |a|^2 + |b|^2, the expansion |a|^2 + |b|^2 - 2ab has lost too many
 # digits to cancellation and the difference a - b is taken instead. Distances of GloVe vectors are then right
 # to about 1e-11 everywhere, and a word's distance to itself or to a duplicate is exactly 0.
@@ -93,6 +95,23 @@ class Embeddings:
             raise ValueError("words: none of them has a vector; check casing and language")
         return Embeddings(known, self.vectors[self.rows(known)])
 
+    def frequent(self, n: int) -> "Embeddings":
+        """The embedding of the first `n` words, of all if there are fewer: a public vocabulary.
+
+        Word vectors as they are published, GloVe's for example, are in order of frequency. A vocabulary made of
+        the text that is to be sanitized would publish which words that text holds.
+
+        Args:
+            n: at least 1.
+
+        Raises:
+            ValueError: it is not.
+
+        >>> Embeddings(["the", "of", "zebra"], [[0.0], [1.0], [2.0]]).frequent(2).words
+        ['the', 'of']
+        """
+        return self.restrict(self.words[: checks.whole("n", n, low=1)])
+
     def distances(self, words: Iterable[str], others: Iterable[str] | None = None) -> np.ndarray:
         """Euclidean distances between `words` and `others` (default: all words), shape (n, m).
 
@@ -140,12 +159,19 @@ def load_embeddings(name: str = "glove-6b-50d") -> Embeddings:
             dimensions, float32).
 
     Raises:
-        KeyError: unknown name.
+        KeyError: a name that is no embedding's; nothing is fetched then.
     """
     import pyarrow.parquet
 
     from textsan.text import assets
 
+    registry = assets.registry()
+    kinds = dict.fromkeys(registry["datasets"], "data set")
+    kinds |= {asset: about["kind"] for asset, about in registry["assets"].items()}
+    if kinds.get(name) != "embedding":
+        what = f"a {kinds[name]}, no embedding" if name in kinds else "unknown"
+        known = ", ".join(asset for asset, kind in kinds.items() if kind == "embedding")
+        raise KeyError(f"embedding: {name!r} is {what}; known: {known}")
     folder = assets.fetch(name)
     vectors_file, words_file = next(folder.rglob("*.npy")), next(folder.rglob("*.parquet"))
     vectors = np.load(vectors_file, allow_pickle=False)

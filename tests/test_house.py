@@ -1,0 +1,158 @@
+"""The house: rooms with a sentence at the door, imports that point one way, nothing heavy before it is used."""
+
+import ast
+import importlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+(CONTRACT,) = PROJECT["tool"]["importlinter"]["contracts"]
+LAYERS = [name.removeprefix("textsan.") for name in CONTRACT["layers"]]  # the uppermost may import all others
+FOLDERS = sorted({str(path.parent.relative_to(ROOT / "textsan")) for path in (ROOT / "textsan").glob("*/**/*.py")})
+ROOMS = sorted(path.parent.name for path in (ROOT / "textsan").glob("*/__init__.py"))
+
+
+def python(program, **options):
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, **options)
+
+
+# Imports point one way
+
+
+def lint_imports(folder):
+    program = "from importlinter.cli import lint_imports_command; lint_imports_command()"
+    environment = {**os.environ, "PYTHONPATH": str(folder)}
+    return subprocess.run(
+        [sys.executable, "-c", program, "--no-cache"], cwd=folder, env=environment, capture_output=True, text=True
+    )
+
+
+@pytest.fixture
+def house(tmp_path):
+    """The rooms of the package, empty, under the project's own contract."""
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    for layer in LAYERS:
+        (tmp_path / "textsan" / layer).mkdir(parents=True)
+        (tmp_path / "textsan" / layer / "__init__.py").touch()
+    (tmp_path / "textsan" / "__init__.py").touch()
+    return tmp_path
+
+
+def test_a_room_imports_only_rooms_above_it():
+    result = lint_imports(ROOT)
+    assert result.returncode == 0, result.stdout
+    assert "1 kept, 0 broken" in result.stdout
+
+
+@pytest.mark.parametrize("indent", ["", "def later():\n    "])
+def test_an_import_from_below_is_caught_wherever_it_stands(house, indent):
+    module = house / "textsan" / "channel" / "sampling.py"
+    module.write_text(f"{indent}import textsan.text\n")
+    assert lint_imports(house).returncode == 0
+    module.write_text(f"{indent}import textsan.attacks\n")
+    result = lint_imports(house)
+    assert result.returncode == 1
+    assert "textsan.channel.sampling -> textsan.attacks" in result.stdout
+
+
+def test_the_contract_knows_every_room():
+    modules = {path.stem for path in (ROOT / "textsan").glob("*.py")} - {"__init__"}
+    assert sorted(LAYERS) == sorted({*ROOMS, *modules})
+
+
+# Doors
+
+
+def faults_of_a_door(text):
+    lines = (ast.get_docstring(ast.parse(text)) or "").splitlines()
+    if not lines:
+        return ["no docstring"]
+    faults = [] if re.fullmatch(r"[A-Z][^.!?]*(\([^)]*\))?\.", lines[0]) else [f"no one sentence: {lines[0]!r}"]
+    return faults + (["no blank line after it"] if len(lines) > 1 and lines[1] else [])
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_a_sentence_stands_at_every_door(folder):
+    assert faults_of_a_door((ROOT / "textsan" / folder / "__init__.py").read_text()) == []
+
+
+@pytest.mark.parametrize("text", ["", '"""words"""', '"""Words. And more."""', '"""Words.\nMore."""'])
+def test_a_door_without_a_sentence_is_caught(text):
+    assert faults_of_a_door(text)
+
+
+@pytest.mark.parametrize("door", ["textsan", *(f"textsan.{room}" for room in ROOMS)])
+def test_every_name_at_a_door_is_there(door):
+    module = importlib.import_module(door)
+    names = {*dir(module), *getattr(module, "__all__", ())}
+    assert [name for name in names if not hasattr(module, name)] == []
+    assert names >= {*getattr(module, "__all__", ())}
+
+
+def test_the_map_in_the_readme_has_every_room_in_the_order_of_imports():
+    text = (ROOT / "README.md").read_text()
+    start = text.index("The rooms of the package")
+    plan = [line for line in text[start : text.index("## Data")].splitlines() if line.startswith("    ")]
+    assert len(plan) == 10
+    shown = re.findall(r"\b(\w+)(?:/|\.py)", "\n".join(plan))
+    assert shown == LAYERS[::-1]
+
+
+# Nothing heavy before it is used
+
+LIGHT = "import textsan"
+MATRIX = """
+import textsan
+words = textsan.Embeddings(["the", "film", "movie"], [[0.0, 1.0], [2.0, 0.0], [2.0, 0.5]])
+mechanism = textsan.SanText(words, epsilon=2.0)
+released = mechanism.sanitize([["the", "film"]], seed=0)
+knowledge = textsan.Knowledge.of(mechanism, shadow=[["the", "movie"], ["the", "film"]])
+attack = textsan.attacks.ContextFreeBayes.against(knowledge)
+assert len(attack.reconstruct(released, [(0, 0), (0, 1)])) == 2
+assert textsan.leakage.bayes_vulnerability(knowledge.unigram(), mechanism.channel) > 1 / 3
+assert textsan.privacy.tight_metric_epsilon(mechanism.channel, words) <= 2 + 1e-9
+assert textsan.evaluation.attack_success_rate(["the"], ["the"]).value == 1
+"""
+
+
+def loaded(program, modules):
+    """Which of some modules a fresh interpreter has loaded after a program."""
+    result = python(f"{program}\nimport sys\nprint(*sorted(sys.modules))")
+    assert result.returncode == 0, result.stderr
+    return {*modules} & {*result.stdout.split()}
+
+
+def test_what_a_program_loads_is_seen():
+    assert loaded("import scipy.stats", ["scipy.stats", "pandas"]) == {"scipy.stats"}
+
+
+def test_import_is_light():
+    heavy = ["torch", "pandas", "transformers", "matplotlib", "pyarrow", "scipy.stats", "IPython"]
+    assert loaded(LIGHT, heavy) == set()
+
+
+def test_a_program_of_matrices_needs_no_torch_and_no_tables():
+    assert loaded(MATRIX, ["torch", "pandas", "transformers", "matplotlib", "pyarrow"]) == set()
+
+
+WITHOUT = """
+from importlib.machinery import PathFinder
+
+find = PathFinder.find_spec
+absent = ("torch", "transformers", "pandas", "matplotlib")
+PathFinder.find_spec = lambda name, *rest: None if name in absent else find(name, *rest)
+"""
+
+
+def test_a_program_of_matrices_runs_where_they_are_not_installed():
+    assert "No module named 'torch'" in python(WITHOUT + "import torch").stderr
+    result = python(WITHOUT + MATRIX)
+    assert result.returncode == 0, result.stderr

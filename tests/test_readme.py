@@ -1,0 +1,293 @@
+"""Every program and every cheap command of README.md, index.md and contributors.md is run as it stands there.
+
+The Python blocks of one section are one program.
+"""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pandas as pd
+import pyarrow
+import pyarrow.parquet
+import pytest
+import yaml
+
+from textsan import load_dataset, load_embeddings, load_split
+from textsan.book import chapters
+from textsan.experiments.specification import read_spec
+from textsan.text import assets, corpora
+
+ROOT = Path(__file__).parents[1]
+PAGES = ("README.md", "index.md", "contributors.md")
+WIDTH = 88  # characters of code that a page shows without a scroll bar
+COMMAND = (sys.executable, "-m", "textsan.cli")
+
+# Commands that are not run here, and why.
+SKIPPED = {
+    "make book": "executes every chapter",
+    "make test": "runs this test",
+    ".venv/bin/textsan run 03 -p epsilon 1.0 -p dataset amazon": "minutes; its parameters are checked below",
+    ".venv/bin/textsan sweep data/sweeps/quick.yml --over context-free": "minutes; its grid is read below",
+    ".venv/bin/textsan check": "executes every chapter; make test does",
+    ".venv/bin/textsan book": "executes every stale chapter; make test does",
+    ".venv/bin/ruff check . && .venv/bin/ruff format --check . && .venv/bin/lint-imports": "make test does",
+    ".venv/bin/python -m pytest -q tests/test_registry.py": "make test does",
+}
+
+
+def blocks(page):
+    """(section, language, content) of every fenced block; a longer fence may hold shorter ones."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    fence = re.compile(r"^(`{3,})(\w*)\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
+    heading = re.compile(r"^#+ (.*)$", re.MULTILINE)
+    found = list(fence.finditer(text))
+    outside = fence.sub(lambda match: " " * len(match[0]), text)  # a comment in a block is no heading
+    titles = [(match.start(), match[1]) for match in heading.finditer(outside)]
+    return [([title for at, title in titles if at < one.start()][-1], one[2], one[3]) for one in found]
+
+
+@cache
+def programs():
+    found = {}
+    for page in PAGES:
+        for section, language, content in blocks(page):
+            if language == "python":
+                found[page, section] = found.get((page, section), "") + content
+    return found
+
+
+def commands():
+    """Shell lines, fenced or indented, without their comments."""
+    lines = []
+    for page in PAGES:
+        lines += re.findall(r"^    ((?:make|\.venv/bin/).*)$", (ROOT / page).read_text(encoding="utf-8"), re.M)
+        lines += [line for _, language, text in blocks(page) if language == "bash" for line in text.splitlines()]
+    return dict.fromkeys(re.sub(r"\s+#.*", "", line) for line in lines)
+
+
+def run(arguments, folder, **environment):
+    """What a program prints; it must end well and warn of nothing."""
+    environment = {**os.environ, "MPLBACKEND": "Agg", "TQDM_DISABLE": "1", **environment}
+    done = subprocess.run(arguments, cwd=folder, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "Warning" not in done.stderr
+    return done.stdout
+
+
+def run_program(page, section, folder, **environment):
+    (folder / "program.py").write_text(programs()[page, section], encoding="utf-8")
+    return run([sys.executable, "program.py"], folder, **environment)
+
+
+def results(folder, name, cells):
+    """The table of a sweep, each of whose cells has a result, and the figure that was made of it."""
+    table = pd.read_csv(folder / "runs" / name / "results.csv")
+    assert len(table) == cells
+    assert ((table.low <= table.asr) & (table.asr <= table.high) & (table.asr > 0)).all()
+    return table, (folder / f"{name}.svg").read_text()
+
+
+def vocabulary():
+    """That of the sweeps on these pages."""
+    return load_split("rt", 100, 200, seed=0).embeddings
+
+
+# Programs
+
+
+def test_every_section_with_a_program_is_tested():
+    assert set(programs()) == {
+        ("README.md", "Sanitize a text"),
+        ("README.md", "Attack it"),
+        ("README.md", "Plug in a mechanism"),
+        ("README.md", "Plug in an attack"),
+        ("index.md", "What text sanitization really hides"),
+        ("contributors.md", "A mechanism"),
+        ("contributors.md", "An attack"),
+        ("contributors.md", "A data set"),
+    }
+
+
+@pytest.mark.parametrize("section", ["Sanitize a text", "Attack it", "Plug in a mechanism", "Plug in an attack"])
+def test_programs_of_the_readme_are_short(section):
+    texts = [text for title, _, text in blocks("README.md") if title == section]
+    assert all(sum(bool(line.strip()) for line in text.splitlines()) <= 15 for text in texts)
+
+
+def test_readme_sanitizes(default_data, tmp_path):
+    released, promise = run_program("README.md", "Sanitize a text", tmp_path).splitlines()
+    words = released.split(" ")
+    assert len(words) == 12 and words != "the staff were kind , but i waited for three hours .".split(" ")
+    assert set(words) <= set(load_embeddings().words[:20_000])
+    assert promise.startswith("DP within groups with epsilon = 1;")
+
+
+def test_readme_attacks(default_data, tmp_path):
+    printed = run_program("README.md", "Attack it", tmp_path)
+    value, low, high = map(float, re.fullmatch(r"(\S+) \[(\S+), (\S+)\]\n", printed).groups())
+    assert 0.1 < low < value < high < 0.9
+
+
+def test_readme_plugs_in_a_mechanism(default_data, tmp_path):
+    assert run_program("README.md", "Plug in a mechanism", tmp_path) == "failed: []\n"
+    table, figure = results(tmp_path, "response", 8)
+    mine = table[table.defence == "response"]
+    stays = np.exp(mine.epsilon) / (np.exp(mine.epsilon) + len(vocabulary()) - 1)
+    noise = 4 * np.sqrt(stays * (1 - stays) / mine.n_positions)
+    assert (abs(mine.unchanged - stays) < noise).all()
+    assert set(table.defence) == {"response", "santext"}
+    assert "#0f7878" in figure and "response" in figure and "SanText" in figure
+
+
+def test_readme_plugs_in_an_attack(default_data, tmp_path):
+    assert run_program("README.md", "Plug in an attack", tmp_path) == "failed: []\n"
+    table, figure = results(tmp_path, "commonest", 9)
+    asr = table.set_index(["attack", "epsilon"]).asr.unstack()
+    assert (asr.loc["commonest"] < asr.loc["context-free"]).all()  # Bayes' rule is the best that looks at one word
+    assert json.loads(table[table.attack == "commonest"].attack_parameters.iloc[0]) == {"k": 3}
+    assert "#0f7878" in figure and "commonest" in figure and "context-free" in figure
+
+
+def test_first_page(default_data, tmp_path):
+    (page,) = (key for key in programs() if key[0] == "index.md")
+    run_program(*page, tmp_path)
+
+
+def test_contributors_mechanism(default_data, tmp_path):
+    printed = run_program("contributors.md", "A mechanism", tmp_path)
+    tight, claimed = map(float, re.fullmatch(r"(\S+) at .* of (\S+)\nfailed: \[\]\n", printed).groups())
+    assert claimed / 2 < tight <= claimed == 4
+    table, figure = results(tmp_path, "unit", 8)
+    mine = table[table.defence == "unit santext"]
+    assert list(mine.epsilon) == [5, 10, 15, 20] and mine.asr.is_monotonic_increasing
+    assert table.defence.nunique() == 2
+    assert "#0f7878" in figure and "SanText, unit vectors" in figure
+
+
+def test_contributors_attack(default_data, tmp_path):
+    *printed, failed = run_program("contributors.md", "An attack", tmp_path).splitlines()
+    rates = {float(line.split()[0]): float(line.split()[1]) for line in printed}
+    assert failed == "failed: []"
+    table, figure = results(tmp_path, "flat", 9)
+    asr = table.set_index(["attack", "epsilon"]).asr
+    assert rates[1.0] == pytest.approx(asr["context-free", 2.0], abs=5e-4)  # at power 1 it is that attack
+    assert rates[0.5] == pytest.approx(asr["flat", 2.0], abs=5e-4)
+    assert rates[0.0] != rates[1.0]
+    assert "#0f7878" in figure and "flat prior" in figure
+
+
+def test_contributors_data_set(default_data, tmp_path):
+    cache = {"TEXTSAN_CACHE": str(default_data)}
+    first, shadow = run_program("contributors.md", "A data set", tmp_path, **cache).splitlines()
+    assert first == "Record(text='She slept well.', label=0)"
+    assert len(re.findall(r"\['", shadow)) == 2
+
+
+def test_contributors_entry_of_the_registry(tmp_path, monkeypatch):
+    (entry,) = [text for section, kind, text in blocks("contributors.md") if kind == "toml"]
+    registry = tmp_path / "registry.toml"
+    registry.write_text((ROOT / "data" / "registry.toml").read_text() + entry)
+    monkeypatch.setattr(assets, "_REGISTRY", registry)
+    monkeypatch.setenv("TEXTSAN_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("TEXTSAN_DATA", raising=False)
+    assets.registry.cache_clear()
+    try:
+        assert "ward" in corpora.known()
+        asset = assets.registry()["assets"]["ward"]
+        folder = tmp_path / "cache" / "ward"  # as if the hub had been asked
+        folder.mkdir(parents=True)
+        (file,) = asset["files"]
+        table = pyarrow.table({"note": ["Slept well.", "Went home early."], "long": [0, 1]})
+        pyarrow.parquet.write_table(table, folder / file["path"])
+        recorded = {file["path"]: assets._sha256(folder / file["path"])}
+        (folder / f".sha256-{asset['revision']}.json").write_text(json.dumps(recorded))
+        assert [(r.text, r.label) for r in load_dataset("ward")] == [("Slept well.", 0), ("Went home early.", 1)]
+    finally:
+        monkeypatch.undo()
+        assets.registry.cache_clear()
+
+
+def test_contributors_chapter(tmp_path):
+    of_chapter = {kind: text for section, kind, text in blocks("contributors.md") if section == "A chapter"}
+    (line,) = yaml.safe_load(of_chapter["yaml"])
+    (tmp_path / "book").mkdir()
+    (tmp_path / "_toc.yml").write_text(f"format: jb-book\nroot: index\nchapters:\n{of_chapter['yaml']}")
+    name = line["file"].removeprefix("notebooks/")
+    assert f"`book/{name}.md`" in (ROOT / "contributors.md").read_text()
+    (tmp_path / "book" / f"{name}.md").write_text(of_chapter["markdown"])
+    chapter = chapters.find(tmp_path, "19")
+    assert chapters.parameters(chapter) == {"yes": 0.5, "turned": 0.25}
+    (command,) = [one for one in commands() if one.startswith(".venv/bin/textsan run 19 ")]
+    run([*COMMAND, *shlex.split(command)[1:]], tmp_path)
+    (executed,) = (tmp_path / "runs").glob("*.ipynb")
+    outputs = [cell.outputs for cell in nbformat.read(executed, as_version=4).cells if cell.cell_type == "code"]
+    assert outputs[-1][0].text == "0.900\n"
+
+
+def test_code_on_the_page_fits_its_width():
+    lines = [line for _, _, content in blocks("contributors.md") for line in content.splitlines()]
+    assert [line for line in lines if len(line) > WIDTH] == []
+
+
+def test_contributors_is_a_page_of_the_book():
+    parts = yaml.safe_load((ROOT / "_toc.yml").read_text())["parts"]
+    back = [chapter["file"] for part in parts if part["caption"] == "Back matter" for chapter in part["chapters"]]
+    assert "contributors" in back
+
+
+# Commands
+
+
+def sanitizes(folder):
+    assert (folder / "safe.txt").read_text().count("\n") == 2
+    assert json.loads((folder / "safe.txt.json").read_text())
+
+
+RUN = {
+    ".venv/bin/textsan sanitize --mechanism custext+ --epsilon 1 reviews.txt safe.txt": sanitizes,
+    ".venv/bin/textsan data list": None,
+    ".venv/bin/textsan --help": None,
+}
+OF_THE_CHAPTER = ".venv/bin/textsan run 19 -p turned 0.1"
+OF_THE_PROJECT = {  # what only reads the project, and what each line of it looks like
+    ".venv/bin/textsan book --dry-run": r"\d\d-[a-z0-9-]+: (fresh|stale: .*)",
+    ".venv/bin/textsan sweep data/sweeps/quick.yml --status": r".*\d+ fresh, \d+ stale, \d+ missing.*",
+}
+
+
+def test_every_command_is_run_or_skipped_for_a_reason():
+    assert set(commands()) == {*RUN, *SKIPPED, OF_THE_CHAPTER, *OF_THE_PROJECT}
+
+
+@pytest.mark.parametrize("command", RUN)
+def test_commands(default_data, tmp_path, command):
+    (tmp_path / "reviews.txt").write_text("A fine film.\nI slept.\n")
+    assert run([*COMMAND, *shlex.split(command)[1:]], tmp_path) or RUN[command]
+    if RUN[command]:
+        RUN[command](tmp_path)
+
+
+@pytest.mark.parametrize("command", OF_THE_PROJECT)
+def test_commands_that_read_the_project(default_data, command):
+    lines = run([*COMMAND, *shlex.split(command)[1:]], ROOT).splitlines()
+    assert lines and all(re.fullmatch(OF_THE_PROJECT[command], line) for line in lines)
+
+
+def test_skipped_commands_are_well_formed(default_data):
+    given = shlex.split(next(command for command in SKIPPED if " run 03 " in command))
+    names = [name for flag, name in zip(given, given[1:], strict=False) if flag == "-p"]
+    values = dict(zip(names, (given[given.index(name) + 1] for name in names), strict=True))
+    assert chapters.checked_parameters(chapters.find(ROOT, given[2]), values) == {
+        "epsilon": 1.0,
+        "dataset": "amazon",
+    }
+    (spec,) = re.findall(r"sweep (\S+)", " ".join(SKIPPED))
+    assert read_spec(ROOT / spec)

@@ -1,0 +1,114 @@
+"""Sharp bounds of guarantees against linear programmes over all channels, and their inverses."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+from scipy.spatial.distance import cdist
+
+from textsan import Channel, Embeddings, Prior, SanText, leakage
+from textsan.privacy import metric_success, sharp_epsilon, sharp_success, tight_epsilon
+from textsan.privacy import sharp as module
+
+
+def best_channel(prior, allowed):
+    """Bayes vulnerability of the best channel over n outputs with P(y|x) <= exp(allowed[x, x']) P(y|x'), by LP."""
+    n = len(prior)
+    rows, ends = [], []
+    for y in range(n):
+        for x in range(n):
+            for other in range(n):
+                if x != other:
+                    row = np.zeros((n, n))
+                    row[x, y], row[other, y] = 1.0, -np.exp(allowed[x, other])
+                    rows.append(row.ravel())
+                    ends.append(0.0)
+    sums = np.kron(np.eye(n), np.ones(n))
+    found = linprog(-np.diag(prior).ravel(), rows, ends, sums, np.ones(n), (0, 1), method="highs")
+    return -found.fun
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_dp_against_the_programme_over_all_channels(seed):
+    generator = np.random.default_rng(seed)
+    n, epsilon = generator.integers(2, 6), generator.uniform(0.1, 4)
+    prior = generator.dirichlet(np.full(n, generator.choice([0.3, 1, 5])))
+    assert sharp_success(prior, epsilon) == pytest.approx(best_channel(prior, np.full((n, n), epsilon)), abs=1e-8)
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 10**6), epsilon=st.floats(0.0, 12.0))
+def test_the_bound_is_attained_monotone_and_inverted(seed, epsilon):
+    generator = np.random.default_rng(seed)
+    prior = generator.dirichlet(np.full(generator.integers(2, 30), 0.5))
+    value = sharp_success(prior, epsilon)
+    assert prior.max() - 1e-12 <= value <= 1 and value <= sharp_success(prior, epsilon + 0.1) + 1e-12
+    order = np.argsort(-prior)
+    # Randomised response on a prefix, all other words released as a uniform draw of it.
+    best = 0.0
+    for m in range(1, len(prior) + 1):
+        matrix = np.full((len(prior), m), 1.0 / m)
+        matrix[order[:m]] = (1 + (np.exp(epsilon) - 1) * np.eye(m)) / (np.exp(epsilon) - 1 + m)
+        best = max(best, (prior[:, None] * matrix).max(axis=0).sum())
+    assert value == pytest.approx(best)
+    if prior.max() < value < 1 - 1e-9:
+        assert sharp_success(prior, sharp_epsilon(prior, value)) == pytest.approx(value)
+
+
+def test_the_numbers_that_a_reader_can_check():
+    assert sharp_success(np.full(10, 0.1), 1.0) == pytest.approx(np.e / (np.e + 9))
+    assert sharp_success([1.0], 0.0) == 1.0 and sharp_success([0.7, 0.3], 0.0) == pytest.approx(0.7)
+    assert sharp_success([0.5, 0.5], 1e6) == 1.0 and sharp_success([0.5, 0.5], np.inf) == 1.0
+    assert sharp_epsilon([0.5, 0.5], 1.0) == np.inf and sharp_epsilon([0.9, 0.1], 0.9) == pytest.approx(np.log(9))
+    with pytest.raises(ValueError, match="below the best blind guess, 0.9"):
+        sharp_epsilon([0.9, 0.1], 0.5)
+    with pytest.raises(ValueError, match="sum to 1"):
+        sharp_success([0.5, 0.4], 1.0)
+
+
+def test_no_channel_is_above_the_bound_of_its_own_tight_epsilon():
+    for seed in range(30):
+        generator = np.random.default_rng(seed)
+        channel = Channel.from_matrix(generator.dirichlet(np.ones(6), size=5), "abcde", "uvwxyz")
+        prior = Prior("abcde", generator.dirichlet(np.ones(5)))
+        exact = leakage.bayes_vulnerability(prior, channel)
+        assert exact <= sharp_success(prior, float(tight_epsilon(channel))) + 1e-12
+        planted = float(tight_epsilon(channel)) / 3  # a bound for less than the channel uses is broken somewhere
+        if exact > sharp_success(prior, planted):
+            break
+    else:
+        pytest.fail("no planted violation was caught")
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_metric_dp_against_the_programme_over_all_channels(seed):
+    generator = np.random.default_rng(seed)
+    points = generator.normal(size=(5, 2))
+    prior, epsilon = generator.dirichlet(np.ones(5)), generator.uniform(0.2, 2)
+    far = cdist(points, points)
+    best = best_channel(prior, epsilon * far)
+    bound = metric_success(prior, far, epsilon)
+    assert best <= bound.value + 1e-8
+    assert (np.exp(-epsilon * far) @ bound.dual >= prior - 1e-9).all() and bound.dual.min() >= 0
+    assert bound.value == pytest.approx(min(bound.dual.sum(), 1.0))
+
+
+def test_the_bound_that_is_not_attained():
+    far = np.abs(np.subtract.outer([0.0, 1.0, 2.0], [0.0, 1.0, 2.0]))
+    prior = np.array([6, 2, 7]) / 15
+    assert metric_success(prior, far, 1.0).value == pytest.approx(0.7634, abs=5e-5)
+    assert best_channel(prior, far) == pytest.approx(0.7129, abs=5e-5)
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 2.5])
+def test_descent_agrees_with_the_programme_and_holds_for_santext(monkeypatch, epsilon):
+    generator = np.random.default_rng(4)
+    embeddings = Embeddings([f"w{i}" for i in range(150)], generator.normal(size=(150, 8)))
+    prior = generator.dirichlet(np.full(150, 0.3))
+    exact = metric_success(prior, embeddings, epsilon)
+    monkeypatch.setattr(module, "_EXACT", 0)
+    descended = metric_success(prior, embeddings, epsilon)
+    assert exact.value - 1e-9 <= descended.value <= 1.04 * exact.value
+    channel = SanText(embeddings, epsilon).channel
+    assert leakage.bayes_vulnerability(prior, channel) <= exact.value + 1e-9

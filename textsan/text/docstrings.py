@@ -1,0 +1,52 @@
+"""What docstrings say of a parameter: the one place where help texts and records of what was done get it from."""
+
+import inspect
+import re
+from collections.abc import Callable, Iterator
+
+UNDOCUMENTED = "not documented"
+
+
+def meaning(constructor: Callable, name: str) -> str:
+    """What a constructor's docstring says of a parameter, in one line.
+
+    A function that leaves it to what it makes ("as for `CusText`") is answered from there, and a class that says
+    nothing from those above it.
+
+    Args:
+        constructor: a class, or a function whose annotation says what it returns.
+        name: the parameter.
+
+    >>> from textsan import SanText
+    >>> meaning(SanText, "epsilon")
+    'privacy parameter per unit of distance, at least 0; 0 is uniform.'
+    """
+    for documented in _places(constructor):
+        found = re.search(rf"^( *){name}: (.*(?:\n\1 +\S.*)*)", _arguments(documented), re.MULTILINE)
+        if found:
+            return " ".join(found[2].split())
+    return UNDOCUMENTED
+
+
+def short_meaning(constructor: Callable, name: str) -> str:
+    """The same up to the first colon, semicolon, bracket or full stop.
+
+    Args:
+        constructor, name: as for `meaning`.
+
+    >>> from textsan import SanText
+    >>> short_meaning(SanText, "epsilon")
+    'privacy parameter per unit of distance, at least 0'
+    """
+    return re.match(r"[^:;(]+?(?=[:;(]|\.(?:\s|$)|$)", meaning(constructor, name))[0].strip()
+
+
+def _places(constructor: Callable) -> Iterator[object]:
+    yield constructor
+    made = constructor if inspect.isclass(constructor) else inspect.signature(constructor).return_annotation
+    if inspect.isclass(made):
+        yield from made.__mro__
+
+
+def _arguments(documented) -> str:
+    return (inspect.getdoc(documented) or "").partition("Args:")[2].partition("\n\n")[0]
