@@ -10,7 +10,6 @@ from textsan.cli.plugins import PluginCommand
 from textsan.text.docstrings import short_meaning
 
 
-
 class MechanismCommand(PluginCommand):
     """A command with `--mechanism` and its parameters; the registry is read when the command is, not before."""
 

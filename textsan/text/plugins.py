@@ -65,7 +65,26 @@ def load_same(plugins: Mapping[str, str]) -> None:
         if _loaded.get(name) != code and (_is_file(name) or name not in _loaded):
             _load(name)
         if _loaded[name] != code:
-            raise ValueError(f"plugin: {name} is not what it was where the sweep began; restart sweep and workers")
+            raise ValueError(
+                f"plugin: {name} is not what it was where this began; start it, and its workers, anew"
+            )
+
+
+class Needed:
+    """What is pickled before an object that plugins may have made: whoever reads both imports the plugins first.
+
+    >>> import pickle
+    >>> isinstance(pickle.loads(pickle.dumps(Needed())), Needed)
+    True
+    """
+
+    def __reduce__(self):
+        return _needed, (loaded(),)
+
+
+def _needed(plugins: Mapping[str, str]) -> Needed:
+    load_same(plugins)
+    return Needed()
 
 
 def load_installed() -> None:
