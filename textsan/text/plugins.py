@@ -16,7 +16,6 @@ import importlib.util
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
 
@@ -93,6 +92,8 @@ def load_installed() -> None:
     if _asked_packages:
         return
     _asked_packages = True
+    from importlib.metadata import entry_points
+
     for point in entry_points(group=GROUP):
         with _named(point.module):
             point.load()
