@@ -107,3 +107,22 @@ def test_repeated_and_unknown_words_are_refused():
         Channel.from_matrix(np.eye(2), "aa", "ab")
     with pytest.raises(KeyError, match="'z' is not a word of the channel"):
         Channel.from_matrix(np.eye(2), "ab", "ab").rows(["z"])
+
+
+@pytest.mark.parametrize("k", [1, 3, 12, 99])
+def test_the_entries_of_a_sparse_channel_say_the_same_as_its_whole_columns(k):
+    """Ties, columns without an entry and words without a prior included."""
+    generator = np.random.default_rng(k)
+    matrix = generator.integers(0, 3, size=(12, 9)) * (generator.random((12, 9)) < 0.5)
+    matrix[:, 0], matrix[:, 8] = 1, 0
+    matrix = matrix / matrix.sum(axis=1, keepdims=True)
+    words = [f"w{i}" for i in range(12)]
+    log_prior = np.log(generator.integers(1, 3, size=12) / 16)
+    log_prior[:2] = -np.inf
+    columns = [8, 3, 3, 0]
+    exact = Channel.from_matrix(matrix, words, words[:9])
+    best, scores = Channel.from_sparse(matrix, words, words[:9]).best_inputs(log_prior, columns, k)
+    joint = exact.log_columns(columns) + log_prior
+    expected = np.argsort(-joint, axis=1, kind="stable")[:, :k]  # ties by row
+    np.testing.assert_array_equal(scores, np.take_along_axis(joint, expected, axis=1))
+    assert (best[scores > -np.inf] == expected[scores > -np.inf]).all() and (scores[0] == -np.inf).all()

@@ -520,3 +520,21 @@ def test_the_weight_is_the_smallest_that_is_not_seen_to_lose():
     assert _smallest_of_the_best([0.0, 0.5, 1.0], np.array([far, close, most])) == 0.5
     assert _smallest_of_the_best([0.0, 0.5, 1.0], np.array([close, far, most])) == 0.0
     assert _smallest_of_the_best([0.0, 1.0], np.array([most, most])) == 0.0
+
+
+def test_chances_of_candidates_bound_what_an_attack_makes_of_them(lab):
+    """Position by position: the best of K candidates is between its bounds, and of all it is the optimum."""
+    here = KnownSource(*lab, n_private=40, n_shadow=1, seed=3)
+    chances = here.chances()
+    assert (chances >= 0).all() and np.allclose(chances.sum(axis=1), 1)
+    share, best = chances.cumsum(axis=1), np.maximum.accumulate(chances, axis=1)
+    top = np.array([here.best.confidence(here.released)[d][i] for d, i in here.positions])
+    np.testing.assert_allclose(best[:, -1], top)
+    assert (best <= share + 1e-12).all() and (best >= top[:, None] - (1 - share) - 1e-12).all()
+    assert here.average(best[:, -1]) == pytest.approx(here.optimum())
+    _, mechanism = lab
+    prior = word_prior(here.source, mechanism.channel.inputs)
+    rule = dict(zip(mechanism.channel.outputs, mechanism.channel.posterior(prior).mode(), strict=True))
+    guesses = [rule[here.released[d][i]] for d, i in here.positions]  # one candidate leaves no choice
+    assert here.average(chances[:, 0]) == pytest.approx(here.value(guesses))
+    assert here.average(chances[:, 0]).value < here.optimum().value - 0.01

@@ -113,3 +113,20 @@ def test_a_notebook_stores_one_small_svg_the_same_on_every_run(monkeypatch):
     assert "image/svg+xml" in kinds and "image/png" not in kinds
     first, second = ([one["image/svg+xml"] for one in data if "image/svg+xml" in one] for data in shown)
     assert len(first) == 1 and first == second and len(first[0]) < 30_000
+
+
+def test_measured_attacks_stand_beside_one_another(ax):
+    rows = [{"attack": name, "K": 1, "asr": 0.5, "low": 0.4, "high": 0.6} for name in ("markov", "contextual")]
+    names = ["contextual", "noisy channel", "markov"]
+    plotting.measured(ax, pd.DataFrame(rows), "K", names, apart=0.25, label="{}, ours")
+    assert ax.get_legend_handles_labels()[1] == ["contextual, ours", "Markov, ours"]
+    assert [line[0].get_xdata().tolist() for line in ax.containers] == [[1.0], [1.5]]
+    ax.set_xscale("log")
+    plotting.measured(ax, pd.DataFrame(rows), "K", names[1:], apart=0.1)
+    assert ax.containers[-1][0].get_xdata()[0] == pytest.approx(1.1)
+
+
+def test_maps_that_are_compared_share_their_colours(ax):
+    frame = pd.DataFrame([[0.1, 0.2]], index=["a"], columns=["b", "c"])
+    plotting.heat_map(ax, frame, label="loss", largest=0.8)
+    assert ax.collections[0].get_clim() == (0.0, 0.8)

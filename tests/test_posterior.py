@@ -130,3 +130,51 @@ def test_estimated_channels_say_so_and_are_refused_or_bracketed():
             needs_exact(prior, one)
     with pytest.raises(ValueError, match="sums to"):
         Channel.estimated([[1, 1]], 3, "a", "uv")
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_coverage_under_the_true_prior_is_the_success_of_an_attacker_who_is_told(seed):
+    """By brute force; and no other candidates, as many, hold the word more often than those of the truth."""
+    channel, q, generator = random_channel(seed)
+    matrix, true = channel.matrix(), generator.dirichlet(np.ones(6))
+    posterior, ideal = channel.posterior(q, k=6), channel.posterior(true, k=6)
+    candidates = np.argsort(-(q[:, None] * matrix), axis=0, kind="stable")
+    joint = true[:, None] * matrix
+    for k, covered in enumerate(posterior.expected_coverage(true), 1):
+        by_hand = np.take_along_axis(joint, candidates[:k], axis=0).sum()
+        assert covered == pytest.approx(by_hand) and covered <= ideal.expected_coverage(true)[k - 1] + 1e-12
+    curve = ideal.expected_coverage(true)
+    np.testing.assert_allclose(curve, ideal.expected_coverage())  # right about itself
+    np.testing.assert_allclose(curve[[0, -1]], [ideal.expected_success(), 1.0])
+    assert (np.diff(curve, 2) <= 1e-12).all()
+    assert curve[2] == pytest.approx(channel.posterior(true, k=3).coverage())
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_hit_probabilities_are_those_of_each_word_and_average_to_the_success(seed):
+    channel, q, generator = random_channel(seed)
+    q[:2] = 0  # so that some released words may have no explanation
+    matrix, posterior = channel.matrix(), channel.posterior(q / q.sum(), k=2)
+    mode, text = posterior.mode(), generator.choice(channel.inputs, size=30).tolist()
+    by_hand = [sum(matrix[channel.input_index[x], [y == x for y in mode]]) for x in text]
+    hits = posterior.hit_probabilities(text)
+    np.testing.assert_allclose(hits, by_hand)
+    frequencies = np.array([text.count(word) / 30 for word in channel.inputs])
+    assert posterior.expected_success(frequencies) == pytest.approx(hits.mean())
+
+
+def test_what_nothing_explains_counts_as_covered_where_it_is_itself():
+    channel = Channel.from_matrix(np.eye(3), inputs="abc", outputs="abc")
+    posterior = channel.posterior([0.5, 0.5, 0.0], k=2)
+    np.testing.assert_allclose(posterior.expected_coverage([0.25, 0.25, 0.5]), [1.0, 1.0])
+    np.testing.assert_allclose(posterior.hit_probabilities("ca"), [1.0, 1.0])
+
+
+def test_a_posterior_of_positions_knows_its_own_coverage_alone():
+    scores = np.log([[0.5, 0.3, 0.2], [0.1, 0.1, 0.8]])
+    table = Posterior.from_scores([(0, 0), (0, 1)], ["u", "v"], "abc", np.arange(3), scores)
+    np.testing.assert_allclose(table.expected_coverage(), [0.65, 0.85, 1.0])
+    with pytest.raises(ValueError, match="true_prior: this posterior is of positions"):
+        table.expected_coverage([1, 0, 0])
+    with pytest.raises(ValueError, match="hit_probabilities: this posterior is of positions"):
+        table.hit_probabilities(["a"])

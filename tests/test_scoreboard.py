@@ -14,7 +14,7 @@ from textsan import Channel
 from textsan.attacks import ContextFreeBayes
 from textsan.evaluation import Estimate, bootstrap_difference
 from textsan.report import claims, scoreboard
-from textsan.report.tables import difference, estimate, load_tables, ratio, select
+from textsan.report.tables import crossed, difference, estimate, load_tables, over, ratio, select
 
 ROOT = Path(__file__).parents[1]
 SPEC = yaml.safe_load((ROOT / "data" / "scoreboard.yml").read_text(encoding="utf-8"))
@@ -340,3 +340,29 @@ def test_committed_departures_say_what_must_be_so():
     assert (table.effect["the bound's prior counts whole sentences"] < 0).all()
     counters = table.loc["counters are never reset between epsilons"].set_index("epsilon").effect
     assert counters[1.0] == 0 and (counters.diff().dropna() < 0).all()
+
+
+def test_published_rates_of_the_papers_first_table():
+    paper = pd.DataFrame(PUBLISHED)
+    paper = paper[paper.paper == "Tong 2024"]
+    rates = scoreboard.published_rates(paper, "Table 1", "contextual bayesian attack", "K", 1000)
+    assert list(rates) == [1, 5, 10, 15, 20] and rates[1].value == 0.47
+    assert rates[1].high - 0.47 == pytest.approx(0.031, abs=1e-3) == 0.47 - rates[1].low
+    ratios = scoreboard.published_rates(
+        paper, "Table 2", "Contextual Bayesian Attack", "shadow/private size ratio", 1000
+    )
+    assert list(ratios) == [1, 3, 5, 8]
+
+
+def test_crossed_cells_keep_their_order_and_leave_gaps():
+    rows = pd.DataFrame([row("x", 0.3), row("y", 0.2), row("x", 0.1, n_shadow=50)])
+    found = crossed(rows, "n_shadow", "attack")
+    assert list(found.index) == [1000, 50] and list(found.columns) == ["x", "y"]
+    assert found.x[50] == pytest.approx((0.1, 0.09, 0.11)) and found.y[50] is None
+
+
+def test_a_gain_over_an_attack_is_read_or_missing():
+    assert over(row("x", 0.3, **{"over y": 0.1, "over y low": 0.0, "over y high": 0.2}), "y") == Estimate(
+        0.1, 0, 0.2
+    )
+    assert over(row("x", 0.3), "y") is None

@@ -315,23 +315,7 @@ class Channel:
             row numbers and log joint probabilities, both of shape (n outputs, k).
         """
         columns = np.arange(self.shape[1]) if outputs is None else _numbers(outputs, self.output_index, "outputs")
-        k = min(k, self.shape[0])
-
-        def block(part):
-            joint = self._storage.log_columns(part)
-            joint += log_prior
-            if k == 1:
-                best = joint.argmax(axis=1)[:, None]
-            else:
-                best = np.sort(np.argpartition(-joint, k - 1, axis=1)[:, :k], axis=1)
-                order = np.argsort(-np.take_along_axis(joint, best, axis=1), axis=1, kind="stable")
-                best = np.take_along_axis(best, order, axis=1)
-            return best, np.take_along_axis(joint, best, axis=1)
-
-        parts = list(map_blocks(block, columns))
-        if not parts:
-            return np.empty((0, k), dtype=np.intp), np.empty((0, k))
-        return tuple(np.concatenate(part) for part in zip(*parts, strict=True))
+        return self._storage.best_inputs(log_prior, columns, min(k, self.shape[0]))
 
 
 def _numbers(words: Sequence, index: dict[str, int], name: str) -> np.ndarray:

@@ -13,6 +13,7 @@ import numpy as np
 
 from textsan.channel.accelerator import TorchDistances, choose_device
 from textsan.channel.distances import TILE, ScaledDistances
+from textsan.channel.storage import best_by_blocks
 from textsan.text.blocks import BLOCK, map_blocks, map_jobs
 
 WHOLE = 20_000  # inputs and outputs up to which all partial sums are computed and kept; parts are blocks then
@@ -64,6 +65,9 @@ class Exponential:
         i = np.flatnonzero(owner >= 0)
         log_columns[i, owner[i]] = np.logaddexp(log_columns[i, owner[i]], log_stay[owner[i]])
         return log_columns
+
+    def best_inputs(self, log_prior, columns, k):
+        return best_by_blocks(self.log_columns, log_prior, columns, k)
 
     @property
     def log_normaliser(self) -> np.ndarray:

@@ -124,26 +124,72 @@ class Posterior:
         Raises:
             ValueError: a prior for a posterior of positions, which tell of one text only.
         """
+        return float(self.expected_coverage(true_prior)[0])
+
+    def expected_coverage(self, true_prior=None) -> np.ndarray:
+        """How often the original word is among the first 1, 2, .., k candidates, (k,).
+
+        Number K of these is a ceiling for every rule that answers with one of K candidates, whatever else it sees.
+
+        Args:
+            true_prior: as for `expected_success`.
+
+        >>> from textsan import Channel
+        >>> channel = Channel.from_matrix([[0.5, 0.5], [1.0, 0.0]], inputs=["a", "b"], outputs=["u", "v"])
+        >>> channel.posterior([0.5, 0.5], k=2).expected_coverage([0.75, 0.25])
+        array([0.625, 1. ])
+        """
+        ranks = range(self.numbers.shape[1])
         if true_prior is None:
-            return self._expectation(np.exp(self.log_weights[:, 0]))
+            return np.cumsum([self._expectation(np.exp(self.log_weights[:, rank])) for rank in ranks])
         if self._channel is None:
             raise ValueError("true_prior: this posterior is of positions; score its guesses, or pass none")
         true = self._channel.prior_array(true_prior)
-        possible = self.numbers[:, 0] >= 0
-        guess = self.numbers[possible, 0]
-        likelihood = np.exp(self.log_weights[possible, 0] - self._log_prior[guess])
-        return float(true[guess] @ likelihood) + self._own_success(true, np.flatnonzero(~possible))
+        candidates = [self._candidates(rank) for rank in ranks]
+        shares = np.array([float(true[guess] @ likelihood) for guess, likelihood in candidates])
+        own, stays = self._unexplained([self._channel.inputs[number] for number in np.flatnonzero(true)])
+        shares[0] += float(true[own] @ stays)
+        return np.cumsum(shares)
 
-    def _own_success(self, true: np.ndarray, unexplained: np.ndarray) -> float:
-        """What released words contribute that are guessed to be themselves."""
-        index = self._channel.input_index
-        own = [self.released[at] for at in unexplained if self.released[at] in index]
-        own = [word for word in own if true[index[word]] > 0]
+    def hit_probabilities(self, words: Sequence[str]) -> np.ndarray:
+        """Pr(mode(Y) = x | x) of some inputs x: how often the rule is right about each, (len(words),).
+
+        Their mean over the words of a text is the expected success on it, and its interval that of their mean.
+
+        Args:
+            words: inputs of the channel, any of them more than once.
+
+        Raises:
+            ValueError: this posterior is of positions.
+
+        >>> from textsan import Channel
+        >>> channel = Channel.from_matrix([[0.5, 0.5], [1.0, 0.0]], inputs=["a", "b"], outputs=["u", "v"])
+        >>> channel.posterior([0.5, 0.5]).hit_probabilities(["b", "a", "a"])
+        array([1. , 0.5, 0.5])
+        """
+        if self._channel is None:
+            raise ValueError("hit_probabilities: this posterior is of positions; only released words have them")
+        guess, likelihood = self._candidates(0)
+        hits = np.bincount(guess, weights=likelihood, minlength=len(self._channel.inputs))
+        own, stays = self._unexplained(words)
+        hits[own] += stays
+        return hits[[self._channel.input_index[word] for word in words]]
+
+    def _candidates(self, rank: int) -> tuple[np.ndarray, np.ndarray]:
+        """The candidate of this rank for each released word that has one, and its Pr(y | x)."""
+        possible = self.numbers[:, rank] >= 0
+        guess = self.numbers[possible, rank]
+        return guess, np.exp(self.log_weights[possible, rank] - self._log_prior[guess])
+
+    def _unexplained(self, words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        """Those of some inputs whose release no word explains, so that they are guessed, and Pr(x | x) of each."""
+        possible, words = self.numbers[:, 0] >= 0, frozenset(words)
+        own = [y for y, explained in zip(self.released, possible, strict=True) if not explained and y in words]
         if not own:
-            return 0.0
+            return np.empty(0, dtype=np.intp), np.empty(0)
         columns = [self._channel.output_index[word] for word in own]
-        stays = self._channel.rows(own)[np.arange(len(own)), columns]
-        return float(true[[index[word] for word in own]] @ stays)
+        rows = np.array([self._channel.input_index[word] for word in own])
+        return rows, self._channel.rows(own)[np.arange(len(own)), columns]
 
     def _expectation(self, values: np.ndarray) -> float:
         return float(values.sum() if self._channel is not None else values.mean())

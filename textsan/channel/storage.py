@@ -1,14 +1,16 @@
 """How a channel is held: the matrix, or the non-zero entries of its rows; `exponential` has the third way.
 
-All three answer the same questions: `log_rows` and `log_columns` of some row or column numbers, and `sample`; and
-`keeping` makes rows those of the identity, in a table that may have grown by words, and
-`restrict` leaves some rows only.
+All three answer the same questions: `log_rows` and `log_columns` of some row or column numbers, the `best_inputs`
+of some columns, and `sample`; and `keeping` makes rows those of the identity, in a table that may have grown by
+words, and `restrict` leaves some rows only.
 """
 
 from functools import cached_property
 
 import numpy as np
 import scipy
+
+from textsan.text.blocks import map_blocks
 
 
 class Dense:
@@ -22,6 +24,9 @@ class Dense:
 
     def log_columns(self, columns):
         return self.log_matrix[:, columns].T.copy()
+
+    def best_inputs(self, log_prior, columns, k):
+        return best_by_blocks(self.log_columns, log_prior, columns, k)
 
     def keeping(self, rows, columns, shape):
         log_matrix = np.full(shape, -np.inf)
@@ -55,6 +60,18 @@ class Sparse:
     def log_columns(self, columns):
         return _log_dense(self._by_column[:, columns].T)
 
+    def best_inputs(self, log_prior, columns, k):
+        """By the entries of each column alone: what has no entry, or no prior, is -inf, its number 0."""
+        entries = self._by_column[:, columns]
+        x, y = entries.indices, np.repeat(np.arange(len(columns)), np.diff(entries.indptr))
+        joint = np.log(entries.data) + log_prior[x]
+        order = np.lexsort((-joint, y))  # stable, so that ties stay in the order of rows
+        rank = np.arange(len(y)) - entries.indptr[y]  # sorted within columns, so that `y` is as it was
+        order, y, rank = (part[rank < k] for part in (order, y, rank))
+        best, scores = np.zeros((len(columns), k), dtype=np.intp), np.full((len(columns), k), -np.inf)
+        best[y, rank], scores[y, rank] = x[order], joint[order]
+        return best, scores
+
     def keeping(self, rows, columns, shape):
         stays = np.zeros(shape[0])
         stays[rows] = 1.0
@@ -70,6 +87,33 @@ class Sparse:
         indptr, indices, data = self.matrix.indptr, self.matrix.indices, self.matrix.data
         within = _sample_by_row(rows, uniforms, lambda row: data[indptr[row] : indptr[row + 1]])
         return indices[indptr[rows] + within]
+
+
+def best_by_blocks(log_columns, log_prior, columns, k) -> tuple[np.ndarray, np.ndarray]:
+    """The `k` inputs of largest log weight of each column, and these weights, from whole columns.
+
+    Args:
+        log_columns: log Pr(y | .) of some column numbers, (columns, n_in), a function.
+        log_prior: (n_in,)
+        columns: their numbers.
+        k: from 1 to n_in.
+    """
+
+    def block(part):
+        joint = log_columns(part)
+        joint += log_prior
+        if k == 1:
+            best = joint.argmax(axis=1)[:, None]
+        else:
+            best = np.sort(np.argpartition(-joint, k - 1, axis=1)[:, :k], axis=1)
+            order = np.argsort(-np.take_along_axis(joint, best, axis=1), axis=1, kind="stable")
+            best = np.take_along_axis(best, order, axis=1)
+        return best, np.take_along_axis(joint, best, axis=1)
+
+    parts = list(map_blocks(block, columns))
+    if not parts:
+        return np.empty((0, k), dtype=np.intp), np.empty((0, k))
+    return tuple(np.concatenate(part) for part in zip(*parts, strict=True))
 
 
 def _log_dense(matrix) -> np.ndarray:

@@ -10,7 +10,7 @@ import numpy as np
 
 from textsan.attacks import MarkovBayes
 from textsan.evaluation import Estimate, sensitive_positions, words_at
-from textsan.experiments.hierarchy import conditional_expectation
+from textsan.experiments.hierarchy import conditional_expectation, word_prior
 from textsan.mechanisms import Mechanism
 from textsan.priors import MarkovModel
 from textsan.text.vocabulary import count_words
@@ -84,7 +84,7 @@ class KnownSource:
         Args:
             guesses: one for each of `positions`.
         """
-        return conditional_expectation(self._worth(guesses), self.positions)
+        return self.average(self._worth(guesses))
 
     def regret(self, guesses: Sequence[str]) -> Estimate:
         """`optimum` minus `value`, position by position: 0 for the best attack, and never less for any.
@@ -92,13 +92,45 @@ class KnownSource:
         Args:
             guesses: one for each of `positions`.
         """
-        pairs = zip(self.best.confidence(self.released), self._worth(guesses), strict=True)
-        lost = [best - worth for best, worth in pairs]
-        exact = [np.where(abs(part) > 1e-12, part, 0.0) for part in lost]  # the two differ by rounding
-        return conditional_expectation(exact, self.positions)
+        confidence = self.best.confidence(self.released)
+        lost = np.array([confidence[d][i] for d, i in self.positions]) - self._worth(guesses)
+        return self.average(np.where(abs(lost) > 1e-12, lost, 0.0))  # the two differ by rounding
 
-    def _worth(self, guesses: Sequence[str]) -> list[np.ndarray]:
-        worth = [np.zeros(len(doc)) for doc in self.docs]
-        for (d, i), guess in zip(self.positions, guesses, strict=True):
-            worth[d][i] = self._posteriors[d][i].get(guess, 0.0)
-        return worth
+    def chances(self) -> np.ndarray:
+        """What a released sentence says of each candidate for a word of it, (positions, candidates).
+
+        Row by row Pr(x_i = x | y_1 .. y_n) of the words x that are possible, the largest Pr(x | y_i) first, then
+        zeros. The sum of the first K is the chance that the word is among them, their largest that of the best
+        guess among them.
+
+        >>> from textsan import CusText, Embeddings
+        >>> mechanism = CusText(Embeddings("abc", [[0.0], [1.0], [2.0]]), 1.0, k=3)
+        >>> source = corpus_source([["a", "b", "b", "c"]], "abc")
+        >>> here = KnownSource(source, mechanism, n_private=5, n_shadow=1, seed=0)
+        >>> here.chances().shape, bool(np.allclose(here.chances().sum(axis=1), 1))
+        ((20, 3), True)
+        """
+        channel = self.mechanism.channel
+        alone = channel.posterior(word_prior(self.source, channel.inputs), k=len(channel.inputs))
+        numbers = alone.numbers[:, (alone.numbers >= 0).any(axis=0)]
+        found = np.zeros((len(self.positions), numbers.shape[1]))
+        for row, (d, i) in enumerate(self.positions):
+            given = self._posteriors[d][i]
+            candidates = numbers[channel.output_index[self.released[d][i]]]
+            found[row] = [given.get(channel.inputs[x], 0.0) if x >= 0 else 0.0 for x in candidates]
+        return found
+
+    def average(self, values: Sequence[float]) -> Estimate:
+        """The mean of what is expected at each position, with the interval of independent sentences.
+
+        Args:
+            values: one for each of `positions`.
+        """
+        by_sentence = [np.zeros(len(doc)) for doc in self.docs]
+        for (d, i), value in zip(self.positions, values, strict=True):
+            by_sentence[d][i] = value
+        return conditional_expectation(by_sentence, self.positions)
+
+    def _worth(self, guesses: Sequence[str]) -> np.ndarray:
+        at = zip(self.positions, guesses, strict=True)
+        return np.array([self._posteriors[d][i].get(guess, 0.0) for (d, i), guess in at])

@@ -10,6 +10,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     submodules=[
         "enumeration",
         "repeated_releases",
+        "wrong_prior",
     ],
     submod_attrs={
         "vulnerability": [

@@ -12,7 +12,18 @@ import numpy as np
 from .display import matrix, reading, table
 from .looks import GREY, INK, look
 
-__all__ = ["channel_map", "heat_map", "look", "matrix", "points", "reading", "style", "table", "theory"]
+__all__ = [
+    "channel_map",
+    "heat_map",
+    "look",
+    "matrix",
+    "measured",
+    "points",
+    "reading",
+    "style",
+    "table",
+    "theory",
+]
 
 # Beside black and white, which pages exchange in the dark: text on a coloured cell keeps its colour.
 _ON_LIGHT, _ON_DARK = "#111111", "#fefefe"
@@ -98,6 +109,26 @@ def points(
     )
 
 
+def measured(ax, rows, x: str, attacks: Sequence[str], *, apart: float = 0.0, label: str = "{}"):
+    """The success of some attacks in a result table, as points with their intervals, beside one another.
+
+    Args:
+        ax: matplotlib axes; on a logarithmic one, set before, neighbours are apart by a factor.
+        rows: as from `report.tables.load_tables`.
+        x: the column of the abscissae.
+        attacks: names in the registry; one that has no row is left out.
+        apart: how far the points of two attacks at the same x are from each other, or by which factor less one.
+        label: legend entries, of the attack's own.
+    """
+    for number, name in enumerate(attacks):
+        some = rows[rows["attack"] == name]
+        at = some[x].astype(float)
+        at = at * (1 + apart) ** number if ax.get_xscale() == "log" else at + apart * number
+        if len(some):
+            values = some[["asr", "low", "high"]].to_numpy()
+            points(ax, at, values, attack=name, label=label.format(look(attack=name).label))
+
+
 def theory(
     ax,
     x: Sequence[float],
@@ -144,20 +175,21 @@ def channel_map(ax, rows, inputs: Sequence[str], outputs: Sequence[str], *, scal
     return image
 
 
-def heat_map(ax, frame, *, label: str):
+def heat_map(ax, frame, *, label: str, largest: float | None = None):
     """A data frame of numbers as a heat map, values in the cells; blank where empty, blue below zero, red above.
 
     Args:
         ax: matplotlib axes.
         frame: one row and one column a label, names of index and columns for the axes.
         label: what the numbers are, on the colour bar.
+        largest: where the colours end, the same for maps that are compared; None is the frame's own.
     """
     import seaborn
 
     signed = bool((frame.min() < 0).any())
     colours = {"cmap": "vlag", "center": 0} if signed else {"cmap": "cividis", "vmin": 0}
     values = {"annot": True, "fmt": ".2f", "annot_kws": {"size": 8}}
-    seaborn.heatmap(frame, ax=ax, cbar_kws={"label": label}, **values, **colours)
+    seaborn.heatmap(frame, ax=ax, vmax=largest, cbar_kws={"label": label}, **values, **colours)
     for text in ax.texts:
         text.set_color(_ON_DARK if text.get_color() == "w" else _ON_LIGHT)
     ax.grid(False)

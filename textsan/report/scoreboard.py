@@ -82,6 +82,32 @@ def settings(text: str) -> dict[str, str | float]:
     return found
 
 
+def published_rates(
+    published: pd.DataFrame, table_or_figure: str, mechanism_or_method: str, key: str, attacked: int
+) -> dict[float, Estimate]:
+    """Published rates by a number of their setting, with the intervals that so many attacked words leave open.
+
+    Their half width is 1.96 standard errors of a rate of one half, as in the rule above.
+
+    Args:
+        published: paper_numbers.csv, the rows of one paper.
+        table_or_figure, mechanism_or_method: which rows of it.
+        key: the name of the number in the setting.
+        attacked: words that each rate was measured on.
+
+    >>> rows = {"table_or_figure": "T", "mechanism_or_method": "A", "setting": ["K=1; x", "K=5"], "value": [0, 1]}
+    >>> for k, rate in published_rates(pd.DataFrame(rows), "T", "A", "K", 9604).items():
+    ...     print(k, rate)
+    1.0 0.000 [-0.010, 0.010]
+    5.0 1.000 [0.990, 1.010]
+    """
+    half = 1.96 * np.sqrt(0.25 / attacked)
+    where = {"table_or_figure": table_or_figure, "mechanism_or_method": mechanism_or_method}
+    rows = select(published, where).to_dict("records")
+    rates = {settings(row["setting"])[key]: float(row["value"]) for row in rows}
+    return {at: Estimate(rate, rate - half, rate + half) for at, rate in rates.items()}
+
+
 def verdict(ours: Estimate, published: float, band: float, limit: str = "") -> str:
     """ "agrees" or "differs", by the rule at the head of this module.
 

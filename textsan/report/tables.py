@@ -1,7 +1,7 @@
 """The committed result tables, read alike whatever made them, and the rows of them that are asked for."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -88,6 +88,29 @@ def estimate(row: Mapping, column: str = "asr") -> Estimate:
     ends = ("low", "high") if column == "asr" else (f"{column}_low", f"{column}_high")
     value = float(row[column])
     return Estimate(value, *(float(row[end]) if end in row and row[end] == row[end] else value for end in ends))
+
+
+def crossed(rows: pd.DataFrame, index: str, columns: str, cell: Callable = estimate) -> pd.DataFrame:
+    """One value a cell, a row for each value of one column and a column for each of another, in their order.
+
+    Args:
+        rows: of a table; where two fall into one cell, the last one counts.
+        index, columns: the names of the two columns.
+        cell: what is shown of a row; None leaves the cell empty.
+
+    >>> rows = [{"n": 2, "attack": "markov", "asr": 0.5}, {"n": 1, "attack": "other", "asr": 0.25}]
+    >>> crossed(pd.DataFrame(rows), "n", "attack", lambda row: row["asr"])
+       markov  other
+    n
+    2     0.5    NaN
+    1     NaN   0.25
+    """
+    cells: dict = {}
+    for row in rows.to_dict("records"):
+        cells.setdefault(row[columns], {})[row[index]] = cell(row)
+    places = rows[index].drop_duplicates().tolist()
+    filled = {name: [found.get(at) for at in places] for name, found in cells.items()}
+    return pd.DataFrame(filled, index=pd.Index(places, name=index))
 
 
 def difference(row: Mapping, other: Mapping, column: str = "asr", other_column: str = "asr") -> Estimate:

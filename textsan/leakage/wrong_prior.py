@@ -1,0 +1,136 @@
+"""What an attacker loses by a prior that is counted in other text, and which missing facts the loss is due to.
+
+The loss is V(X | Y) minus the expected success of the rule that the wrong prior gives; it needs no draw. Three
+facts separate the attacker's prior from the true one, `FACTS`. Told any of them, the attacker corrects the prior
+and, as a rule, succeeds more often. What a fact is worth depends on which others are known already, so its part of
+the loss is the mean gain over all orders in which the facts can be told, its Shapley value (Shapley 1953).
+"""
+
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from functools import cache
+from itertools import permutations
+from typing import NamedTuple
+
+import numpy as np
+
+from textsan.channel import Channel
+from textsan.evaluation import Estimate, bootstrap_mean, sensitive_positions, words_at
+from textsan.priors import Prior
+from textsan.text.vocabulary import count_words
+
+FACTS = "weight of unseen words", "which unseen words", "frequencies of seen words"
+"""The true probability of all words that the attacker has not seen; how they share it; and how the others do."""
+
+
+class PriorLoss(NamedTuple):
+    """Success with the true prior and with that of the attacker, and what the difference is due to.
+
+    Attributes:
+        bound: V(X | Y).
+        success: of the rule that the attacker's prior gives.
+        unseen: the true probability of the words that the attacker's text lacks.
+        parts: of the loss, by fact; they add up to it. A part below zero is of a fact that misleads.
+    """
+
+    bound: float
+    success: float
+    unseen: float
+    parts: dict[str, float]
+
+    @property
+    def loss(self) -> float:
+        """`bound` minus `success`, at least 0 up to rounding."""
+        return self.bound - self.success
+
+
+def prior_loss(channel: Channel, counts: Mapping[str, int], true: Prior) -> PriorLoss:
+    """The loss of the context-free attack with a prior from counts, one added to each, and its parts.
+
+    Args:
+        channel: Pr(y | x), its inputs the words under attack (`Channel.restrict` leaves those alone).
+        counts: occurrences of words in the attacker's text.
+        true: Pr(x) of the text under attack.
+
+    Raises:
+        ValueError: the true prior has mass on words that are no inputs.
+
+    >>> channel = Channel.from_matrix([[0.6, 0.4], [0.4, 0.6]], inputs=["a", "b"], outputs=["u", "v"])
+    >>> found = prior_loss(channel, {"a": 9}, Prior(["a", "b"], [0.1, 0.9]))
+    >>> round(found.bound, 6), round(found.success, 6), round(found.parts["weight of unseen words"], 6)
+    (0.9, 0.1, 0.8)
+    """
+
+    @cache
+    def success(facts: frozenset[str]) -> float:
+        return channel.posterior(told(facts, counts, true, channel.inputs), k=1).expected_success(true)
+
+    unseen = float(sum(p for word, p in zip(true.words, true.probabilities, strict=True) if not counts.get(word)))
+    parts = shapley_values(FACTS, success)
+    return PriorLoss(success(frozenset(FACTS)), success(frozenset()), unseen, parts)
+
+
+def loss_on_text(channel: Channel, counts: Mapping[str, int], docs: Sequence[Sequence[str]], *, seed) -> Estimate:
+    """The same loss on one text, with the 95 % interval that other documents of its kind would give.
+
+    Args:
+        channel, counts: as for `prior_loss`; words that are no inputs are not attacked.
+        docs: token lists under attack.
+        seed: int or Generator, of resampling the documents.
+
+    >>> channel = Channel.from_matrix([[0.6, 0.4], [0.4, 0.6]], inputs=["a", "b"], outputs=["u", "v"])
+    >>> print(loss_on_text(channel, {"a": 9}, [["b", "b"], ["a", "b"], ["b"]], seed=0))
+    0.600 [0.000, 1.000]
+    """
+    positions = sensitive_positions(docs, channel.inputs)
+    words = words_at(docs, positions)
+    true = Prior.from_counts(count_words([words]), channel.inputs, alpha_inverse=0)
+    rules = (channel.posterior(prior, k=1) for prior in (true, told((), counts, true, channel.inputs)))
+    best, own = (rule.hit_probabilities(words) for rule in rules)
+    return bootstrap_mean(best - own, [document for document, _ in positions], seed=seed)
+
+
+def told(facts: Collection[str], counts: Mapping[str, int], true: Prior, words: Sequence[str]) -> np.ndarray:
+    """The add-one prior of counts, corrected by some of `FACTS`, (len(words),); of all, the true prior.
+
+    Args:
+        facts: those the attacker is told.
+        counts: occurrences of words in the attacker's text.
+        true: where the facts are from.
+        words: those that the prior ranges over.
+
+    >>> told(["weight of unseen words"], {"a": 3}, Prior("abc", [0.4, 0.6, 0.0]), "abc")
+    array([0.4, 0.3, 0.3])
+    """
+    exact = true.aligned(list(words))
+    occurrences = np.array([counts.get(word, 0) for word in words], dtype=np.float64)
+    guess, seen = _scaled(occurrences + 1), occurrences > 0
+    weight, which, frequencies = (exact if fact in facts else guess for fact in FACTS)
+    unseen = weight[~seen].sum()
+    return _scaled(_scaled(frequencies * seen) * (1 - unseen) + _scaled(which * ~seen) * unseen)
+
+
+def shapley_values(players: Sequence[Hashable], value: Callable[[frozenset], float]) -> dict[Hashable, float]:
+    """The mean gain by each player over all orders in which they can join; the gains add up to that of all.
+
+    Args:
+        players: a few; every subset of them is valued once.
+        value: of a set of players.
+
+    >>> shapley_values("ab", lambda some: {"": 0.0, "a": 1.0, "b": 2.0, "ab": 5.0}["".join(sorted(some))])
+    {'a': 2.0, 'b': 3.0}
+    """
+    orders = list(permutations(players))
+    joined = {frozenset(order[:size]) for order in orders for size in range(len(order) + 1)}
+    worth = {some: value(some) for some in joined}
+    gains = dict.fromkeys(players, 0.0)
+    for order in orders:
+        for size, player in enumerate(order):
+            gain = worth[frozenset(order[: size + 1])] - worth[frozenset(order[:size])]
+            gains[player] += gain / len(orders)
+    return gains
+
+
+def _scaled(weights: np.ndarray) -> np.ndarray:
+    """Summing to one; nothing stays nothing."""
+    total = weights.sum()
+    return weights / total if total > 0 else weights
