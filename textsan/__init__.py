@@ -43,6 +43,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
             "count_words",
             "load_dataset",
             "load_embeddings",
+            "load_plugin",
             "tokenize",
         ],
         "version": ["__version__"],

@@ -20,6 +20,7 @@ from textsan.auditing.writing import Writing
 from textsan.experiments.cluster import connect
 from textsan.mechanisms import Mechanism
 from textsan.mechanisms.base import UnknownWord
+from textsan.text.plugins import Needed
 
 _SIZE = 1 << 19  # characters of a shard: about 100,000 tokens
 _NAMES = 20  # names of other fields that are kept for the summary
@@ -101,6 +102,9 @@ class Job:
     seed: int | None = None
     writing: Writing = Writing()
 
+    def __reduce__(self):
+        return _job_of, (Needed(), self.mechanism, self.seed, self.writing)
+
     def sanitize(self, shard: Shard) -> Sanitized:
         """A shard sanitized.
 
@@ -138,6 +142,11 @@ class Job:
         # A lone surrogate, which only json can hold, is written as the escape that it was.
         content = (shard.head + "".join(texts)).encode("utf-8", "backslashreplace")
         return Sanitized(compress(content, shard.compression), counts)
+
+
+def _job_of(needed: Needed, *parts) -> Job:
+    """A job in another process, which has imported the plugins that its mechanism is of."""
+    return Job(*parts)
 
 
 def cut(files: Iterable[File], field: str, key: str) -> Iterator[Shard]:

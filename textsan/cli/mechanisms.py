@@ -6,10 +6,11 @@ from typing import Literal, get_args, get_origin
 
 import click
 
+from textsan.cli.plugins import PluginCommand
 from textsan.text.docstrings import short_meaning
 
 
-class MechanismCommand(click.Command):
+class MechanismCommand(PluginCommand):
     """A command with `--mechanism` and its parameters; the registry is read when the command is, not before."""
 
     def parse_args(self, context, args):

@@ -3,9 +3,10 @@
 import click
 
 from textsan.cli.errors import fail
+from textsan.cli.plugins import PluginCommand
 
 
-@click.command()
+@click.command(cls=PluginCommand)
 @click.argument("spec", type=click.Path(exists=True, dir_okay=False))
 @click.option("-o", "--output", help="Folder of the results.  [default: runs/sweeps/ and the name of SPEC]")
 @click.option("-j", "--workers", type=click.IntRange(min=1), help="Processes.  [default: one a core]")
@@ -30,8 +31,8 @@ def sweep(spec, output, workers, scheduler, over, status, recertify, seed, table
     """Run the grid of experiments in SPEC; a sweep that was stopped goes on where it was.
 
     Results of single cells are in OUTPUT/cells, the table of all of them is OUTPUT/results.csv, and what made it
-    OUTPUT/results.yml. With a scheduler, its workers must reach OUTPUT under the same name. Cells that other code
-    made are stale, and are computed anew.
+    OUTPUT/results.yml. With a scheduler, its workers must reach OUTPUT, and plugins, under the same names. Cells
+    that other code made are stale, and are computed anew. SPEC may name plugins, too.
 
     Example: textsan sweep data/sweeps/quick.yml --over context-free
     """

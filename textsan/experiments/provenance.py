@@ -42,7 +42,10 @@ def code_of(cell: Mapping) -> Code:
 
 def _constructors(cell: Mapping) -> Iterator[tuple[str, str]]:
     for known, part in ((MECHANISMS, "defence"), (ATTACKS, "attack")):
-        yield known[cell[part]["name"]].origin
+        entry = known[cell[part]["name"]]
+        yield entry.origin
+        if entry.plugin:
+            yield entry.plugin, EVERYTHING
 
 
 def code_from(roots: Iterable[tuple[str, str]]) -> Code:
@@ -213,18 +216,29 @@ def _bound(node: ast.AST) -> list[str]:
 def _file(module: str) -> Path | None:
     """The file of a module; None if it has none, as a notebook."""
     top, *rest = module.split(".")
-    own = getattr(importlib.import_module(top), "__file__", None)
-    if not rest:
-        return own and Path(own)
-    folder = Path(own).parent.joinpath(*rest)
+    own = _top(top)
+    if own is None or not rest:
+        return own if own and own.is_file() else None
+    folder = own.parent.joinpath(*rest)
     found = [path for path in (folder / "__init__.py", folder.with_suffix(".py")) if path.is_file()]
     return found[0] if found else None
 
 
-def _path(label: str) -> Path:
-    top = label.partition("/")[0].removesuffix(".py")
-    own = Path(importlib.import_module(top).__file__)
-    return own.parents[own.name == "__init__.py"] / label
+def _top(name: str) -> Path | None:
+    """The file of a top-level module, or what it would be in a folder without one; None of a notebook."""
+    module = importlib.import_module(name)
+    if own := getattr(module, "__file__", None):
+        return Path(own)
+    return Path(next(iter(module.__path__)), "__init__.py") if hasattr(module, "__path__") else None
+
+
+def _path(label: str) -> Path | None:
+    """The file that a label stands for; None of a plugin that has not been imported."""
+    try:
+        own = _top(label.partition("/")[0].removesuffix(".py"))
+    except ModuleNotFoundError:
+        return None
+    return own and own.parents[own.name == "__init__.py"] / label
 
 
 @cache

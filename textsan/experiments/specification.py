@@ -8,6 +8,9 @@
     attack: [unchanged, context-free, {name: markov, k: 20}]
     seed: [0, 1]
 
+`plugins: my_module.py`, or a list, names files (from the folder of the specification) or modules that register
+mechanisms and attacks of one's own.
+
 Every value may be one or a list; the grid is the product of them. `n_positions`, a number of attacked positions,
 may be left out (all of them), and so may `seed` (0), `shadow_dataset` (where the attacker's sentences are of
 another data set than the private ones), `targets` (protected; or census or presidio, the personal names that this
@@ -30,6 +33,7 @@ from textsan.experiments import problems
 from textsan.mechanisms import MECHANISMS
 from textsan.text import checks
 from textsan.text.corpora import load_dataset
+from textsan.text.plugins import load_plugin
 from textsan.text.registry import Registry
 
 _NUMBERS = {
@@ -61,9 +65,10 @@ def read_spec(path: Path) -> list[Cell]:
         raise ValueError(f"spec: {path} is no YAML ({' '.join(str(error).split())})") from None
     if not isinstance(spec, dict):
         raise ValueError(f"spec: {path} is no mapping; its keys are {', '.join(_KEYS)}")
+    _load_plugins(spec.pop("plugins", []), Path(path).parent)
     for key in spec:
         if key not in _KEYS:
-            raise KeyError(f"spec: key {key!r} is unknown; known: {', '.join(_KEYS)}")
+            raise KeyError(f"spec: key {key!r} is unknown; known: {', '.join(_KEYS)}, plugins")
     missing = [key for key in _KEYS if key not in spec and key not in _DEFAULTS]
     if missing:
         raise KeyError(f"spec: key {missing[0]!r} is missing; known: {', '.join(_KEYS)}")
@@ -80,6 +85,13 @@ def read_spec(path: Path) -> list[Cell]:
         axes[key] = [choice for entry in _listed(key, spec[key]) for choice in _choices(key, entry, known)]
     cells = (dict(zip(axes, values, strict=True)) for values in product(*axes.values()))
     return list({cell_name(cell): cell for cell in cells}.values())
+
+
+def _load_plugins(given, folder: Path) -> None:
+    for name in given if isinstance(given, list) else [given]:
+        if not isinstance(name, str):
+            raise ValueError(f"plugins: {name!r} is no name; pass a path like my_module.py, or a module")
+        load_plugin(folder / name if name.endswith(".py") else name)
 
 
 def _dataset(key: str, name) -> str:

@@ -37,7 +37,7 @@ from textsan.experiments.cluster import connect
 from textsan.experiments.specification import Cell, cell_name
 from textsan.mechanisms import MECHANISMS
 from textsan.models import encoders
-from textsan.text import extras
+from textsan.text import extras, plugins
 from textsan.text.registry import Entry
 
 _log = logging.getLogger(__name__)
@@ -153,7 +153,9 @@ def compute(
     stored.mkdir(parents=True, exist_ok=True)
     families: dict[str, Family] = {}
     for cell in cells:
-        family = families.setdefault(json.dumps(cell | {"attack": None}), Family([], [], plugged_in()))
+        family = families.setdefault(
+            json.dumps(cell | {"attack": None}), Family([], [], plugged_in(), plugins.loaded())
+        )
         family.cells.append(cell)
         family.codes.append(provenance.code_of(cell))
     total, failures = of or len(cells), []
@@ -309,11 +311,13 @@ class Family(NamedTuple):
         cells: the cells.
         codes: what code makes each of them.
         plugged: mechanisms and attacks that the worker does not know by itself.
+        plugins: those that the worker must import.
     """
 
     cells: list[Cell]
     codes: list[provenance.Code]
     plugged: tuple[list[Entry], list[Entry]]
+    plugins: dict[str, str]
 
 
 def plugged_in() -> tuple[list[Entry], list[Entry]]:
@@ -364,10 +368,11 @@ def _computed_by(cluster, families: list[Family], stored: Path) -> Iterator[tupl
 def _run_family(family: Family, stored: Path) -> tuple[int, list[str]]:
     """In a worker: all attacks on one sanitized text; how many cells, and a line for each that failed."""
     failures, cells = [], family.cells
-    for registry, entries in zip((MECHANISMS, ATTACKS), family.plugged, strict=True):
-        for entry in entries:
-            registry.add(entry)
     try:
+        plugins.load_same(family.plugins)
+        for registry, entries in zip((MECHANISMS, ATTACKS), family.plugged, strict=True):
+            for entry in entries:
+                registry.add(entry)
         shared = {key: value for key, value in cells[0].items() if key not in ("defence", "attack")}
         defence = dict(cells[0]["defence"])
         problem = problems.prepare(**shared, mechanism=defence.pop("name"), **defence)

@@ -17,6 +17,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     submod_attrs={
         "corpora": ["Record", "load_dataset"],
         "embeddings": ["Embeddings", "load_embeddings"],
+        "plugins": ["load_plugin"],
         "vocabulary": ["STOP_WORDS", "count_words", "tokenize"],
     },
 )

@@ -1,7 +1,6 @@
 """Extras: which of them brings a library that is not installed."""
 
 import re
-from importlib.metadata import requires
 
 
 def install_line(library: str) -> str | None:
@@ -13,6 +12,8 @@ def install_line(library: str) -> str | None:
     >>> install_line("torch.nn"), install_line("nowhere")
     ("pip install 'textsan[models]'", None)
     """
+    from importlib.metadata import requires
+
     wanted = _plain(library.partition(".")[0])
     for line in requires("textsan"):
         found = re.match(r"([\w.-]+).*\bextra *== *[\"'](\w+)[\"']$", line)

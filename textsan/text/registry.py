@@ -4,14 +4,15 @@ A registry names constructors by import path and loads one when it is used, so t
 uses. The command line, sweeps, plots and tables all read the same entries.
 """
 
+import functools
 import importlib
 import inspect
 import types
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Union, get_args, get_origin
 
-from textsan.text import checks
+from textsan.text import checks, plugins
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class Entry:
         marker: matplotlib's name of its points.
         is_bound: whether it is made with the truth, as bounds are.
         line: matplotlib's style of its lines.
+        plugin: the module that registered it, if a plugin did; set when it is.
     """
 
     name: str
@@ -35,6 +37,7 @@ class Entry:
     marker: str = "o"
     is_bound: bool = False
     line: str = "-"
+    plugin: str | None = None
 
     def load(self) -> Callable:
         """The constructor, imported now."""
@@ -49,8 +52,11 @@ class Entry:
     @property
     def origin(self) -> tuple[str, str]:
         """The module of the constructor, and the name in it that the constructor is, or is a method of."""
-        if callable(self.constructor):
-            return self.constructor.__module__, self.constructor.__qualname__.partition(".")[0]
+        made = self.constructor
+        while isinstance(made, functools.partial):
+            made = made.func
+        if callable(made):
+            return made.__module__, made.__qualname__.partition(".")[0]
         module, _, path = self.constructor.partition(":")
         return module, path.partition(".")[0]
 
@@ -72,7 +78,7 @@ _INNER = {"seed", "device"}  # chosen by what runs the experiment
 
 
 class Registry(Mapping[str, Entry]):
-    """Entries by name, in the order in which they were registered.
+    """Entries by name, in the order in which they were registered; those of installed plugins are among them.
 
     >>> fruit = Registry("fruit")
     >>> _ = fruit.register("pear", dict, label="Pear")
@@ -82,6 +88,7 @@ class Registry(Mapping[str, Entry]):
 
     def __init__(self, what: str, entries: tuple[Entry, ...] = ()):
         self.what, self._entries = what, {entry.name: entry for entry in entries}
+        self._built_in = frozenset(entries)
 
     def register(self, name: str, constructor: str | Callable, *, label: str | None = None, **drawn: Any) -> Entry:
         """Makes a name known, everywhere.
@@ -101,27 +108,32 @@ class Registry(Mapping[str, Entry]):
 
     def add(self, entry: Entry) -> Entry:
         """Makes an entry known under its name, in the place of one that has it."""
-        self._entries[entry.name] = entry
+        self._entries[entry.name] = entry = replace(entry, plugin=plugins.importing() or entry.plugin)
         return entry
 
     @property
     def plugged_in(self) -> list[Entry]:
-        """The entries that another process does not know by itself: their constructors are no import paths."""
-        return [entry for entry in self._entries.values() if callable(entry.constructor)]
+        """The entries that another process knows neither by itself nor by the plugins that it imports."""
+        return [entry for entry in self._known().values() if entry not in self._built_in and entry.plugin is None]
+
+    def _known(self) -> dict[str, Entry]:
+        plugins.load_installed()
+        return self._entries
 
     def __getitem__(self, name: str) -> Entry:
-        if name not in self._entries:
-            raise KeyError(f"{self.what}: name {name!r} is unknown; known: {', '.join(self._entries)}")
-        return self._entries[name]
+        known = self._known()
+        if name not in known:
+            raise KeyError(f"{self.what}: name {name!r} is unknown; known: {', '.join(known)}")
+        return known[name]
 
     def __contains__(self, name) -> bool:
-        return name in self._entries
+        return name in self._known()
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._entries)
+        return iter(self._known())
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return len(self._known())
 
 
 def _alternatives(annotation) -> tuple:

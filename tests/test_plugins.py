@@ -1,0 +1,260 @@
+"""Mechanisms and attacks in files of one's own: swept, sanitized with, and part of what makes a result stale."""
+
+import csv
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+import textsan
+from textsan.attacks import ATTACKS
+from textsan.cli.main import main
+from textsan.experiments import provenance, specification
+from textsan.mechanisms import MECHANISMS
+from textsan.report import looks
+from textsan.text import plugins
+from textsan.text.registry import Registry
+
+MECHANISM = '''"""Every word stays, or becomes the next one of the vocabulary."""
+import numpy as np
+from textsan import Channel
+from textsan.mechanisms import MECHANISMS, Mechanism
+
+class Swap(Mechanism):
+    def __init__(self, embeddings, share: float = 0.25):
+        super().__init__(embeddings.words[:50])
+        self.share = share
+    @property
+    def channel(self):
+        swapped = np.roll(np.eye(50), 1, axis=1)
+        return Channel.from_matrix((1 - self.share) * np.eye(50) + self.share * swapped, self.inputs, self.inputs)
+
+MECHANISMS.register("swap", Swap, label="Swap", colour="#AA3377", marker="h")
+'''
+ATTACK = '''"""The word before the released one in the vocabulary."""
+from textsan.attacks import ATTACKS, Attack
+
+class Previous(Attack):
+    def __init__(self, words):
+        self.before = dict(zip(words[1:] + words[:1], words))
+    @classmethod
+    def against(cls, knowledge):
+        return cls(knowledge.channel.inputs)
+    def _guess(self, docs, positions):
+        return [self.before.get(docs[d][i], docs[d][i]) for d, i in positions]
+
+ATTACKS.register("previous word", Previous.against)
+'''
+SPEC = {
+    "dataset": "rt",
+    "n_private": 60,
+    "n_shadow": 20,
+    "seed": [0, 1],
+    "defence": [{"name": "swap", "share": [0.25, 0.75]}, {"name": "custext", "epsilon": 1}],
+    "attack": ["unchanged", "previous word"],
+}
+
+
+@pytest.fixture
+def own(tmp_path):
+    """A folder with both plugins; nobody is in it."""
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "swap_mechanism.py").write_text(MECHANISM)
+    (tmp_path / "own" / "previous_attack.py").write_text(ATTACK)
+    return tmp_path / "own"
+
+
+@pytest.fixture
+def folder(tmp_path, own):
+    """A folder with a specification, in which commands run."""
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work" / "spec.yml").write_text(yaml.safe_dump(SPEC))
+    return tmp_path / "work"
+
+
+def command(folder, *arguments, **environment):
+    """`textsan` in a process of its own."""
+    program = [sys.executable, "-m", "textsan.cli", *map(str, arguments)]
+    root = os.pathsep.join([str(Path(textsan.__file__).parents[1]), environment.pop("PYTHONPATH", "")])
+    environment = {**os.environ, "PYTHONPATH": root.rstrip(os.pathsep), **environment}
+    return subprocess.run(program, cwd=folder, env=environment, capture_output=True, text=True)
+
+
+@pytest.fixture
+def forgotten(monkeypatch):
+    """Registries and modules are afterwards what they were."""
+    monkeypatch.setattr(plugins, "_loaded", {})
+    for registry in (MECHANISMS, ATTACKS):
+        monkeypatch.setattr(registry, "_entries", dict(registry._entries))
+    yield
+    for name in ("swap_mechanism", "previous_attack"):
+        sys.modules.pop(name, None)
+    for cached in (provenance._closure, provenance._source, provenance._file, provenance._fingerprint):
+        cached.cache_clear()
+
+
+def rates(folder):
+    with (folder / "out" / "results.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    return {(row["defence_parameters"], row["attack"], row["seed"]): float(row["asr"]) for row in rows}
+
+
+PLUGINS = ("--plugin", "../own/swap_mechanism.py", "--plugin", "../own/previous_attack.py")
+SWEEP = ("sweep", "spec.yml", "-o", "out", "-j", "2")
+
+
+def test_fifteen_lines_each_are_swept_with_two_workers_and_their_file_is_their_key(folder, own, default_data):
+    assert len(MECHANISM.splitlines()) <= 16 and len(ATTACK.splitlines()) <= 15
+    done = command(folder, *SWEEP, *PLUGINS)
+    assert done.returncode == 0, done.stderr
+    found = rates(folder)
+    assert len(found) == 12
+    for seed in "01":
+        for share in (0.25, 0.75):
+            row = json.dumps({"share": share})
+            assert found[row, "unchanged", seed] == pytest.approx(1 - share, abs=0.1)
+            assert found[row, "previous word", seed] == pytest.approx(share, abs=0.1)
+    record = yaml.safe_load((folder / "out" / "results.yml").read_text())
+    assert {"swap_mechanism.py", "previous_attack.py", "textsan/attacks/base.py"} <= set(record["modules"])
+
+    (own / "swap_mechanism.py").write_text(f"# only a comment\n{MECHANISM}")
+    assert "12 fresh, 0 stale" in command(folder, *SWEEP, *PLUGINS, "--status").stdout
+    (own / "swap_mechanism.py").write_text(MECHANISM.replace("eye(50), 1,", "eye(50), -1,"))
+    said = command(folder, *SWEEP, *PLUGINS, "--status").stdout
+    assert "4 fresh, 8 stale (made by other code: swap_mechanism.py), 0 missing" in said
+    assert command(folder, *SWEEP, *PLUGINS).returncode == 0
+    assert rates(folder)[json.dumps({"share": 0.75}), "previous word", "0"] < 0.1
+
+
+def test_a_specification_names_its_plugins_from_its_own_folder(folder, own, default_data):
+    spec = SPEC | {"plugins": ["swap_mechanism.py", "previous_attack.py"], "seed": 0}
+    (folder / "inside").mkdir()
+    (folder / "inside" / "spec.yml").write_text(yaml.safe_dump(spec))
+    for name in spec["plugins"]:
+        (own / name).rename(folder / "inside" / name)
+    done = command(folder, "sweep", "inside/spec.yml", "-o", "out", "-j", "2")
+    assert done.returncode == 0 and len(rates(folder)) == 6, done.stderr
+
+
+def test_a_module_on_the_path_is_a_plugin_and_workers_of_a_dask_cluster_import_it(
+    folder, own, default_data, monkeypatch
+):
+    from distributed import LocalCluster
+
+    (own / "mine").mkdir()
+    (own / "swap_mechanism.py").rename(own / "mine" / "swap.py")
+    monkeypatch.syspath_prepend(own)  # workers get it from the process that starts them
+    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
+        scheduler = ("--scheduler", cluster.scheduler_address)
+        named = ("--plugin", "mine.swap", "--plugin", "../own/previous_attack.py")
+        done = command(folder, *SWEEP, *scheduler, *named, PYTHONPATH=str(own))
+        assert done.returncode == 0 and len(rates(folder)) == 12, done.stderr
+        record = yaml.safe_load((folder / "out" / "results.yml").read_text())
+        assert "mine/swap.py" in record["modules"]
+        (own / "previous_attack.py").write_text(ATTACK.replace("words[1:] + words[:1], words", "words, words"))
+        done = command(folder, *SWEEP, *scheduler, *named, PYTHONPATH=str(own))
+        row = json.dumps({"share": 0.75})
+        found = rates(folder)
+        assert found[row, "previous word", "0"] == found[row, "unchanged", "0"]  # the worker has the new file
+        (own / "mine" / "swap.py").write_text(MECHANISM.replace("eye(50), 1,", "eye(50), -1,"))
+        done = command(folder, *SWEEP, *scheduler, *named, PYTHONPATH=str(own))
+        assert done.returncode == 1 and "mine.swap is not what it was" in done.stderr
+
+
+def test_text_is_sanitized_with_a_plugin_and_help_and_errors_know_it(folder, own, default_data):
+    (folder / "in.txt").write_text("the of and the\n" * 50)
+    given = ("sanitize", "in.txt", "out.txt", "--mechanism", "swap")
+    done = command(folder, *given, "--share", "1", "--plugin", "../own/swap_mechanism.py", "--seed", "0")
+    assert done.returncode == 0, done.stderr
+    assert set((folder / "out.txt").read_text().split()) == {",", "to", "in"}
+    record = json.loads((folder / "out.txt.json").read_text())
+    assert record["guarantee"]["definition"] == "none"
+    (folder / "out.txt").rename(folder / "alone.txt")
+    done = command(
+        folder, *given, "--share", "1", "--plugin", "../own/swap_mechanism.py", "--seed", "0", "--workers", "2"
+    )
+    assert done.returncode == 0, done.stderr
+    assert (folder / "out.txt").read_text() == (folder / "alone.txt").read_text()
+    assert "swap" in command(folder, "sanitize", "--plugin=../own/swap_mechanism.py", "--help").stdout
+    done = command(folder, *given)
+    assert done.returncode == 2 and "'swap' is not one of" in done.stderr and "santext+" in done.stderr
+
+
+def test_an_installed_package_names_its_plugins_as_entry_points(folder, own, default_data):
+    metadata = own / "swapper-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: swapper\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text(
+        "[textsan.plugins]\nswap = swap_mechanism\nprevious = previous_attack\n"
+    )
+    done = command(folder, *SWEEP, PYTHONPATH=str(own))
+    assert done.returncode == 0 and len(rates(folder)) == 12, done.stderr
+    record = yaml.safe_load((folder / "out" / "results.yml").read_text())
+    assert {"swap_mechanism.py", "previous_attack.py"} <= set(record["modules"])
+
+
+def test_what_is_loaded_in_a_notebook_is_drawn_and_is_not_sent_to_workers_by_value(own, forgotten):
+    textsan.load_plugin(own / "swap_mechanism.py")
+    textsan.load_plugin(str(own / "previous_attack.py"))
+    assert looks.look("swap", "previous word").label == "previous word on Swap"
+    assert (MECHANISMS.plugged_in, ATTACKS.plugged_in) == ([], [])
+    assert sorted(Path(name).name for name in plugins.loaded()) == ["previous_attack.py", "swap_mechanism.py"]
+    (own / "swap_mechanism.py").write_text(MECHANISM + "x = 1\n")
+    with pytest.raises(ValueError, match="swap_mechanism.py has changed since this process imported it"):
+        textsan.load_plugin(own / "swap_mechanism.py")
+
+
+def test_a_plugin_that_binds_what_another_module_defines_is_part_of_the_key(own, forgotten):
+    (own / "previous_attack.py").write_text(
+        "from functools import partial\nfrom textsan.mechanisms import MECHANISMS, Random\n"
+        'MECHANISMS.register("coin", partial(Random, oov="keep"))\n'
+    )
+    textsan.load_plugin(own / "previous_attack.py")
+    cell = {"defence": {"name": "coin"}, "attack": {"name": "unchanged"}}
+    assert {"previous_attack.py", "textsan/mechanisms/random.py"} <= set(provenance.code_of(cell))
+    assert "previous_attack.py" not in provenance.code_of(cell | {"defence": {"name": "random"}})
+
+
+def test_what_is_registered_by_name_of_a_module_is_sent_to_workers():
+    fruit = Registry("fruit", tuple(MECHANISMS.values()))
+    entry = fruit.register("mine", "package.module:Mine")
+    assert fruit.plugged_in == [entry]
+
+
+@pytest.mark.parametrize(
+    "name, content, message",
+    [
+        ("absent.py", None, "does not exist; pass a file or a module"),
+        ("nowhere.to.be.found", None, "plugin: there is no module 'nowhere.to.be.found'"),
+        ("json.py", "", "json.py has the name of another module, json; rename it"),
+        ("my-module.py", "", "my-module.py is no name of a module"),
+        ("half_done.py", "x = (1\n", "half_done.py, line 1: '\\(' was never closed"),
+    ],
+)
+def test_what_is_no_plugin_gets_one_line(tmp_path, monkeypatch, name, content, message):
+    monkeypatch.chdir(tmp_path)
+    if content is not None:
+        Path(name).write_text(content)
+    Path("spec.yml").write_text(yaml.safe_dump(SPEC))
+    with pytest.raises((ValueError, FileNotFoundError), match=message):
+        textsan.load_plugin(name)
+    done = CliRunner().invoke(main, ["sweep", "spec.yml", "--plugin", name])
+    assert (
+        done.exit_code == 2 and len(done.stderr.splitlines()) == 1 and done.stderr.startswith("textsan: plugin: ")
+    )
+
+
+def test_unknown_names_and_keys_of_a_specification_list_the_known_ones(tmp_path):
+    for changes, message in (
+        ({"plugins": [3]}, "plugins: 3 is no name"),
+        ({"plugin": "x.py"}, "key 'plugin' is unknown; known: .*, plugins"),
+        ({}, "name 'swap' is unknown; known: random, santext"),
+    ):
+        (tmp_path / "spec.yml").write_text(yaml.safe_dump(SPEC | changes))
+        with pytest.raises((KeyError, ValueError), match=message):
+            specification.read_spec(tmp_path / "spec.yml")
