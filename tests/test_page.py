@@ -151,17 +151,14 @@ def cells_of(chapter):
 
 
 CHAPTERS = [pytest.param(chapter, id=chapter.name) for chapter in chapters.chapters(ROOT)]
-being_edited = pytest.mark.xfail(reason="the chapters are being edited to this", strict=False)
 
 
-@being_edited
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_code_fits_the_page(chapter):
     wide = [line for lines in cells_of(chapter) for line in lines if len(line) > WIDTH]
     assert wide == []
 
 
-@being_edited
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_cells_are_read_at_once(chapter):
     long = [lines[0] for lines in cells_of(chapter) if len(lines) > LENGTH]
@@ -173,7 +170,6 @@ def outputs_of(chapter):
     return [out for cell in notebook.cells if cell.cell_type == "code" for out in cell.outputs]
 
 
-@being_edited
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_figures_are_drawings_and_small(chapter):
     shown = [out.data for out in outputs_of(chapter) if "data" in out]
@@ -181,7 +177,6 @@ def test_figures_are_drawings_and_small(chapter):
     assert {kind for kind, _ in pictures} <= {"image/svg+xml"} and all(size < LARGE for _, size in pictures)
 
 
-@being_edited
 @pytest.mark.parametrize("chapter", CHAPTERS)
 def test_outputs_are_words_and_numbers_not_code(chapter):
     texts = [out.get("text") or out.get("data", {}).get("text/plain", "") for out in outputs_of(chapter)]
