@@ -1,0 +1,67 @@
+"""Guarantees as data: what a channel uses of them, two-sided, and the prose that is made from the fields."""
+
+import numpy as np
+import pytest
+
+from textsan import Channel, CusText, Embeddings, SanText, SanTextPlus
+from textsan.mechanisms import MECHANISMS, make_mechanism
+from textsan.privacy import Adjacency, Guarantee
+
+WORDS = ["the", "of", *(f"w{i}" for i in range(58))]
+EMBEDDINGS = Embeddings(WORDS, np.random.default_rng(0).normal(size=(60, 4)))
+EXACT = ["random", "santext", "santext+", "custext", "custext+", "tem"]
+
+
+def made(name, epsilon=1.3):
+    return make_mechanism(name, EMBEDDINGS, **({} if name == "random" else {"epsilon": epsilon}))
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_a_mechanism_keeps_its_promise_and_uses_some_of_it(name):
+    mechanism = made(name)
+    tight = mechanism.guarantee.tight(mechanism.channel)
+    assert tight <= mechanism.guarantee.epsilon + 1e-9
+    assert tight > mechanism.guarantee.epsilon / 3 or name == "random"
+
+
+@pytest.mark.parametrize("name", [name for name in EXACT if name != "random"])
+def test_a_channel_that_promises_less_than_it_uses_is_caught(name):
+    """The channel of a larger epsilon, under the guarantee of a smaller one."""
+    promise, broken = made(name).guarantee, made(name, epsilon=4.0).channel
+    assert promise.tight(broken) > promise.epsilon
+
+
+def test_kept_words_are_outside_and_words_of_other_groups_are_not_adjacent():
+    plus = made("custext+")
+    assert plus.guarantee.tight(plus.channel) == made("custext").guarantee.tight(made("custext").channel)
+    assert any("kept words" in clause for clause in plus.guarantee.outside)
+    anybody = Guarantee("DP", 1.3, Adjacency())
+    assert anybody.tight(plus.channel) == np.inf
+
+
+def test_distances_count_up_to_their_cutoff():
+    near = Adjacency(distance=EMBEDDINGS, cutoff=0.5)
+    channel = SanText(EMBEDDINGS, 1.3).channel
+    assert Guarantee("metric DP", 1.3, near).tight(channel) > 1.3  # far words differ by more than 0.5 epsilon
+
+
+def test_what_cannot_be_said_is_refused_or_infinite():
+    none = CusText(EMBEDDINGS, 1.0, k=4, mapping="overlapping")
+    assert none.guarantee.tight(none.channel) == np.inf
+    stays = SanTextPlus(EMBEDDINGS, 1.0, sensitive={"w1", "w2"}, p=0)
+    with pytest.raises(ValueError, match="epsilon_0: infinite"):
+        stays.guarantee.tight(stays.channel)
+    with pytest.raises(ValueError, match="estimated from 5 draws"):
+        Guarantee("DP", 1.0, Adjacency()).tight(Channel.estimated([[5]], 5, "a", "a"))
+    with pytest.raises(ValueError, match="definition: 'pure' is unknown"):
+        Guarantee("pure", 1.0, Adjacency())
+
+
+def test_prose_is_made_from_the_fields():
+    for name in MECHANISMS.keys() - {"released custext+"}:
+        promise = made(name).guarantee
+        assert promise.definition in str(promise) and promise.which in str(promise)
+        assert all(clause in str(promise) for clause in promise.outside)
+    assert "the lesser of their distance and" in made("tem").guarantee.which
+    one = CusText(EMBEDDINGS.restrict(WORDS[:5]), 1.0, k=2)
+    assert "the one word of the last group, is released unchanged" in str(one.guarantee)
