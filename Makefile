@@ -20,7 +20,7 @@ test: $(INSTALLED)
 	$(BIN)/textsan book
 
 $(INSTALLED):
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "textsan needs Python 3.11 or newer; $(PYTHON) is " + sys.version.split()[0] + ": make PYTHON=python3.12")'
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 13) and "textsan needs Python 3.11 or 3.12; $(PYTHON) is " + sys.version.split()[0] + ": make PYTHON=python3.12")'
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt -e '.[book,cluster,hub,jupyter,models,test]'
 	rm -f .venv/installed-*

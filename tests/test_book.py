@@ -717,6 +717,80 @@ def test_figures_are_compared_by_what_they_draw():
         assert lines != drawing(values) and compare.differences(stored, figure(lines, "one"))
 
 
+def drawn_by(draw, size=(4, 3)):
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=size)
+    draw(figure.subplots())
+    return figure_data.figure_data(figure)
+
+
+@pytest.mark.parametrize(
+    "one, two",
+    [
+        (lambda ax: ax.plot([0, 1], lw=1), lambda ax: ax.plot([0, 1], lw=3)),
+        (lambda ax: ax.plot([0, 1], alpha=1), lambda ax: ax.plot([0, 1], alpha=0.5)),
+        (lambda ax: ax.scatter([1], [1], s=9), lambda ax: ax.scatter([1], [1], s=90)),
+        (lambda ax: ax.scatter([1], [1], marker="o"), lambda ax: ax.scatter([1], [1], marker="s")),
+        (lambda ax: ax.imshow([[0, 1]], cmap="cividis"), lambda ax: ax.imshow([[0, 1]], cmap="vlag")),
+        (
+            lambda ax: ax.pcolormesh([0, 1, 3], [0, 1], [[0, 1]]),
+            lambda ax: ax.pcolormesh([0, 2, 3], [0, 1], [[0, 1]]),
+        ),
+        (lambda ax: ax.set_xticks([0.25, 0.75]), lambda ax: ax.set_xticks([0.25, 0.5])),
+        (lambda ax: ax.annotate("x", (0, 0), (1, 1)), lambda ax: ax.annotate("x", (0.5, 0), (1, 1))),
+        (lambda ax: ax.table([["a", "b"]]), lambda ax: ax.table([["a", "c"]])),
+    ],
+)
+def test_how_a_figure_is_drawn_is_part_of_its_data(one, two):
+    import seaborn  # noqa: F401  registers the map of colours "vlag"
+
+    assert drawn_by(one) == drawn_by(one) != drawn_by(two)
+    assert drawn_by(one) != drawn_by(one, size=(5, 3))
+
+
+def test_a_figure_may_hold_artists_that_draw_nothing():
+    for draw in (
+        lambda ax: ax.plot([], [], label="a"),
+        lambda ax: ax.boxplot([1, 2, 3]),
+        lambda ax: ax.scatter([], []),
+    ):
+        assert any("line" in line or "points" in line or "Path" in line for line in drawn_by(draw))
+
+
+def test_a_value_that_moves_to_an_empty_column_is_a_difference():
+    pages = [f"<tr><td>a</td>{cells}</tr>" for cells in ("<td></td><td>0.5</td>", "<td>0.5</td><td></td>")]
+    stored, moved = (shown({"text/html": page, "text/plain": "a 0.5"}) for page in pages)
+    assert compare.differences(stored, moved) and not compare.differences(stored, stored)
+
+
+def test_a_picture_that_is_lost_is_a_difference():
+    lines = drawing([0.2, 0.5, 0.6])
+    assert compare.differences(shown({"image/svg+xml": "<svg/>"}, lines), shown({"text/plain": "<Figure>"}, lines))
+
+
+def test_pictures_that_other_code_drew_are_taken_and_no_others(project, monkeypatch):
+    """The data of a figure is not all of how it is drawn: a style that changed must reach the page."""
+    chapter = chapters.find(project, "1")
+
+    def repaint(colour):
+        notebook = nbformat.read(chapter.notebook, as_version=4)
+        for cell in notebook.cells:
+            for output in cell.get("outputs", []):
+                for kind in [kind for kind in output.get("data", {}) if kind.startswith("image/")]:
+                    output.data[kind] = colour
+        nbformat.write(notebook, chapter.notebook)
+
+    repaint("an older picture")
+    assert not execution.refresh(chapter)
+    assert "an older picture" in chapter.notebook.read_text()  # nothing that made it has changed
+    notebook = nbformat.read(chapter.notebook, as_version=4)
+    notebook.metadata["textsan"]["files"]["textsan/report/plotting.py"] = "0123456789abcdef"
+    nbformat.write(notebook, chapter.notebook)
+    assert not execution.refresh(chapter)
+    assert "an older picture" not in chapter.notebook.read_text()
+
+
 def test_one_point_of_very_many_is_seen_in_few_lines():
     from matplotlib.figure import Figure
 
@@ -789,7 +863,7 @@ def test_the_record_is_what_the_run_used(project):
     ]
     modules = [f"mill/{name}.py" for name in ("__init__", "grind", "inside", "quarry", "stones", "worker")]
     data = ["data/scoreboard.yml", "data/sweeps/", "data/sweeps/one.yml"]
-    assert list(recorded[0].files) == data + modules
+    assert list(recorded[0].files) == [*data, *modules, "textsan/book/kernel/figure_data.py"]  # it shows a figure
     assert set(recorded[0].packages) == {"matplotlib", "PyYAML"}
     assert list(recorded[1].files) == ["mill/__init__.py", "mill/other.py"] and not recorded[1].packages
 

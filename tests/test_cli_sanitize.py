@@ -157,6 +157,8 @@ def test_the_vocabulary_is_public_and_not_of_the_input(run, tmp_path):
         ("in.csv", "id\n1\n", CUSTEXT, "no column 'text' among the 1 of the first line"),
         ("in.csv", "id,text\n1,a,b\n", CUSTEXT, "line 2 has 3 columns, the header 2"),
         ("in.csv", 'id,text\n1,"a\n', CUSTEXT, "is no csv"),
+        ("in.csv", "text,text\na,b\n", CUSTEXT, "2 columns are named 'text'; rename all but one"),
+        ("in.txt", b"caf\xe9\n", (*CUSTEXT, "--vocabulary", "in.txt"), "vocabulary: in.txt is not utf-8"),
         ("in.txt", b"caf\xe9\n", CUSTEXT, "is not utf-8"),
     ],
 )

@@ -1,11 +1,15 @@
 """Knowledge: what follows from a mechanism, who may see what, and every attack made from it."""
 
+from dataclasses import replace
+from itertools import combinations
+
 import numpy as np
 import pytest
 
 import textsan
 from textsan import Channel, CusText, Embeddings, Knowledge, Prior
 from textsan.attacks import ATTACKS, Attack, ContextFreeBayes, MarkovBayes, Truth
+from textsan.attacks.contextual import _BOUND_FIRST
 from textsan.evaluation import attack_success_rate, sensitive_positions, words_at
 from textsan.mechanisms import ChannelMechanism
 from textsan.priors import MarkovModel
@@ -84,18 +88,32 @@ def test_a_prior_instead_of_shadow_text(world):
     [
         ({"shadow": ["a string"]}, "shadow: pass a list of token lists"),
         ({"attacked": "w1"}, "attacked: 'w1' is one string"),
+        ({"kept": "the"}, "kept: 'the' is one string"),
+        ({"shadow": [["w1"]], "prior": Prior(["w1"], [1.0])}, "prior: granted beside shadow text"),
         ({"attacked": ["nowhere"]}, "attacked: none of the words is an input"),
     ],
 )
 def test_bad_knowledge_is_refused(world, granted, message):
     with pytest.raises(ValueError, match=message):
-        Knowledge.of(world[0], **granted)
+        Knowledge(world[0].channel, **granted)
+
+
+def test_a_prior_of_other_words_is_refused(world):
+    stranger = MarkovModel.from_arrays(["nobody"], [1.0], [[1.0]])
+    with pytest.raises(ValueError, match="prior: the model has no word that is an input"):
+        Knowledge.of(world[0], prior=stranger).unigram()
+
+
+def test_what_is_shown_of_knowledge_holds_no_text(world):
+    shown = repr(Knowledge.of(world[0], shadow=world[2], attacked=["w1"], resources={"adapter": "x"}))
+    assert "200 shadow documents, 2 kept words, 1 words under attack, adapter" in shown and "w1" not in shown
 
 
 @pytest.mark.parametrize("name", ["context-free", "markov", "empirical inversion", "contextual"])
 def test_without_shadow_text_attacks_that_learn_from_it_say_so(world, name):
-    with pytest.raises(ValueError, match="shadow: this attack learns from the attacker's own text"):
-        ATTACKS[name].load()(Knowledge.of(world[0]))
+    for shadow in (None, [], [[]]):
+        with pytest.raises(ValueError, match="shadow: this attack learns from the attacker's own text"):
+            ATTACKS[name].load()(Knowledge.of(world[0], shadow=shadow))
 
 
 @pytest.mark.parametrize("name", ["context-free", "context-free bound", "markov", "empirical inversion"])
@@ -124,3 +142,26 @@ def test_an_attack_that_only_guesses_has_no_posterior():
         Stubborn().posteriors([["a"]], [(0, 0)])
     with pytest.raises(NotImplementedError, match="no against"):
         Stubborn.against(None)
+
+
+def test_switches_that_nobody_knows_are_refused(world):
+    knowledge = Knowledge.of(world[0], shadow=world[2])
+    with pytest.raises(ValueError, match="split: 'public' is unknown"):
+        ContextFreeBayes.unseen(knowledge, split="public")
+    granted = Knowledge.of(world[0], prior=Prior(["w1"], [1.0]))
+    with pytest.raises(ValueError, match="multiple: 3.0, but a prior that is granted takes no constant"):
+        ContextFreeBayes.against(granted, multiple=3.0)
+
+
+def test_owner_attacker_and_bound_draw_apart(world):
+    """Also where none of them says from where on it numbers its documents, and all have one seed."""
+    mechanism, private, _ = world
+    released = mechanism.sanitize(private, seed=0)
+    attacker = Knowledge.of(mechanism, shadow=private)  # the very text, so that equal draws would show
+    bound = replace(attacker, first=_BOUND_FIRST)
+    texts = [released, attacker.sanitized(100)[1][: len(private)], bound.sanitized()[1]]
+    for one, two in combinations(texts, 2):
+        same = np.mean(np.array(one) == np.array(two))
+        assert same < 0.9 and one != two
+    copies = attacker.sanitized(100)[1]
+    assert not {tuple(doc) for doc in bound.sanitized(2)[1]} <= {tuple(doc) for doc in copies}

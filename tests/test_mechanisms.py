@@ -22,7 +22,15 @@ from textsan import (
     Vickrey,
     least_frequent,
 )
-from textsan.mechanisms import MECHANISMS, bert_vocabulary, custext, join_pieces, make_mechanism, wordpieces
+from textsan.mechanisms import (
+    MECHANISMS,
+    ChannelMechanism,
+    bert_vocabulary,
+    custext,
+    join_pieces,
+    make_mechanism,
+    wordpieces,
+)
 from textsan.mechanisms.base import UnknownWord
 from textsan.mechanisms.neighbours import nearest_rows
 from textsan.privacy import tight_epsilon
@@ -511,3 +519,42 @@ def test_the_groups_of_a_large_vocabulary_show_how_far_they_are(embeddings, monk
     monkeypatch.setattr(custext, "tqdm", Bar)
     assert len(CusText(embeddings, 1.0, k=7).groups) == 8
     assert [(bar.words, bar.options["total"], bar.options["delay"]) for bar in bars] == [(-49, 50, 2)]
+
+
+# --- text, copies, what is shown ------------------------------------------------------------------------------
+
+
+def test_text_is_tokenized_sanitized_and_joined(embeddings):
+    mechanism = CusText(embeddings, 2.0, k=5, keep=["w3"])
+    text = "W1 w2, W3 and w3!"
+    one = mechanism.sanitize_text(text, seed=4)
+    assert one.split() == mechanism.sanitize([["w1", "w2", ",", "w3", "and", "w3", "!"]], seed=4)[0]
+    assert mechanism.sanitize_text([text, ""], seed=4) == [one, ""]
+    for wrong in (3, None, [["a", "list"]], [3]):
+        with pytest.raises(ValueError, match="text: .* is no string; token lists go to sanitize"):
+            mechanism.sanitize_text(wrong)
+
+
+@pytest.mark.parametrize("name", [name for name in MECHANISMS if name != "released custext+"])
+def test_a_copy_with_nothing_changed_is_the_same_and_one_parameter_can_be_changed(embeddings, name):
+    mechanism = make_mechanism(name, embeddings, **({} if name == "random" else {"epsilon": 2.0}))
+    docs = [WORDS[:20]]
+    assert mechanism.with_().sanitize(docs, seed=1) == mechanism.sanitize(docs, seed=1)
+    assert type(mechanism).__name__ in repr(mechanism) and WORDS[0] not in repr(mechanism)
+    if name != "random":
+        fresh = make_mechanism(name, embeddings, epsilon=3.0)
+        changed = mechanism.with_(epsilon=3.0)
+        assert repr(changed) == repr(fresh) and mechanism.epsilon == 2.0
+        assert changed.sanitize(docs * 9, seed=1) == fresh.sanitize(docs * 9, seed=1)
+    with pytest.raises(ValueError, match="nonsense: .* has no such parameter; it has"):
+        mechanism.with_(nonsense=1)
+
+
+def test_what_follows_from_other_parameters_is_not_taken_for_given(embeddings):
+    wide, narrow = TEM(embeddings, 2.0).with_(epsilon=1.0), TEM(embeddings, 2.0, gamma=0.5).with_(epsilon=1.0)
+    assert wide.gamma == TEM(embeddings, 1.0).gamma != TEM(embeddings, 2.0).gamma and narrow.gamma == 0.5
+    assert TEM(embeddings, 1.0).with_(beta=0.2).gamma == TEM(embeddings, 1.0, beta=0.2).gamma
+    assert TEM(embeddings, 0).with_(epsilon=1.0).gamma == wide.gamma
+    channel = SanText(embeddings, 1.0).channel
+    kept = ChannelMechanism(channel, keep=["w1"])
+    assert kept.channel.rows(["w1"]).max() == 1.0 > kept.with_(keep=()).channel.rows(["w1"]).max()

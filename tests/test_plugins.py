@@ -233,6 +233,11 @@ def test_what_is_registered_by_name_of_a_module_is_sent_to_workers():
         ("nowhere.to.be.found", None, "plugin: there is no module 'nowhere.to.be.found'"),
         ("json.py", "", "json.py has the name of another module, json; rename it"),
         ("my-module.py", "", "my-module.py is no name of a module"),
+        (
+            "breaks.py",
+            "x = 1\nraise RuntimeError('out of luck')\n",
+            "breaks.py, line 2: RuntimeError: out of luck",
+        ),
         ("half_done.py", "x = (1\n", "half_done.py, line 1: '\\(' was never closed"),
     ],
 )

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 from textsan import Channel, CusText, Embeddings, Prior, SanText, leakage
 from textsan.channel import Posterior
 from textsan.leakage import vulnerability_bracket
+from textsan.leakage.wrong_prior import prior_loss
+from textsan.privacy.deniability import effective_support, expected_deniability, renyi_entropy
 
 
 def random_channel(seed, n=6, m=5, zeros=True):
@@ -64,7 +66,11 @@ def test_of_positions_from_scores():
     assert table[0, 1] == {"v": 1.0} and table[1, 0] == pytest.approx(
         {"a": 1 / (1 + np.exp(-2)), "c": 1 / (1 + np.exp(2))}
     )
-    assert table.expected_success() == pytest.approx(np.exp(table.log_weights[:, 0]).mean())
+    by_hand = [max(table.mapping(at).values()) for at in range(3)]  # "v" is its own original, for sure
+    assert table.expected_success() == pytest.approx(np.mean(by_hand)) and by_hand[1] == 1.0
+    assert table.coverage() == pytest.approx(np.mean([sum(table.mapping(at).values()) for at in range(3)]))
+    nothing = Posterior([(0, 0)], "abc", np.empty((1, 0), int), np.empty((1, 0)), released=["z"])
+    assert nothing.mode() == ["z"] and nothing.expected_success() == nothing.coverage() == 1.0
     with pytest.raises(ValueError, match="of positions"):
         table.expected_success([1, 0, 0])
     with pytest.raises(KeyError, match="9, 9"):
@@ -128,8 +134,24 @@ def test_estimated_channels_say_so_and_are_refused_or_bracketed():
     for needs_exact in (leakage.bayes_vulnerability, leakage.conditional_entropy, leakage.min_entropy_leakage):
         with pytest.raises(ValueError, match="estimated from 40 draws"):
             needs_exact(prior, one)
+    for needs_exact in (effective_support, expected_deniability, lambda c: renyi_entropy(c, 1)):
+        with pytest.raises(ValueError, match="estimated from 40 draws"):
+            needs_exact(one)
+    with pytest.raises(ValueError, match="estimated from 40 draws"):
+        prior_loss(one, {"a": 1}, prior)
+    assert one.keeping(["a"]).interval("a", "a") == (1.0, 1.0)
+    with pytest.raises(ValueError, match="other: its words"):
+        vulnerability_bracket(prior, one, Channel.estimated(counts[1], 40, "abcdef", "zyxwvuts"))
     with pytest.raises(ValueError, match="sums to"):
         Channel.estimated([[1, 1]], 3, "a", "uv")
+
+
+@pytest.mark.parametrize("wrong", [[5, -4], [0.5, 0.4], [1.0], [[0.5, 0.5]]])
+def test_what_is_no_prior_is_refused(wrong):
+    channel = Channel.from_matrix(np.eye(2), "ab", "ab")
+    for use in (channel.posterior, channel.posterior([0.5, 0.5]).expected_success):
+        with pytest.raises(ValueError, match="prior: "):
+            use(wrong)
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -305,6 +305,43 @@ def test_a_cell_that_no_longer_computes_is_a_difference(done, change, spec, monk
     assert result.exit_code == 1 and "out of luck" in result.stderr
 
 
+def test_a_folder_without_results_is_not_said_to_be_good(spec, tmp_path):
+    said = call(spec, "-o", tmp_path, "--recertify", 2).stdout
+    assert "nothing is stale" in said and "0 fresh" in said and "missing" in said
+    both = call(spec, "-o", tmp_path, "--recertify", 2, "--status")
+    assert both.exit_code == 2 and "pass one of them" in both.stderr
+    (tmp_path / "a file").write_text("")
+    wrong = call(spec, "-o", tmp_path / "a file")
+    assert wrong.exit_code == 2 and len(wrong.stderr.splitlines()) == 1 and "a file" in wrong.stderr
+
+
+def test_what_the_command_itself_does_not_know_gets_one_line():
+    wrong = CliRunner().invoke(main.main, ["--plugin", "x.py", "sweep"])
+    assert wrong.exit_code == 2 and len(wrong.stderr.splitlines()) == 1 and "--plugin" in wrong.stderr
+
+
+def test_a_stored_rate_that_its_hits_do_not_give_is_a_difference(done, change):
+    """As where the code of a score or an interval has changed: the hits are as they were."""
+    cells, folder = done
+    change("mechanisms/custext.py")
+    for cell in sweep.state(cells, folder).stale:
+        stored = sweep.load_result(cell, folder)
+        stored["row"]["low"] -= 0.01
+        sweep._result(cell, folder).write_text(json.dumps(stored))
+    verdict = recertification.recertify(cells, folder, 1, workers=1)
+    assert len(verdict.differing) == 1 and "low come out otherwise" in verdict.differing[0]
+    assert sweep.state(cells, folder).stale
+
+
+@pytest.mark.parametrize("number", [0, -1])
+def test_to_compute_no_cell_is_no_proof(done, change, number):
+    cells, folder = done
+    change("mechanisms/custext.py")
+    with pytest.raises(ValueError, match="number: "):
+        recertification.recertify(cells, folder, number, workers=1)
+    assert sweep.state(cells, folder).stale
+
+
 def test_trained_attacks_agree_within_their_interval(done, change):
     cells, folder = done
     change("mechanisms/custext.py")

@@ -7,6 +7,7 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
+import textsan
 from textsan import Channel, Embeddings, Split
 from textsan.attacks import ATTACKS, Attack
 from textsan.cli.main import main
@@ -107,6 +108,21 @@ def test_parameters_and_their_checks_come_from_signatures():
         MECHANISMS["tem"].check("gamma", None) is None
         and ATTACKS["noisy channel"].check("bigrams", False) is False
     )
+
+
+def test_annotations_may_be_postponed(plugged, tmp_path):
+    (tmp_path / "later.py").write_text(
+        "from __future__ import annotations\n"
+        "from textsan.mechanisms import MECHANISMS, SanText\n"
+        "def softer(embeddings, epsilon: float, by: float | None = None):\n"
+        "    return SanText(embeddings, epsilon / (by or 2))\n"
+        "MECHANISMS.register('softer', softer)\n"
+    )
+    textsan.load_plugin(tmp_path / "later.py")
+    two = Embeddings(["a", "b"], [[0.0], [1.0]])
+    assert make_mechanism("softer", two, epsilon=4.0).epsilon == 2.0
+    with pytest.raises(ValueError, match="nonsense: softer has no such parameter, .*; it has by, epsilon"):
+        make_mechanism("softer", two, epsilon=4.0, nonsense=1)
 
 
 def test_names_are_text():

@@ -10,6 +10,7 @@ from textsan.attacks.knowledge import Knowledge, Truth
 from textsan.channel import Channel, Posterior
 from textsan.channel.posterior import tabulate
 from textsan.priors import Prior, good_turing
+from textsan.text import checks
 
 
 class ContextFreeBayes(Attack):
@@ -57,8 +58,15 @@ class ContextFreeBayes(Attack):
         Args:
             knowledge: a channel, and shadow text or a prior.
             multiple: the constant added to shadow frequencies, in units of the paper's 1 / alpha (its Table 4).
+
+        Raises:
+            ValueError: a multiple where a prior is granted, to which no constant is added.
         """
         attack = cls.__new__(cls)
+        if knowledge.prior is not None and multiple != 1:
+            raise ValueError(
+                f"multiple: {multiple!r}, but a prior that is granted takes no constant; leave it out"
+            )
         constant = multiple / sum(knowledge.counts.values()) if knowledge.prior is None else None
         attack._use(knowledge.channel, knowledge.unigram(constant), knowledge.attacked)
         return attack
@@ -78,6 +86,7 @@ class ContextFreeBayes(Attack):
         Raises:
             ValueError: no frequencies where they are asked for.
         """
+        checks.choice("split", split, ("evenly", "publicly"))
         frequencies = knowledge.resources.get("frequencies") if split == "publicly" else None
         if split == "publicly" and frequencies is None:
             raise ValueError("resources: no public frequencies are granted; pass resources={'frequencies': ...}")

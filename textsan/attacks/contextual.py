@@ -17,6 +17,7 @@ from textsan.channel import Channel, Posterior
 from textsan.models import encoders
 from textsan.text import checks
 
+_BOUND_FIRST = 1 << 48  # number of the first document that a bound sanitizes
 SPAN = 100  # words; longer than a sentence
 WIDENING = (
     (1, 0.4),
@@ -122,14 +123,13 @@ class ContextualBayes(Attack):
             k, span: as for the constructor.
             pairs, epochs, widen, learning_rate: as for `fit`.
         """
+        checks.choice("departure", departure, (None, "attacked pairs"))
         given = {"k": k, "span": span, "attacked": knowledge.attacked, "seed": knowledge.seed}
         attack = cls(knowledge.channel, truth.counts, alpha_inverse=0, **given)
         docs, released = truth.docs, truth.released
         if not departure:
-            # Draws that neither the owner nor the attacker has made.
-            further = replace(
-                knowledge, shadow=truth.docs, first=knowledge.first + copies * len(knowledge.shadow or ())
-            )
+            # Draws that neither the owner nor the attacker has made: both number documents from far below.
+            further = replace(knowledge, prior=None, shadow=truth.docs, first=_BOUND_FIRST)
             docs, released = further.sanitized(copies)
         training = {"pairs": pairs, "epochs": epochs, "widen": widen, "learning_rate": learning_rate}
         return attack.fit(docs, released, **training, seed=knowledge.seed)

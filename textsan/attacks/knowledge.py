@@ -25,18 +25,19 @@ class Knowledge:
     Args:
         channel: Pr(y | x) of the mechanism; public, as in all five papers.
         shadow: token lists of the attacker's own, never the attacked ones.
-        prior: what the attacker believes instead: a `Prior`, or a `MarkovModel` of whole sentences.
+        prior: what the attacker believes, instead of shadow text: a `Prior`, or a `MarkovModel` of sentences.
         kept: words that the mechanism releases verbatim.
         attacked: words that can stand at attacked positions, if the attacker is told; None is every input. Tong et
             al. 2024 tell: their candidates are the sensitive words.
         mechanism: what the attacker may run on shadow text; None draws from the channel, and words that are no
             inputs stay as they are.
         seed: of what the attacker draws.
-        first: number of the attacker's first document, where draws of the same seed were made for others.
+        first: number of the attacker's first document; an owner of the same seed who numbers from 0 drew others.
         resources: public things by name: "adapter", a context model trained on public text, for example.
 
     Raises:
-        ValueError: `attacked` holds no input of the channel, or shadow text is no list of token lists.
+        ValueError: `attacked` holds no input of the channel, words or shadow text are one string, or a prior is
+            granted beside shadow text.
 
     >>> channel = Channel.from_matrix([[0.6, 0.4], [0.4, 0.6]], inputs=["a", "b"], outputs=["a", "b"])
     >>> Knowledge(channel, shadow=[["a"] * 9 + ["b"]]).unigram().probabilities.round(2)
@@ -50,18 +51,21 @@ class Knowledge:
     attacked: Collection[str] | None = None
     mechanism: Mechanism | None = None
     seed: int = 0
-    first: int = 0
+    first: int = 1 << 32
     resources: Mapping[str, object] = field(default_factory=dict)
 
     def __post_init__(self):
         put = object.__setattr__  # frozen: set once, here
+        for name in ("kept", "attacked"):
+            if isinstance(getattr(self, name), str):
+                raise ValueError(f"{name}: {getattr(self, name)!r} is one string; pass a set of words")
         put(self, "channel", self.channel.keeping(self.kept))
         put(self, "kept", frozenset(self.kept) | self.channel.kept)
+        if self.shadow is not None and self.prior is not None:
+            raise ValueError("prior: granted beside shadow text, and attacks would differ in which they believe")
         if self.shadow is not None:
             put(self, "shadow", checks.documents("shadow", self.shadow))
         if self.attacked is not None:
-            if isinstance(self.attacked, str):
-                raise ValueError(f"attacked: {self.attacked!r} is one string; pass a set of words")
             put(self, "attacked", frozenset(self.attacked))
             if not self.attacked & self.channel.input_index.keys():
                 raise ValueError("attacked: none of the words is an input of the channel; pass words it sanitizes")
@@ -80,6 +84,16 @@ class Knowledge:
         array([[1., 0.]])
         """
         return cls(mechanism.channel, kept=mechanism.keep, mechanism=mechanism, **granted)
+
+    def __repr__(self) -> str:
+        """Without the text, which is long and may be private to the attacker."""
+        granted = [repr(self.channel)]
+        granted += [f"{len(self.shadow)} shadow documents"] * (self.shadow is not None)
+        granted += [repr(self.prior)] * (self.prior is not None)
+        granted += [f"{len(self.kept)} kept words"] * bool(self.kept)
+        granted += [f"{len(self.candidates)} words under attack"] * (self.attacked is not None)
+        granted += sorted(self.resources)
+        return f"Knowledge({', '.join(granted)})"
 
     @cached_property
     def counts(self) -> Counter:
@@ -100,6 +114,10 @@ class Knowledge:
             model = self.prior
             known = [model.index.get(word, -1) for word in self.channel.inputs]
             weights = np.where(np.array(known) >= 0, model.unigram[known], 0.0)
+            if not weights.any():
+                raise ValueError(
+                    "prior: the model has no word that is an input of the channel; fit it with words="
+                )
             return Prior(self.channel.inputs, weights / weights.sum())
         if self.prior is not None:
             return Prior(self.channel.inputs, self.channel.prior_array(self.prior))
@@ -131,7 +149,7 @@ class Knowledge:
         Raises:
             ValueError: there is none.
         """
-        if not self.shadow:
+        if self.shadow is None or not any(self.shadow):
             raise ValueError("shadow: this attack learns from the attacker's own text; pass shadow=")
         return self.shadow
 

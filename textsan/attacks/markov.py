@@ -128,6 +128,8 @@ class MarkovBayes(Attack):
     def posterior(self, sanitized_doc: Sequence[str]) -> list[dict[str, float]]:
         """Pr(x_i | y_1 .. y_n) of every position: words with their probabilities, impossible ones left out.
 
+        Of positions that may or may not be under attack: unlike `posteriors` it does not use which words can be.
+
         Args:
             sanitized_doc: tokens as the mechanism released them.
 

@@ -220,6 +220,8 @@ def records(lines: Iterator[str], kind: str, field: str, place: str) -> tuple[La
         # The names there are not quoted: without a header, they are the first line of the text.
         found = f"no column {field!r} among the {len(header)} of the first line"
         raise ValueError(f"{place}: {found}; pass --field NAME or --format, or add a header")
+    if header.count(field) > 1:
+        raise ValueError(f"{place}: {header.count(field)} columns are named {field!r}; rename all but one")
     return Table(place, tuple(header), header.index(field), _DELIMITERS[kind]), _table(rows, place, len(header))
 
 

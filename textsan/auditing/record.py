@@ -14,7 +14,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from textsan.auditing.plan import File
-from textsan.auditing.shards import Counts, Job
+from textsan.auditing.shards import NAMES, Counts, Job
 from textsan.mechanisms import MECHANISMS, Mechanism
 from textsan.privacy import Guarantee
 from textsan.text.docstrings import meaning
@@ -161,7 +161,8 @@ def _untouched(file: File, counts: Counts) -> tuple[str, ...]:
     if not counts.others:
         return ()
     what = "fields" if file.kind == "jsonl" else "columns"
-    return (f"the {what} {', '.join(counts.others)}, released as they are",)
+    more = " and maybe more" if len(counts.others) == NAMES else ""
+    return (f"the {what} {', '.join(counts.others)}{more}, released as they are",)
 
 
 def _finite(value: float) -> float | None:

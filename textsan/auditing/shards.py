@@ -23,7 +23,7 @@ from textsan.mechanisms.base import UnknownWord
 from textsan.text.plugins import Needed
 
 _SIZE = 1 << 19  # characters of a shard: about 100,000 tokens
-_NAMES = 20  # names of other fields that are kept for the summary
+NAMES = 1000  # names of other fields that are kept, at most: memory does not grow with the input
 _PATIENCE = 20  # seconds without a result after which a cluster is asked whether it still has workers
 
 
@@ -36,7 +36,7 @@ class Counts:
         longest: tokens of the longest document.
         changed: tokens that were released as another word.
         unknown: tokens outside of the vocabulary.
-        others: names of the fields that passed as they are; the first few of them.
+        others: names of the fields that passed as they are; the first thousand of them.
     """
 
     documents: int = 0
@@ -53,7 +53,7 @@ class Counts:
             max(self.longest, other.longest),
             self.changed + other.changed,
             self.unknown + other.unknown,
-            tuple(dict.fromkeys(self.others + other.others))[:_NAMES],
+            tuple(dict.fromkeys(self.others + other.others))[:NAMES],
         )
 
 

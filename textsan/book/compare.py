@@ -64,7 +64,8 @@ class _Text(HTMLParser):
 
     def handle_endtag(self, tag):
         self.hidden = False
-        self.words.append(" ")
+        # Where one cell of a table ends another begins, an empty one too.
+        self.words.append(" | " if tag in ("td", "th") else " ")
 
     def handle_data(self, data):
         if not self.hidden:
@@ -75,7 +76,7 @@ def html_text(html: str) -> str:
     """The words of `html`, without tags and styles.
 
     >>> html_text("<style>td {color: red}</style><tr><td>santext</td><td>0.5</td></tr>")
-    'santext 0.5'
+    'santext | 0.5 |'
     """
     reader = _Text()
     reader.feed(html)
@@ -104,6 +105,8 @@ def shown(outputs: Sequence) -> dict[str, str]:
             continue
         if drawn := output.get("metadata", {}).get(FIGURE_DATA):
             parts[f"output {number}, {FIGURE_DATA}"] = "\n".join(drawn)
+            pictures = sorted(kind for kind in output["data"] if kind.startswith("image/"))
+            parts[f"output {number}, pictures"] = " ".join(pictures) or "none"
         for kind, value in sorted(output["data"].items()):
             if kind.startswith("image/") and drawn:
                 continue

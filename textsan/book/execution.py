@@ -165,10 +165,15 @@ def _code(notebook) -> list:
     return [cell for cell in notebook.cells if cell.cell_type == "code"]
 
 
-def _take_outputs(notebook, stored) -> None:
-    """Give the code cells of `notebook` what those of `stored` show."""
+def _take_outputs(notebook, stored, *, but_pictures: bool = False) -> None:
+    """Give the code cells of `notebook` what those of `stored` show; maybe but for those that show a picture."""
     for cell, old in zip(_code(notebook), _code(stored), strict=True):
-        cell.outputs, cell.execution_count = old.outputs, old.execution_count
+        if not (but_pictures and any(_is_picture(output) for output in cell.outputs)):
+            cell.outputs, cell.execution_count = old.outputs, old.execution_count
+
+
+def _is_picture(output) -> bool:
+    return any(kind.startswith("image/") for kind in output.get("data", {}))
 
 
 def _shows_the_same(stored, notebook) -> bool:
@@ -193,7 +198,8 @@ def refresh(chapter: Chapter) -> bool:
     """Execute a chapter with its defaults and store it as `notebooks/<name>.ipynb`.
 
     Outputs that compare equal to the stored ones are not replaced, so that an execution that confirms a notebook
-    leaves it as it is, or changes only the record of what it used.
+    leaves it as it is. Where other code made them, pictures are taken anew: not all of how they are drawn is in
+    the data that is compared.
 
     Returns:
         Whether what the chapter shows has changed.
@@ -206,10 +212,14 @@ def refresh(chapter: Chapter) -> bool:
     executed = _run_file(chapter, {})
     record = _execute(chapter, {}, executed)
     notebook = _normalise(nbformat.read(executed, as_version=4))
+    if any(
+        compare.FIGURE_DATA in output.get("metadata", {}) for cell in _code(notebook) for output in cell.outputs
+    ):
+        record = used.with_figures(chapter.root, record)
     stored = nbformat.read(chapter.notebook, as_version=4) if chapter.notebook.is_file() else None
     same = stored is not None and _shows_the_same(stored, notebook)
     if same:
-        _take_outputs(notebook, stored)
+        _take_outputs(notebook, stored, but_pictures=stored.metadata.get("textsan") != record)
     notebook.metadata["textsan"] = record
     _write(chapter, notebook)
     executed.unlink()

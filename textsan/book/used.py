@@ -28,6 +28,7 @@ _PACKAGE = Path(__file__).parents[1]
 _DIGITS = 16  # of a hash; enough against chance, short enough to read
 # Never a chapter's input: what tools leave in the project's folder, and what ran the chapter.
 _IGNORED = re.compile(r"(^|/)(\.[^/]*|__pycache__|[^/]*\.egg-info|_build|runs)(/|$)|^textsan/book/kernel/")
+_FIGURES = "textsan/book/kernel/figure_data.py"
 
 
 def cell_digest(source: str) -> str:
@@ -156,6 +157,17 @@ def of_run(root: Path, record: Iterable[str], cells: Iterable[str], started: int
 def _source(root: Path, label: str) -> str:
     path = root / label if (root / label).is_file() else _PACKAGE.parent / label
     return path.read_text(encoding="utf-8")
+
+
+def with_figures(root: Path, recorded: dict[str, dict[str, str]]) -> dict[str, dict[str, str]]:
+    """The list of a run that showed figures: how their data is written decides what is stored of them.
+
+    Args:
+        root: the project's folder.
+        recorded: the list, as from `of_run`.
+    """
+    files = dict(sorted((recorded["files"] | {_FIGURES: _digest(root, _FIGURES)}).items()))
+    return recorded | {"files": files}
 
 
 def changes(root: Path, recorded: dict[str, dict[str, str]]) -> list[str]:

@@ -192,7 +192,7 @@ class Channel:
         (0.0, 0.308)
         """
         frequency = float(self.rows([x])[0, self.output_index[y]])
-        if not self.draws:
+        if not self.draws or x in self.kept:
             return frequency, frequency
         result = scipy.stats.binomtest(round(frequency * self.draws), self.draws)
         interval = result.proportion_ci(confidence, method="exact")
@@ -252,10 +252,7 @@ class Channel:
         """
         if hasattr(prior, "aligned"):
             return prior.aligned(self.inputs)
-        array = np.asarray(prior, dtype=np.float64)
-        if array.shape != (len(self.inputs),):
-            raise ValueError(f"prior: shape {array.shape} for {len(self.inputs)} inputs; pass one number an input")
-        return array
+        return checks.probabilities("prior", prior, len(self.inputs))
 
     def posterior(self, prior, k: int = 10, outputs: Sequence[str] | None = None) -> Posterior:
         """Pr(x | y), proportional to Pr(x) Pr(y | x): the `k` likeliest inputs of each released word.

@@ -109,7 +109,7 @@ class Posterior:
 
         For released words their probabilities weigh them; positions count alike.
         """
-        return self._expectation(np.exp(self.log_weights).sum(axis=1))
+        return float(self.expected_coverage()[-1])
 
     def expected_success(self, true_prior=None) -> float:
         """How often the mode is the original word.
@@ -140,8 +140,14 @@ class Posterior:
         array([0.625, 1. ])
         """
         ranks = range(self.numbers.shape[1])
+        if true_prior is None and self._channel is not None:
+            return np.cumsum([np.exp(self.log_weights[:, rank]).sum() for rank in ranks])
         if true_prior is None:
-            return np.cumsum([self._expectation(np.exp(self.log_weights[:, rank])) for rank in ranks])
+            # Where nothing explains what was released it counts as its own original, as in `mode`.
+            own = ~(self.numbers >= 0).any(axis=1)
+            first = [np.where(own, 1.0, 0.0).mean()]
+            shares = [np.exp(self.log_weights[:, rank]).mean() for rank in ranks] or [0.0]
+            return np.cumsum([shares[0] + first[0], *shares[1:]])
         if self._channel is None:
             raise ValueError("true_prior: this posterior is of positions; score its guesses, or pass none")
         true = self._channel.prior_array(true_prior)

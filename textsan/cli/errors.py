@@ -8,24 +8,42 @@ from textsan.text.extras import install_line, missing
 
 
 class OneLineErrors(click.Group):
+    def make_context(self, *given, **more):
+        try:
+            return super().make_context(*given, **more)
+        except click.UsageError as error:
+            _usage(error)
+
     def invoke(self, context):
         try:
             return super().invoke(context)
         except click.UsageError as error:
-            message = " ".join(error.format_message().split()).removesuffix(".")
-            command = error.ctx.command_path if error.ctx else "textsan"
-            click.echo(f"textsan: {message}; see {command} --help", err=True)
-            sys.exit(2)
-        except (ValueError, KeyError, FileNotFoundError) as error:
-            message = error.args[0] if isinstance(error, KeyError) and error.args else error
-            click.echo(f"textsan: {message}", err=True)
-            sys.exit(2)
+            _usage(error)
         except ConnectionError as error:
             fail(error)
+        except (ValueError, KeyError, OSError) as error:
+            click.echo(f"textsan: {_line(error)}", err=True)
+            sys.exit(2)
         except ModuleNotFoundError as error:
             if install_line(error.name or "") is None:
                 raise
             fail(missing(error))
+
+
+def _usage(error):
+    message = " ".join(error.format_message().split()).removesuffix(".")
+    command = error.ctx.command_path if error.ctx else "textsan"
+    click.echo(f"textsan: {message}; see {command} --help", err=True)
+    sys.exit(2)
+
+
+def _line(error) -> str:
+    """What an error says; one of the operating system's names its file."""
+    if isinstance(error, KeyError) and error.args:
+        return error.args[0]
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return str(error)
 
 
 def fail(error):

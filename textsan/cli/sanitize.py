@@ -79,8 +79,12 @@ def sanitize(
     field = field or "text"
     words = load_embeddings(embedding)
     if vocabulary:
-        with open(vocabulary, encoding="utf-8") as lines:
-            words = words.restrict(line.strip() for line in lines)
+        try:
+            with open(vocabulary, encoding="utf-8") as lines:
+                listed = [line.strip() for line in lines]
+        except UnicodeDecodeError:
+            raise ValueError(f"vocabulary: {vocabulary} is not utf-8; convert it first") from None
+        words = words.restrict(listed)
     else:
         words = words.frequent(size)
     given = {name: value for name, value in given.items() if value is not None}

@@ -42,6 +42,8 @@ def sweep(spec, output, workers, scheduler, over, status, recertify, seed, table
 
     if table and not (status or recertify):
         raise click.UsageError("--table goes with --status or --recertify")
+    if status and recertify:
+        raise click.UsageError("--status runs nothing, and --recertify does; pass one of them")
     folder = Path(output or Path("runs", "sweeps", Path(spec).stem))
     cells = specification.read_spec(spec)
     means = {"workers": workers or -1, "scheduler": scheduler}
@@ -84,5 +86,5 @@ def _recertify(cells, folder, table, over, number, **how) -> str:
             + "\n".join(verdict.differing)
         )
     if not verdict.stale:
-        return "nothing is stale"
+        return "nothing is stale" if table else f"nothing is stale; {_status(cells, folder, table)}"
     return f"{verdict.checked} of {verdict.stale} stale cells were computed anew and agree; all are kept"

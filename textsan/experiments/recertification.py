@@ -14,6 +14,7 @@ import yaml
 
 from textsan.experiments import provenance, sweep
 from textsan.experiments.specification import Cell, cell_name
+from textsan.text import checks
 
 _ROUNDED = 5.1e-6  # stored tables have five decimals; one position among 3,000 moves a rate by 3.3e-4
 
@@ -55,7 +56,9 @@ def recertify(cells: list[Cell], folder: Path, number: int, *, seed: int = 0, **
         if _is_trained(stored):
             return _outside(stored, row)
         moved = sum(ours[name] != theirs[name] for name in ("hit", "substring", "unchanged")) > 0
-        return f"{moved.sum()} of {len(moved)} positions come out otherwise" if moved.any() else None
+        if moved.any():
+            return f"{moved.sum()} of {len(moved)} positions come out otherwise"
+        return _otherwise(stored, row)
 
     verdict = _check(stale, folder, number, seed, differs, means)
     if not verdict.differing:
@@ -89,9 +92,7 @@ def recertify_table(cells: list[Cell], table: Path, number: int, *, seed: int = 
         stored, row = numbers.loc[place[cell_name(cell)]].dropna().to_dict(), sweep.load_result(cell, again)["row"]
         if _is_trained(stored):
             return _outside(stored, row)
-        names = ("n_positions", "asr", "low", "high", "asr_substring", "unchanged")
-        moved = [name for name in names if abs(stored[name] - row[name]) > _ROUNDED]
-        return f"{', '.join(moved)} come out otherwise" if moved else None
+        return _otherwise(stored, row)
 
     stale = list(found.values()) if provenance.table_changes(record) else []
     with TemporaryDirectory() as folder:
@@ -103,9 +104,17 @@ def recertify_table(cells: list[Cell], table: Path, number: int, *, seed: int = 
     return verdict
 
 
+def _otherwise(stored: dict, row: dict) -> str | None:
+    """Which numbers of a row come out otherwise."""
+    names = ("n_positions", "asr", "low", "high", "asr_substring", "unchanged")
+    moved = [name for name in names if abs(stored[name] - row[name]) > _ROUNDED]
+    return f"{', '.join(moved)} come out otherwise" if moved else None
+
+
 def _check(
     stale: list[Cell], folder: Path, number: int, seed: int, differs: Callable[[Cell, Path], str | None], means
 ) -> Verdict:
+    number = checks.whole("number", number, low=1)
     drawn = np.random.default_rng(seed).permutation(len(stale))[:number]
     chosen = [stale[i] for i in sorted(drawn)]
     if not chosen:

@@ -37,7 +37,7 @@ from textsan.experiments.cluster import connect
 from textsan.experiments.specification import Cell, cell_name
 from textsan.mechanisms import MECHANISMS
 from textsan.models import encoders
-from textsan.text import extras, plugins
+from textsan.text import corpora, extras, plugins
 from textsan.text.registry import Entry
 
 _log = logging.getLogger(__name__)
@@ -239,7 +239,7 @@ def record(cells: list[Cell], folder: Path) -> dict:
         "seconds": round(sum(one["row"]["seconds"] for one in made), 1),
         "hardware": sorted({one["hardware"] for one in made}),
         "versions": [dict(pairs) for pairs in sorted({tuple(one["versions"].items()) for one in made})],
-        "data": {name: SUBSTITUTIONS.get(name, "the papers' own") for name in sorted(names)},
+        "data": {name: SUBSTITUTIONS.get(name) or corpora.origin(name) for name in sorted(names)},
         "word vectors": "glove-6b-50d, in place of GloVe 840B with 300 dimensions",
         "encoder": f"{encoders.ENCODER}, in place of bert-base-uncased",
         "recertified": sorted({one["recertified"] for one in made if "recertified" in one}),

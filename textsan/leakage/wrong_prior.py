@@ -60,6 +60,8 @@ def prior_loss(channel: Channel, counts: Mapping[str, int], true: Prior) -> Prio
     (0.9, 0.1, 0.8)
     """
 
+    channel = channel.exact("the loss of a wrong prior")
+
     @cache
     def success(facts: frozenset[str]) -> float:
         return channel.posterior(told(facts, counts, true, channel.inputs), k=1).expected_success(true)
@@ -81,6 +83,7 @@ def loss_on_text(channel: Channel, counts: Mapping[str, int], docs: Sequence[Seq
     >>> print(loss_on_text(channel, {"a": 9}, [["b", "b"], ["a", "b"], ["b"]], seed=0))
     0.600 [0.000, 1.000]
     """
+    channel = channel.exact("the loss of a wrong prior")
     positions = sensitive_positions(docs, channel.inputs)
     words = words_at(docs, positions)
     true = Prior.from_counts(count_words([words]), channel.inputs, alpha_inverse=0)

@@ -178,10 +178,10 @@ class Mechanism:
         """
         if isinstance(text, str):
             return self.sanitize_text([text], seed)[0]
-        texts = list(text)
+        texts = list(text) if isinstance(text, Iterable) else [text]
         for one in texts:
             if not isinstance(one, str):
-                raise ValueError(f"text: {one!r} is no string; token lists go to sanitize()")
+                raise ValueError(f"text: {type(one).__name__} is no string; token lists go to sanitize()")
         return [" ".join(words) for words in self.sanitize([tokenize(one) for one in texts], seed)]
 
     def _row(self, token: str) -> int:

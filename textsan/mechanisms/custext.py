@@ -142,7 +142,7 @@ class CusText(Mechanism):
         """DP within groups; none where output sets overlap."""
         outside = *self._outside(), *self._numbers_clause()
         if self.mapping == "overlapping":
-            return Guarantee("none", np.inf, None, outside)
+            return Guarantee("none", np.inf, None, (*outside, "words differ in what they can become"))
         groups = [tuple(word for word in group if word not in self.keep) for group in self.group_words]
         adjacency = Adjacency(groups=tuple(group for group in groups if group))
         return Guarantee("DP within groups", self.epsilon, adjacency, (*outside, *self._alone_clause()))

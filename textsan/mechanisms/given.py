@@ -1,6 +1,7 @@
 """A mechanism that is a given channel: for channels from elsewhere, and for attackers who own no other."""
 
 from collections.abc import Iterable
+from functools import cached_property
 
 from textsan.channel import Channel
 from textsan.mechanisms.base import Mechanism, Oov
@@ -21,9 +22,14 @@ class ChannelMechanism(Mechanism):
 
     def __init__(self, channel: Channel, *, keep: Iterable[str] = (), oov: Oov = "uniform"):
         super().__init__(channel.inputs, keep=keep, oov=oov)
-        self._channel = channel.keeping(self.keep)
+        self._given = channel
 
-    @property
+    @cached_property
     def channel(self) -> Channel:
         """The channel, with the rows of kept words those of the identity."""
-        return self._channel
+        return self._given.keeping(self.keep)
+
+    @property
+    def parameters(self) -> dict:
+        """What the constructor was given: the channel as it was."""
+        return super().parameters | {"channel": self._given}

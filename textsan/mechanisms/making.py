@@ -31,8 +31,9 @@ def make_mechanism(
     known = entry.parameters()
     for parameter in parameters:
         if parameter not in known:
+            has = ", ".join(sorted(known)) or "none"
             raise ValueError(
-                f"{parameter}: {name} has no such parameter; it has {', '.join(sorted(known)) or 'none'}"
+                f"{parameter}: {name} has no such parameter, annotated as a number, name or switch; it has {has}"
             )
     for parameter, one in known.items():
         if one.default is inspect.Parameter.empty and parameter not in parameters:

@@ -59,6 +59,12 @@ class TEM(Mechanism):
         else:
             others = max(len(embeddings) - 1, 1)
             self.gamma = max(0.0, 2 / self.epsilon * math.log((1 - beta) * others / beta))
+        self._given_gamma = gamma
+
+    @property
+    def parameters(self) -> dict:
+        """What the constructor was given or chose by default; gamma is None where it follows from beta."""
+        return super().parameters | {"gamma": self._given_gamma}
 
     @cached_property
     def channel(self) -> Channel:

@@ -23,11 +23,7 @@ class Prior:
 
     def __init__(self, words: Iterable[str], probabilities):
         self.words = list(words)
-        self.probabilities = np.asarray(probabilities, dtype=np.float64)
-        if self.probabilities.shape != (len(self.words),):
-            raise ValueError(f"probabilities: shape {self.probabilities.shape} for {len(self.words)} words")
-        if not (self.probabilities >= 0).all() or abs(self.probabilities.sum() - 1) > 1e-9:
-            raise ValueError("probabilities: pass numbers of at least 0 that sum to 1 (from_counts does)")
+        self.probabilities = checks.probabilities("probabilities", probabilities, len(self.words))
         self._index = {word: i for i, word in enumerate(self.words)}
         if len(self._index) != len(self.words):
             raise ValueError("words: a word occurs more than once; pass distinct words")

@@ -97,7 +97,7 @@ def effective_support(channel: Channel, mass: float = 0.95) -> np.ndarray:
     >>> effective_support(channel, 0.8)
     array([2])
     """
-    mass = checks.number("mass", mass, 0, 1)
+    mass, channel = checks.number("mass", mass, 0, 1), channel.exact("effective support")
 
     def block(rows):
         cumulative = np.cumsum(-np.sort(-channel.rows(rows), axis=1), axis=1)
@@ -117,6 +117,7 @@ def renyi_entropy(channel: Channel, order: float) -> np.ndarray:
     >>> renyi_entropy(channel, 0).round(3), renyi_entropy(channel, np.inf), renyi_entropy(channel, 1)
     (array([1.585]), array([1.]), array([1.5]))
     """
+    channel = channel.exact("Renyi entropy")
     if order != np.inf:
         order = checks.number("order", order, low=0)
 

@@ -23,7 +23,6 @@ class Adjacency:
     """Which pairs of words a promise protects against each other, and in what unit.
 
     Args:
-        words: the words that are protected, inputs of the channel; None is all of them.
         groups: only words that share one of these groups are adjacent; None is any two words.
         distance: vectors whose Euclidean distance epsilon multiplies; None: epsilon bounds each pair by itself.
         distance_name: what that distance is called.
@@ -32,7 +31,6 @@ class Adjacency:
         sensitive: with `outputs`, the words that never become another output.
     """
 
-    words: tuple[str, ...] | None = None
     groups: tuple[tuple[str, ...], ...] | None = None
     distance: Embeddings | None = None
     distance_name: str = "Euclidean distance"
@@ -105,7 +103,7 @@ class Guarantee:
         At most `epsilon` if the mechanism keeps its promise. Infinite where nothing is promised.
 
         Args:
-            channel: exact, over the words that the promise is about, or more.
+            channel: exact, over the words that the promise is about.
 
         Raises:
             ValueError: an estimated channel, or an infinite epsilon_0, with which nothing is bounded.
@@ -120,8 +118,6 @@ class Guarantee:
         adjacency = self.adjacency
         if adjacency.groups is not None:
             return tight_group_epsilon(channel, adjacency.groups)
-        if adjacency.words is not None:
-            channel = channel.restrict(adjacency.words)
         if adjacency.distance is None:
             return tight_epsilon(channel)
         distances = adjacency.distance
@@ -143,6 +139,4 @@ class Guarantee:
     @property
     def which(self) -> str:
         """Which pairs of words are protected against each other, in words."""
-        return (
-            "no two words have the same output set in general" if self.adjacency is None else str(self.adjacency)
-        )
+        return "no pair of words is protected" if self.adjacency is None else str(self.adjacency)

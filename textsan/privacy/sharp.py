@@ -160,7 +160,4 @@ def _descending(prior) -> np.ndarray:
 
 
 def _probabilities(prior) -> np.ndarray:
-    p = np.asarray(getattr(prior, "probabilities", prior), dtype=np.float64)
-    if p.ndim != 1 or not len(p) or not (p >= 0).all() or abs(p.sum() - 1) > 1e-9:
-        raise ValueError("prior: pass probabilities of at least 0 that sum to 1")
-    return p
+    return checks.probabilities("prior", getattr(prior, "probabilities", prior))

@@ -3,6 +3,8 @@
 import math
 from numbers import Real
 
+import numpy as np
+
 
 def number(name: str, value, low: float = -math.inf, high: float = math.inf) -> float:
     """`value` as a float, if it is a finite real number in [low, high].
@@ -48,6 +50,27 @@ def whole(name: str, value, low: int = 0) -> int:
     if number(name, value, low) != int(value):
         raise ValueError(f"{name}: {value!r} is not whole; pass an integer of at least {low}")
     return int(value)
+
+
+def probabilities(name: str, value, size: int | None = None) -> np.ndarray:
+    """`value` as an array of probabilities.
+
+    Args:
+        size: how many there must be; None is any number.
+
+    Raises:
+        ValueError: another shape, a negative entry, or a sum that is not one within 1e-9.
+
+    >>> probabilities("prior", [0.25, 0.75])
+    array([0.25, 0.75])
+    """
+    array = np.asarray(value, dtype=np.float64)
+    if array.ndim != 1 or len(array) != (len(array) if size is None else size):
+        wanted = "a list of numbers" if size is None else f"one number a word, {size}"
+        raise ValueError(f"{name}: shape {array.shape}; pass {wanted}")
+    if not (array >= 0).all() or abs(array.sum() - 1) > 1e-9:
+        raise ValueError(f"{name}: pass numbers of at least 0 that sum to 1")
+    return array
 
 
 def choice(name: str, value, known) -> str:

@@ -216,6 +216,18 @@ def _unescape(text: str) -> str:
     return html.unescape(html.unescape(text))
 
 
+def origin(name: str) -> str:
+    """Whose data a data set is when it is loaded now, in words.
+
+    >>> origin("rt")
+    'of a package of the index'
+    """
+    if name in _local_folders():
+        return "the reader's own files, from TEXTSAN_DATA"
+    asset = assets.registry()["assets"][assets.registry()["datasets"][name]["asset"]]
+    return {"hub": "the papers' own, of the hub", "index": "of a package of the index"}[asset["source"]]
+
+
 def _local_folders() -> dict[str, Path]:
     """Data sets in the folder that `TEXTSAN_DATA` names."""
     root = os.environ.get("TEXTSAN_DATA")

@@ -14,6 +14,7 @@ entry points of the group `textsan.plugins`; these need no asking for.
 import importlib
 import importlib.util
 import sys
+import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -149,6 +150,13 @@ def _load_file(path: Path) -> None:
     # Run from what was read, not from a cached file: what is recorded is what runs.
     sys.modules[path.stem] = module = ModuleType(path.stem)
     module.__file__ = str(path)
-    with _named(path.stem):
-        exec(program, vars(module))
+    try:
+        with _named(path.stem):
+            exec(program, vars(module))
+    except Exception as error:  # of code that is not ours, whatever it is
+        del sys.modules[path.stem]
+        frames = traceback.extract_tb(error.__traceback__)
+        lines = [frame.lineno for frame in frames if frame.filename == str(path)]
+        what = f"{type(error).__name__}: {error}"
+        raise ValueError(f"plugin: {path}, line {lines[-1] if lines else 1}: {what}") from error
     _loaded[str(path)] = code

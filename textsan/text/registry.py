@@ -62,7 +62,7 @@ class Entry:
 
     def parameters(self) -> dict[str, inspect.Parameter]:
         """What can be given by name: the constructor's parameters that are numbers, names or switches."""
-        known = inspect.signature(self.load()).parameters
+        known = inspect.signature(self.load(), eval_str=True).parameters
         return {name: one for name, one in known.items() if name not in _INNER and _is_simple(one.annotation)}
 
     def check(self, name: str, value):

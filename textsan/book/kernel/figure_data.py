@@ -20,6 +20,8 @@ def _numbers(values) -> str:
 
     Of more than `_ROWS` rows only some are written, and the mean of all, in which any change of one row shows.
     """
+    if not np.size(values):
+        return "nothing"
     values = np.atleast_2d(np.ma.filled(np.ma.asarray(values, dtype=float), np.nan))
     rows = values.reshape(values.shape[0], -1)
     finite = rows[np.isfinite(rows)]
@@ -47,16 +49,19 @@ def _label(artist) -> str:
 
 def _axis(name: str, axis) -> str:
     from matplotlib.category import StrCategoryFormatter
-    from matplotlib.ticker import FixedFormatter, FuncFormatter
+    from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter
 
     text = f"{name} {axis.get_label_text()!r} {axis.get_scale()} {_numbers(axis.get_view_interval())}"
+    if isinstance(axis.get_major_locator(), FixedLocator):  # chosen, not what fits beside the words
+        text += f" at {_numbers(axis.get_majorticklocs())}"
     if isinstance(axis.get_major_formatter(), (FixedFormatter, FuncFormatter, StrCategoryFormatter)):
         text += f" ticks {[tick.get_text() for tick in axis.get_ticklabels()]}"
     return text
 
 
 def _line(line) -> str:
-    style = f"{_colours([line.get_color()])} line {line.get_linestyle()} marker {line.get_marker()}"
+    style = f"{_colours([line.get_color()])} line {line.get_linestyle()} {line.get_linewidth():g}"
+    style += f" marker {line.get_marker()} {line.get_markersize():g} alpha {line.get_alpha()}"
     return f"line{_label(line)} {style}: {_numbers(line.get_xydata())}"
 
 
@@ -82,13 +87,18 @@ def _collection(collection) -> str:
 
     parts = [f"{type(collection).__name__}{_label(collection)}"]
     if collection.get_array() is not None:
-        parts.append(f"values {_numbers(collection.get_array())}")
+        parts.append(f"values {_numbers(collection.get_array())} as {collection.get_cmap().name}")
     else:
         parts += [f"{_colours(c)}" for c in (collection.get_facecolor(), collection.get_edgecolor()) if len(c)]
+    parts.append(f"lines {_numbers(collection.get_linewidths())} alpha {collection.get_alpha()}")
     offsets = np.ma.asarray(collection.get_offsets())
     if offsets.any():
-        parts.append(f"points {_numbers(offsets)}")
-    elif not isinstance(collection, QuadMesh):  # a grid within the axes' limits
+        shapes = [_numbers(path.vertices) for path in collection.get_paths()]
+        parts.append(f"points {_numbers(offsets)} of sizes {_numbers(collection.get_sizes())}: {shapes}")
+    elif isinstance(collection, QuadMesh):
+        corners = collection.get_coordinates()
+        parts.append(f"grid {_numbers(corners[0])} by {_numbers(corners[:, 0])}")
+    else:
         parts += [f"path {_numbers(path.vertices)}" for path in collection.get_paths()]
     return " ".join(parts)
 
@@ -99,7 +109,8 @@ def _patch(patch) -> str:
 
 
 def _image(image) -> str:
-    return f"image {_numbers(image.get_clim())} over {_numbers(image.get_extent())}: {_numbers(image.get_array())}"
+    values = f"{_numbers(image.get_array())} as {image.get_cmap().name}"
+    return f"image {_numbers(image.get_clim())} over {_numbers(image.get_extent())}: {values}"
 
 
 def _axes(axes) -> Iterator[str]:
@@ -115,7 +126,11 @@ def _axes(axes) -> Iterator[str]:
     for artists, words in ((axes.lines, _line), (axes.collections, _collection), (axes.patches, _patch)):
         yield from (words(artist) for artist in artists if id(artist) not in parts)
     yield from (_image(image) for image in axes.images)
-    yield from (f"text {text.get_text()!r} at {_numbers(text.get_position())}" for text in axes.texts)
+    for text in axes.texts:
+        target = f" of {_numbers(text.xy)}" if hasattr(text, "xy") else ""
+        yield f"text {text.get_text()!r} at {_numbers(text.get_position())}{target}"
+    for table in axes.tables:
+        yield f"table {[cell.get_text().get_text() for _, cell in sorted(table.get_celld().items())]}"
     if axes.get_legend():
         yield f"legend {[text.get_text() for text in axes.get_legend().get_texts()]}"
     for inner in axes.child_axes:
@@ -128,7 +143,8 @@ def figure_data(figure) -> list[str]:
     Args:
         figure: a matplotlib figure.
     """
-    lines = [f"text {text.get_text()!r}" for text in figure.texts]
+    lines = [f"figure of {_numbers(figure.get_size_inches())} inches"]
+    lines += [f"text {text.get_text()!r}" for text in figure.texts]
     lines += [f"legend {[text.get_text() for text in legend.get_texts()]}" for legend in figure.legends]
     for axes in figure.axes:
         lines += _axes(axes)
