@@ -3,6 +3,8 @@
 A baseline, not a language model. What an attack gains over it is more than memory of single places.
 """
 
+from itertools import compress
+
 import numpy as np
 import scipy
 
@@ -11,7 +13,7 @@ from textsan.attacks.knowledge import Knowledge
 from textsan.channel import Channel, Posterior
 from textsan.priors import Prior
 from textsan.text import checks
-from textsan.text.blocks import map_blocks
+from textsan.text.blocks import BLOCK, map_blocks
 
 _EDGE = ("edge",)  # the neighbour of a first or last word: no word, and every attacker sees it
 
@@ -19,23 +21,23 @@ _EDGE = ("edge",)  # the neighbour of a first or last word: no word, and every a
 class Memory(Attack):
     """Guesses argmax_x Pr(y | x) m(x), where m looks for the place under attack in the shadow text.
 
-    The source that it is optimal for copies: a word with its two neighbours is one of the T places (l, x, r) of the
-    shadow text with probability `copied`; else the word is an independent one, and its neighbours are those of a
+    It is Bayes' rule for a source that copies. A word with its two neighbours is one of the T places (l, x, r) of
+    the shadow text with probability `copied`; else the word is independent, and its neighbours are those of a
     shadow place with probability `copied`, else independent too. Neighbours are sanitized like any word, so
 
         m(x) = copied M(x) + (1 - copied) p(x) [copied sum_x' M(x') + (1 - copied) p(l') p(r')],
         M(x) = 1/T sum over places (l, x, r) of Pr(l' | l) Pr(r' | r),
 
-    l' and r' the neighbours as released, p the context-free prior, p(l') = sum_l p(l) Pr(l' | l). A neighbour that
-    the mechanism keeps must be the same, one that it replaces must be possible. With `copied` 0 it is the
-    context-free attack, and so is its answer wherever no place of the shadow text is possible. It can do worse
-    than that where neighbours agree by chance.
+    with l' and r' the released neighbours, p the context-free prior and p(l') = sum_l p(l) Pr(l' | l). A neighbour
+    that the mechanism keeps must be the same, one that it replaces must be possible. Where no place of the shadow
+    text fits, and everywhere if `copied` is 0, the guess is that of the context-free attack. Where neighbours fit
+    by chance it can be worse.
 
     Args:
         channel: Pr(y | x), known to the attacker; a word that is kept has the row of the identity.
         shadow: the attacker's own token lists.
         prior: Pr(x) over the channel's inputs.
-        copied: in [0, 1]; one half does not know whether anything is copied.
+        copied: in [0, 1]; one half is no opinion on whether anything is copied.
         attacked: words that can stand at attacked positions; None is every input of the channel.
 
     Raises:
@@ -50,25 +52,18 @@ class Memory(Attack):
     def __init__(self, channel: Channel, shadow, prior: Prior, *, copied: float = 0.5, attacked=None):
         self.channel, self.prior = channel, prior
         self.copied = checks.number("copied", copied, low=0, high=1)
-        self._prior = prior.aligned(channel.inputs)
+        self._prior, self._numbers = prior.aligned(channel.inputs), np.arange(len(channel.inputs))
         self._attackable = np.array([attacked is None or word in attacked for word in channel.inputs])
         docs = checks.documents("shadow", shadow)
-        words = [word for doc in docs for word in doc]
-        if not words:
+        if not any(docs):
             raise ValueError("shadow: no token to remember; pass at least one")
-        # Inputs have their number, and after them comes what the channel cannot replace: edges, unknown words.
+        places = [place for doc in docs for place in zip([_EDGE, *doc], doc, [*doc[1:], _EDGE], strict=False)]
+        # Inputs have their numbers; after them comes what the channel cannot replace: edges and unknown words.
         self._number = dict(channel.input_index)
-        left, word, right = (
-            np.array([self._number.setdefault(token, len(self._number)) for token in tokens])
-            for tokens in (
-                [token for doc in docs for token in [_EDGE, *doc][: len(doc)]],
-                words,
-                [token for doc in docs for token in [*doc, _EDGE][1:]],
-            )
-        )
-        shape = len(self._number), len(words)
-        self._left, self._right = left, right
-        self._words = scipy.sparse.csr_array((np.ones(len(words)), (word, np.arange(len(words)))), shape=shape)
+        numbers = [[self._number.setdefault(token, len(self._number)) for token in place] for place in places]
+        self._left, words, self._right = np.array(numbers).T
+        shape = len(self._number), len(places)
+        self._words = scipy.sparse.csr_array((np.ones(len(places)), (words, np.arange(len(places)))), shape=shape)
 
     @classmethod
     def against(cls, knowledge: Knowledge, *, copied: float = 0.5) -> "Memory":
@@ -83,45 +78,47 @@ class Memory(Attack):
 
     def _posteriors(self, docs, positions, k):
         padded = [[_EDGE, *doc, _EDGE] for doc in docs]
-        places = np.array([tuple(padded[d][i : i + 3]) for d, i in positions] + [None], dtype=object)[:-1]
-        k = len(self.channel.inputs) if k is None else k
-        found = list(map_blocks(lambda part: self._best(part, k), places))
-        numbers, logs = (np.concatenate(part) for part in zip(*found, strict=True)) if found else np.empty((2, 0, 0))
-        released = [docs[d][i] for d, i in positions]
-        return Posterior(positions, self.channel.inputs, numbers, logs, released=released)
+        places = np.empty(len(positions), dtype=object)
+        places[:] = [tuple(padded[d][i : i + 3]) for d, i in positions]
+        width = min(k or len(self._prior), len(self._prior))
+        numbers, logs = np.full((len(places), width), -1), np.full((len(places), width), -np.inf)
+        for block, best in enumerate(map_blocks(self._scores, places)):
+            at = slice(block * BLOCK, (block + 1) * BLOCK)
+            released = [y for _, y, _ in places[at]]
+            found = Posterior.from_scores(positions[at], released, self.channel.inputs, self._numbers, best, width)
+            numbers[at], logs[at] = found.numbers, found.log_probabilities
+        return Posterior(positions, self.channel.inputs, numbers, logs, released=[y for _, y, _ in places])
 
-    def _best(self, places, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """The `k` best inputs at some places (l', y, r'), and log Pr(x | l', y, r')."""
+    def _scores(self, places) -> np.ndarray:
+        """log Pr(y | x) m(x) of every input at some released places (l', y, r'), up to a constant each."""
         left, released, right = zip(*places, strict=True)
-        (before, alone_before), (after, alone_after) = self._likely(left, self._left), self._likely(right, self._right)
-        total = len(self._left)
-        likely = before * after / total
+        before, alone = self._likely(left, self._left)
+        after, also_alone = self._likely(right, self._right)
+        likely = before * after / len(self._left)
         copies = (self._words @ likely.T).T[:, : len(self._prior)]
-        around = self.copied * likely.sum(axis=1) + (1 - self.copied) * alone_before * alone_after
+        around = self.copied * likely.sum(axis=1) + (1 - self.copied) * alone * also_alone
         around[around == 0] = 1.0  # neighbours that nothing explains tell nothing
         word = self.copied * copies + (1 - self.copied) * self._prior * around[:, None]
+        hidden = np.array([y in self.channel.output_index for y in released])
         scores = np.full(word.shape, -np.inf)
-        seen = np.array([y in self.channel.output_index for y in released])
+        scores[hidden] = self.channel.log_columns(list(compress(released, hidden)))
         with np.errstate(divide="ignore"):
-            scores[seen] = self.channel.log_columns([y for y in released if y in self.channel.output_index])
-            scores += np.where(self._attackable, np.log(word), -np.inf)
-        best = Posterior.from_scores(range(len(places)), released, self.channel.inputs, np.arange(word.shape[1]), scores, k)
-        return best.numbers, best.log_probabilities
+            return scores + np.where(self._attackable, np.log(word), -np.inf)
 
     def _likely(self, released, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Pr(l' | l) of released neighbours at the neighbours of all places, (n, T), and p(l'), up to a factor each."""
-        distinct = list(dict.fromkeys(released))
-        rows, alone = np.zeros((len(distinct), len(self._number))), np.empty(len(distinct))
-        hidden = np.array([token in self.channel.output_index for token in distinct])
-        logs = self.channel.log_columns([token for token in distinct if token in self.channel.output_index])
+        """Pr(l' | l) of n released neighbours at those of all places, (n, T), and p(l'), up to a factor of l'."""
+        tokens, n = list(dict.fromkeys(released)), len(self._prior)
+        rows, alone = np.zeros((len(tokens), len(self._number))), np.empty(len(tokens))
+        hidden = np.array([token in self.channel.output_index for token in tokens])
+        logs = self.channel.log_columns(list(compress(tokens, hidden)))
         best = logs.max(axis=1, keepdims=True, initial=-np.inf)
-        rows[hidden, : len(self._prior)] = np.exp(logs - np.where(best > -np.inf, best, 0.0))
-        alone[hidden] = rows[hidden, : len(self._prior)] @ self._prior
-        for at in np.flatnonzero(~hidden):  # its own original
-            number = self._number.get(distinct[at], -1)
-            if number >= 0:
-                rows[at, number] = 1.0
-            alone[at] = (1 + (places == number).sum()) / len(places)
-        order = {token: at for at, token in enumerate(distinct)}
+        rows[hidden, :n] = np.exp(logs - np.where(best > -np.inf, best, 0.0))
+        alone[hidden] = rows[hidden, :n] @ self._prior
+        for row in np.flatnonzero(~hidden):  # what the channel cannot release is its own original
+            own = self._number.get(tokens[row], -1)
+            alone[row] = (1 + (places == own).sum()) / len(places)
+            if own >= 0:
+                rows[row, own] = 1.0
+        order = {token: row for row, token in enumerate(tokens)}
         chosen = [order[token] for token in released]
         return rows[:, places][chosen], alone[chosen]

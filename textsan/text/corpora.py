@@ -329,7 +329,7 @@ def _drawn_splits(name: str, records: list[Record], documents: list[str]) -> dic
 
 
 def _own_splits(splits: dict[str, list[Record]]) -> dict[str, list[Record]]:
-    """The splits, without records that are elsewhere too: test keeps its own, then dev, others, and train; and all."""
+    """The splits, without what is elsewhere too (test keeps its own, then dev, then others), and all rows."""
     extra = sorted(set(splits) - {"train", "dev", "test"})
     later, kept = set(), {}
     for split in ("test", "dev", *extra, "train"):
