@@ -1,12 +1,12 @@
 """N of the query attack for the words of Chen et al. 2023, Table 2, exactly, on a vocabulary of the paper's size.
 
     TEXTSAN_DATA=FOLDER python benchmarks/query_words.py [--dataset sst2] [--out data/results/query.csv]
-    TEXTSAN_DATA=FOLDER python benchmarks/query_words.py --counter-fitted --out data/results/query-counter-fitted.csv
+    TEXTSAN_DATA=FOLDER python benchmarks/query_words.py --counter-fitted --out query.csv
 
 The vocabulary is that of GloVe 6B, its 65,713 first words and those of the data; words of the data come first, the
 most frequent one at the head, as in the released code's mapping. Both ways of normalising the scores are computed.
-The counter-fitted vectors are GloVe's of the words that the published ones were made of (`vocabulary`, in the folder
-`counterfit`), fitted with the published pairs of synonyms and antonyms.
+The counter-fitted vectors are GloVe's of the words that the published ones were made of (`vocabulary`, in the
+folder `counterfit`), fitted with the published pairs of synonyms and antonyms, and compared by cosine as published.
 """
 
 import argparse
@@ -56,7 +56,8 @@ def rows(dataset, fitted):
         vectors, words = glove, [*glove.words[:SIZE], *(word for word in counts if word in glove)]
     vocabulary = vectors.restrict(sorted(dict.fromkeys(words), key=lambda word: -counts[word]))
     for normalise in ("group", "row"):
-        mechanism = CusText(vocabulary, EPSILONS[0], k=K, normalise=normalise)
+        similarity = "cosine" if fitted else "euclidean"
+        mechanism = CusText(vocabulary, EPSILONS[0], k=K, similarity=similarity, normalise=normalise)
         for epsilon in EPSILONS:
             channel = mechanism.with_(epsilon=epsilon).channel
             for word in WORDS:
@@ -71,9 +72,9 @@ def main():
     parser.add_argument("--out", type=Path, default=Path("data/results/query.csv"))
     parser.add_argument("--counter-fitted", action="store_true")
     arguments = parser.parse_args()
-    pd.DataFrame(rows(arguments.dataset, arguments.counter_fitted)).to_csv(
-        arguments.out, index=False, lineterminator="\n"
-    )
+    table = pd.DataFrame(rows(arguments.dataset, arguments.counter_fitted))
+    table.to_csv(arguments.out, index=False, lineterminator="
+")
     versions = {name: version(name) for name in ("textsan", "numpy", "scipy")}
     made = {
         "command": f"python benchmarks/query_words.py --dataset {arguments.dataset}"
