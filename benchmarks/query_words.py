@@ -6,7 +6,8 @@
 The vocabulary is that of GloVe 6B, its 65,713 first words and those of the data; words of the data come first, the
 most frequent one at the head, as in the released code's mapping. Both ways of normalising the scores are computed.
 The counter-fitted vectors are GloVe's of the words that the published ones were made of (`vocabulary`, in the
-folder `counterfit`), fitted with the published pairs of synonyms and antonyms, and compared by cosine as published.
+folder `counterfit`), fitted with the published pairs of synonyms and antonyms. As published they are compared by
+cosine.
 """
 
 import argparse
@@ -73,8 +74,7 @@ def main():
     parser.add_argument("--counter-fitted", action="store_true")
     arguments = parser.parse_args()
     table = pd.DataFrame(rows(arguments.dataset, arguments.counter_fitted))
-    table.to_csv(arguments.out, index=False, lineterminator="
-")
+    table.to_csv(arguments.out, index=False, lineterminator="\n")
     versions = {name: version(name) for name in ("textsan", "numpy", "scipy")}
     made = {
         "command": f"python benchmarks/query_words.py --dataset {arguments.dataset}"
