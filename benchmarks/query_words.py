@@ -56,6 +56,7 @@ def rows(dataset, fitted):
     else:
         vectors, words = glove, [*glove.words[:SIZE], *(word for word in counts if word in glove)]
     vocabulary = vectors.restrict(sorted(dict.fromkeys(words), key=lambda word: -counts[word]))
+    embeddings = "counter-fitted" if fitted else "glove-6b-50d"
     for normalise in ("group", "row"):
         similarity = "cosine" if fitted else "euclidean"
         mechanism = CusText(vocabulary, EPSILONS[0], k=K, similarity=similarity, normalise=normalise)
@@ -63,7 +64,8 @@ def rows(dataset, fitted):
             channel = mechanism.with_(epsilon=epsilon).channel
             for word in WORDS:
                 needed = queries_needed(channel.rows([word])[0], channel.output_index[word])
-                row = {"dataset": dataset, "defence": "custext", "normalise": normalise, "epsilon": epsilon}
+                row = {"dataset": dataset, "defence": "custext", "embeddings": embeddings}
+                row |= {"normalise": normalise, "epsilon": epsilon}
                 yield row | {"k": K, "vocabulary": len(vocabulary), "word": word, "queries": needed}
 
 
