@@ -531,7 +531,8 @@ def test_committed_departures_say_what_must_be_so():
     assert np.allclose(table.released - table.described, table.effect, atol=2e-5)
     assert (table.low <= table.effect + 1e-9).all() and (table.effect <= table.high + 1e-9).all()
     assert (table.effect["hits are counted by substring"] >= 0).all()
-    assert (table.effect["all shadow tokens are counted"] == 0).all()
+    # What a paper says and its code does alike is no departure, whatever another reading would change.
+    assert not table.index.str.startswith(("embedding inversion", "all shadow tokens")).any()
     assert (table.effect["the bound's prior counts whole sentences"] < 0).all()
     counters = table.loc["counters are never reset between epsilons"].set_index("epsilon").effect
     assert counters[1.0] == 0 and (counters.diff().dropna() < 0).all()
