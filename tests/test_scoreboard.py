@@ -321,7 +321,7 @@ def test_several_rows_are_refused(root):
 def test_seeds_are_one_number(root):
     root.write([row("x", 0.48, half=0.002), row("x", 0.52, half=0.002, seed=1, n_positions=2990)])
     found = root()
-    assert (found.ours, found.seeds) == (0.5, 2)
+    assert (found.ours, found.seeds, found.spread) == (0.5, 2, 0.04)
     assert found.ours_high - 0.5 == pytest.approx(1.96 * math.hypot(0.002 / 1.96, 0.02), rel=0.01)
 
 
