@@ -43,6 +43,20 @@ def test_normalisers_and_columns(way):
     np.testing.assert_allclose(channel.log_columns(np.arange(M)).T, expected + move[:, None], atol=1e-12)
 
 
+@pytest.mark.parametrize("k", [1, 4, 60])
+def test_impossible_words_are_passed_over(way, k):
+    channel, weights = build(stay=0.4)
+    prior = np.zeros(N)
+    prior[::13] = np.random.default_rng(1).dirichlet(np.ones(len(prior[::13])))  # 54 words: fewer than 60
+    posterior = channel.posterior(prior, k=k)
+    joint = prior[:, None] * channel.matrix()
+    best = np.sort(joint, axis=0)[::-1][:k].T
+    np.testing.assert_allclose(np.exp(posterior.log_weights), best, atol=1e-12)
+    chosen = posterior.numbers >= 0
+    columns = np.broadcast_to(np.arange(N)[:, None], chosen.shape)[chosen]
+    np.testing.assert_allclose(joint[posterior.numbers[chosen], columns], best[chosen], atol=1e-12)
+
+
 def test_draws_are_those_of_inversion_over_parts(way):
     """Any order of the outputs is an inversion; the sums of parts and the entries within say which one."""
     channel, weights = build()

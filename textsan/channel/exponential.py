@@ -67,7 +67,14 @@ class Exponential:
         return log_columns
 
     def best_inputs(self, log_prior, columns, k):
-        return best_by_blocks(self.log_columns, log_prior, columns, k)
+        possible = np.flatnonzero(log_prior > -np.inf)
+        if not k <= len(possible) < len(log_prior):
+            return best_by_blocks(self.log_columns, log_prior, columns, k)
+        # The words of one text are few of a large vocabulary: the rows of the others need not be looked at.
+        few = self.restrict(possible)
+        few._log_normaliser = self.log_normaliser[possible]
+        best, joint = best_by_blocks(few.log_columns, log_prior[possible], columns, k)
+        return possible[best], joint
 
     @property
     def log_normaliser(self) -> np.ndarray:
