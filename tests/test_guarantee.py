@@ -95,7 +95,7 @@ def test_which_epsilon_a_promise_needs_is_the_inverse_of_what_it_allows(name):
     for success in (blind / 2, 0.4, 0.9):
         epsilon = mechanism.epsilon_for(success, PRIOR)
         if np.isfinite(epsilon):
-            assert mechanism.with_(epsilon=epsilon).guarantee.success(PRIOR) == pytest.approx(success, abs=1e-4)
+            assert mechanism.with_(epsilon=epsilon).guarantee.success(PRIOR) == pytest.approx(success, abs=5e-4)
         elif name == "random":
             assert (epsilon == np.inf) == (success >= blind)
         else:

@@ -59,6 +59,7 @@ class _Counts:
     """The counts that each word may have, in a line: all of the first word, then of the second.
 
     Attributes:
+        starts, number: (words,) where the counts of each word begin, and how many there are.
         words, log_weights: (atoms,) row numbers, and log(count + c).
         log_mass, log_upto, log_below: (atoms,) log Pr(N = k), log Pr(N <= k), log Pr(N < k); the last is -inf at
             the least count of each word.
@@ -76,18 +77,22 @@ class _Counts:
         self.log_upto = scipy.stats.poisson.logcdf(k, mean)
         self.log_below = np.concatenate([[-np.inf], self.log_upto[:-1]])
         self.log_below[starts] = -np.inf
-        self.first = starts
+        self.starts, self.number = starts, number
         with np.errstate(divide="ignore"):
             self.log_weights = np.log(k + constant)
 
 
 def _hits(counts: _Counts, log_column: np.ndarray, joint: np.ndarray, own: int) -> float:
     """sum_x Pr(x, y) Pr(x is the guess), y one output."""
-    score = counts.log_weights + log_column[counts.words]
+    possible = np.flatnonzero(log_column > -np.inf)
+    number = counts.number[possible]
+    first = np.cumsum(number) - number
+    atoms = np.arange(number.sum()) + np.repeat(counts.starts[possible] - first, number)
+    score = counts.log_weights[atoms] + log_column[counts.words[atoms]]
     # The largest of the least scores is always reached: what lies below it never wins.
-    floor = score[counts.first].max()
-    kept = np.flatnonzero((score >= floor) & (log_column[counts.words] > -np.inf))
-    words, score = counts.words[kept], score[kept]
+    above = score >= score[first].max()
+    kept, score = atoms[above], score[above]
+    words = counts.words[kept]
     lowest = np.ones(len(kept), dtype=bool)
     lowest[1:] = words[1:] != words[:-1]
     before = counts.log_below[kept]

@@ -114,7 +114,7 @@ class Mechanism:
     def epsilon_for(self, success: float, prior: Prior) -> float:
         """The largest epsilon whose promise alone keeps the best guess of a word from succeeding more often.
 
-        The inverse of `Guarantee.success`, the mechanism's other parameters as they are; to a relative 1e-6.
+        The inverse of `Guarantee.success`, the mechanism's other parameters as they are; to a relative 1e-4.
 
         Args:
             success: rate that the best guess may have, from 0 to 1.
@@ -139,7 +139,7 @@ class Mechanism:
         low, high = math.log(1e-5), math.log(1e3)
         if excess(low) > 0:
             return math.nan
-        return math.inf if excess(high) <= 0 else math.exp(scipy.optimize.brentq(excess, low, high, xtol=1e-6))
+        return math.inf if excess(high) <= 0 else math.exp(scipy.optimize.brentq(excess, low, high, xtol=1e-4))
 
     def __repr__(self) -> str:
         shown = (f"{name}={_shown(value)}" for name, value in self.parameters.items())
