@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from textsan import Channel, CusText, Embeddings, SanText, SanTextPlus
+from textsan import Channel, CusText, Embeddings, Prior, SanText, SanTextPlus, leakage
 from textsan.mechanisms import MECHANISMS, make_mechanism
 from textsan.privacy import Adjacency, Guarantee
 
@@ -65,3 +65,60 @@ def test_prose_is_made_from_the_fields():
     assert "the lesser of their distance and" in made("tem").guarantee.which
     one = CusText(EMBEDDINGS.restrict(WORDS[:5]), 1.0, k=2)
     assert "the one word of the last group, is released unchanged" in str(one.guarantee)
+
+
+# What a promise alone says of success
+
+PRIOR = Prior(WORDS, np.random.default_rng(1).dirichlet(np.full(60, 0.3)))
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_no_channel_gives_away_more_than_its_promise_allows(name):
+    for epsilon in (0.3, 1.3, 3.0):
+        mechanism = made(name, epsilon)
+        known = mechanism.channel.restrict(WORDS)
+        allowed = mechanism.guarantee.success(PRIOR)
+        assert leakage.bayes_vulnerability(PRIOR, known) <= allowed + 1e-9 <= 1 + 1e-8
+
+
+@pytest.mark.parametrize("name", [name for name in EXACT if name not in ("random", "santext+")])
+def test_a_channel_of_another_epsilon_is_above_a_small_promise(name):
+    promise = made(name, 0.05).guarantee
+    broken = made(name, 60.0)
+    assert leakage.bayes_vulnerability(PRIOR, broken.channel.restrict(WORDS)) > promise.success(PRIOR) + 0.01
+
+
+@pytest.mark.parametrize("name", sorted(MECHANISMS.keys() - {"released custext+"}))
+def test_which_epsilon_a_promise_needs_is_the_inverse_of_what_it_allows(name):
+    mechanism = made(name)
+    blind = PRIOR.probabilities.max()
+    for success in (blind / 2, 0.4, 0.9):
+        epsilon = mechanism.epsilon_for(success, PRIOR)
+        if np.isfinite(epsilon):
+            assert mechanism.with_(epsilon=epsilon).guarantee.success(PRIOR) == pytest.approx(success, abs=5e-4)
+        elif name == "random":
+            assert (epsilon == np.inf) == (success >= blind)
+        else:
+            assert np.isnan(epsilon) and mechanism.with_(epsilon=1e-5).guarantee.success(PRIOR) > success
+    assert np.isnan(mechanism.epsilon_for(blind / 2, PRIOR)) and mechanism.epsilon_for(1.0, PRIOR) == np.inf
+
+
+def test_nothing_promised_is_nothing_bounded():
+    none = CusText(EMBEDDINGS, 1.0, k=4, mapping="overlapping")
+    assert none.guarantee.success(PRIOR) == 1.0 and np.isnan(none.epsilon_for(0.9, PRIOR))
+    stays = SanTextPlus(EMBEDDINGS, 1.0, sensitive=WORDS[:30], p=0)
+    assert stays.guarantee.success(PRIOR) == pytest.approx(1.0)
+
+
+def test_words_that_a_promise_is_not_about_count_as_known():
+    promise = Guarantee("metric DP", 0.0, Adjacency(distance=EMBEDDINGS))
+    assert promise.success(Prior(["w1", "w2", "unknown"], [0.25, 0.25, 0.5])) == pytest.approx(0.75)
+    assert promise.success(Prior(["unknown"], [1.0])) == 1.0
+
+
+def test_a_word_whose_group_is_kept_has_none_to_hide_among():
+    hidden = CusText(EMBEDDINGS, 1.0, k=3, keep=WORDS[:58])
+    by_group = [sum(word not in hidden.keep for word in group) for group in hidden.group_words]
+    lonely = f"{by_group.count(1)} words whose groups have no other word that is sanitized"
+    assert 1 in by_group and any(lonely in clause for clause in hidden.guarantee.outside)
+    assert any(lonely in clause for clause in hidden.exposed)

@@ -8,7 +8,15 @@ from scipy.optimize import linprog
 from scipy.spatial.distance import cdist
 
 from textsan import Channel, Embeddings, Prior, SanText, leakage
-from textsan.privacy import metric_success, sharp_epsilon, sharp_success, tight_epsilon
+from textsan.leakage.enumeration import JointDistribution, markov_source
+from textsan.privacy import (
+    best_guess,
+    metric_success,
+    sharp_epsilon,
+    sharp_success,
+    sharp_success_in_context,
+    tight_epsilon,
+)
 from textsan.privacy import sharp as module
 
 
@@ -19,7 +27,7 @@ def best_channel(prior, allowed):
     for y in range(n):
         for x in range(n):
             for other in range(n):
-                if x != other:
+                if x != other and allowed[x, other] < np.inf:
                     row = np.zeros((n, n))
                     row[x, y], row[other, y] = 1.0, -np.exp(allowed[x, other])
                     rows.append(row.ravel())
@@ -35,6 +43,83 @@ def test_dp_against_the_programme_over_all_channels(seed):
     n, epsilon = generator.integers(2, 6), generator.uniform(0.1, 4)
     prior = generator.dirichlet(np.full(n, generator.choice([0.3, 1, 5])))
     assert sharp_success(prior, epsilon) == pytest.approx(best_channel(prior, np.full((n, n), epsilon)), abs=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_dp_within_groups_against_the_programme_over_all_channels(seed):
+    generator = np.random.default_rng(seed)
+    epsilon, groups = generator.uniform(0.1, 3), [[0, 3], [1, 4]]
+    prior = generator.dirichlet(np.ones(5))
+    allowed = np.full((5, 5), np.inf)  # word 2 is in no group: nothing hides it
+    for group in groups:
+        allowed[np.ix_(group, group)] = epsilon
+    found = sharp_success(prior, epsilon, groups=groups)
+    assert found == pytest.approx(best_channel(prior, allowed), abs=1e-8)
+    inverse = sharp_epsilon(prior, found, groups=groups)
+    assert inverse >= epsilon - 1e-6 and sharp_success(prior, inverse, groups=groups) == pytest.approx(found)
+    assert found == pytest.approx(sharp_success(prior, epsilon, groups=[*groups, [2]]))
+
+
+def test_groups_that_cannot_be_and_values_that_no_epsilon_gives():
+    prior = [0.4, 0.3, 0.2, 0.1]
+    for groups in ([[0, 1], [1, 2]], [[0, 4]]):
+        with pytest.raises(ValueError, match="not disjoint, or beyond 4 words"):
+            sharp_success(prior, 1.0, groups=groups)
+    with pytest.raises(ValueError, match="best guess from the group alone, 0.6"):
+        sharp_epsilon(prior, 0.5, groups=[[0, 1], [2, 3]])
+    assert sharp_epsilon(prior, 1.0, groups=[[0, 1], [2, 3]]) == np.inf
+    assert sharp_epsilon(prior, 0.6, groups=[[0, 1], [2, 3]]) == pytest.approx(np.log(4 / 3))
+
+
+@pytest.mark.parametrize("outputs", [1, 2, 3])
+def test_few_outputs_give_away_less(outputs):
+    """The best channel over so many outputs, each for one of the likeliest words, by a linear programme."""
+    generator = np.random.default_rng(outputs)
+    prior, epsilon = generator.dirichlet(np.ones(4)), 2.0
+    found = sharp_success(prior, epsilon, outputs=outputs)
+    likeliest = np.argsort(-prior)[:outputs]
+    n, best = 4, np.zeros((4, outputs))
+    best[likeliest, range(outputs)] = prior[likeliest]
+    rows = []
+    for y in range(outputs):
+        for x in range(n):
+            for other in set(range(n)) - {x}:
+                row = np.zeros((n, outputs))
+                row[x, y], row[other, y] = 1.0, -np.exp(epsilon)
+                rows.append(row.ravel())
+    sums = np.kron(np.eye(n), np.ones(outputs))
+    programme = linprog(-best.ravel(), rows, np.zeros(len(rows)), sums, np.ones(n), (0, 1))
+    assert found == pytest.approx(-programme.fun, abs=1e-8)
+    assert found <= sharp_success(prior, epsilon, outputs=outputs + 1) <= sharp_success(prior, epsilon) + 1e-12
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_what_a_release_adds_to_context_in_small_worlds(seed):
+    """V(X | Y, C) by enumeration, under the bound that the tight epsilon of the channel gives."""
+    generator = np.random.default_rng(seed)
+    channel = generator.dirichlet(np.full(4, 2.0), size=3)
+    source = markov_source(generator.dirichlet(np.ones(3)), generator.dirichlet(np.full(3, 0.4), size=3), 3)
+    world = JointDistribution.tokenwise(source, channel)
+    epsilon = float(tight_epsilon(Channel.from_matrix(channel, "abc", "uvwx")))
+    joint = world.marginal([1], [0, 2]).reshape(3, -1)
+    contexts = joint.sum(axis=0)
+    bound = sharp_success_in_context((joint / contexts).T, epsilon, weights=contexts)
+    alone, both = world.vulnerability(1, outputs=[0, 2]), world.vulnerability(1, outputs=[0, 1, 2])
+    assert both <= bound + 1e-12 and bound <= best_guess(epsilon, alone) + 1e-12
+    assert both > sharp_success_in_context((joint / contexts).T, 0.0, weights=contexts) - 1e-12
+
+
+def test_the_unigram_bound_is_no_ceiling_with_context():
+    """Uniform on 10 words, epsilon 1: three releases of one word beat F of the unigram prior ."""
+    response = (1 + (np.e - 1) * np.eye(10)) / (np.e + 9)
+    same = np.zeros((10, 10, 10))
+    same[range(10), range(10), range(10)] = 0.1
+    world = JointDistribution.tokenwise(same, response)
+    found = world.vulnerability(1, outputs=range(3))
+    assert sharp_success(np.full(10, 0.1), 1.0) == pytest.approx(0.232, abs=5e-4)
+    assert found == pytest.approx(0.258, abs=5e-4) and found <= best_guess(
+        1.0, world.vulnerability(1, outputs=[0, 2])
+    )
 
 
 @settings(max_examples=60, deadline=None)

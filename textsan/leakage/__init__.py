@@ -13,6 +13,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "wrong_prior",
     ],
     submod_attrs={
+        "learning": ["learning_curve"],
         "vulnerability": [
             "bayes_vulnerability",
             "conditional_entropy",

@@ -8,8 +8,10 @@ from itertools import islice
 from typing import Literal, Self
 
 import numpy as np
+import scipy
 
 from textsan.channel import Channel
+from textsan.priors import Prior
 from textsan.privacy import Guarantee
 from textsan.text import checks
 from textsan.text.embeddings import Embeddings
@@ -108,6 +110,36 @@ class Mechanism:
             if name not in known:
                 raise ValueError(f"{name}: {type(self).__name__} has no such parameter; it has {', '.join(known)}")
         return type(self)(**known | changes)
+
+    def epsilon_for(self, success: float, prior: Prior) -> float:
+        """The largest epsilon whose promise alone keeps the best guess of a word from succeeding more often.
+
+        The inverse of `Guarantee.success`, the mechanism's other parameters as they are; to a relative 1e-4.
+
+        Args:
+            success: rate that the best guess may have, from 0 to 1.
+            prior: of the words under attack.
+
+        Returns:
+            epsilon; infinity where any will do, and nan where none does: nothing is promised, or what is given
+            away at epsilon 0 is too much already.
+
+        >>> from textsan import Embeddings, SanText
+        >>> two = SanText(Embeddings(["a", "b"], [[0.0], [2.0]]), epsilon=1.0)
+        >>> round(two.epsilon_for(0.75, Prior("ab", [0.5, 0.5])), 4)  # ln 3 for a pair, at a distance of 2
+        0.5493
+        """
+        success = checks.number("success", success, 0, 1)
+        if "epsilon" not in self.parameters:
+            return math.inf if self.guarantee.success(prior) <= success else math.nan
+
+        def excess(log_epsilon):
+            return self.with_(epsilon=math.exp(log_epsilon)).guarantee.success(prior) - success - 1e-9
+
+        low, high = math.log(1e-5), math.log(1e3)
+        if excess(low) > 0:
+            return math.nan
+        return math.inf if excess(high) <= 0 else math.exp(scipy.optimize.brentq(excess, low, high, xtol=1e-4))
 
     def __repr__(self) -> str:
         shown = (f"{name}={_shown(value)}" for name, value in self.parameters.items())

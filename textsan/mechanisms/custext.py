@@ -26,7 +26,8 @@ class CusText(Mechanism):
     frequent first), and its k - 1 nearest of those left become one group, until fewer than k are left, which
     are the last group. The score is the similarity normalised to [0, 1] over all pairs of the group, so that its
     sensitivity is 1 and epsilon-DP holds between the words of one group. A last group of a single word is released
-    unchanged.
+    unchanged, and a word whose group is kept but for itself has none to hide among: `guarantee` and `exposed` say
+    so.
 
     CusText+ is `keep=STOP_WORDS`: they are released verbatim (section 4.3).
 
@@ -161,8 +162,16 @@ class CusText(Mechanism):
     def _alone_clause(self) -> tuple[str, ...]:
         if self.k == 1:
             return ("every word, the one of its output set, is released unchanged",)
-        alone = [group[0] for group in self.group_words[-1:] if len(group) == 1]
-        return tuple(f"{word!r}, the one word of the last group, is released unchanged" for word in alone)
+        if self.mapping == "overlapping":
+            return ()
+        words = self.group_words
+        alone = [group[0] for group in words[-1:] if len(group) == 1 and group[0] not in self.keep]
+        hidden = sum(sum(word not in self.keep for word in group) == 1 for group in words) - len(alone)
+        clause = f"{hidden} words whose groups have no other word that is sanitized: none hides them"
+        return (
+            *(f"{word!r}, the one word of the last group, is released unchanged" for word in alone),
+            *((clause,) if hidden else ()),
+        )
 
     @cached_property
     def _points(self):

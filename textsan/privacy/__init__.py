@@ -14,10 +14,16 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     ],
     submod_attrs={
         "guarantee": ["Adjacency", "Guarantee"],
-        "sharp": ["MetricBound", "metric_success", "sharp_epsilon", "sharp_success"],
+        "sharp": [
+            "MetricBound",
+            "best_guess",
+            "metric_success",
+            "sharp_epsilon",
+            "sharp_success",
+            "sharp_success_in_context",
+        ],
         "tight": [
             "Tight",
-            "best_guess",
             "tight_epsilon",
             "tight_group_epsilon",
             "tight_metric_epsilon",

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from textsan.channel import Channel
+from textsan.priors import Prior
+from textsan.privacy.sharp import metric_success, sharp_success
 from textsan.privacy.tight import (
     Tight,
     tight_epsilon,
@@ -130,6 +132,35 @@ class Guarantee:
         given = {"sensitive": adjacency.sensitive, "protected": adjacency.outputs}
         return tight_umldp_epsilon(channel, distances, **given, epsilon_0=self.epsilon_0)
 
+    def success(self, prior: Prior) -> float:
+        """The most that the promise lets the best guess of a word succeed, from what is released for it.
+
+        `sharp_success` of DP, its sum over groups, `metric_success` of metric DP (with epsilon_0 added to the
+        exponent of two different words); 1 where nothing is promised. Words that the promise is not about count
+        as known. Those without mass are left out, which leaves the bound true.
+
+        Args:
+            prior: of the words under attack.
+
+        >>> round(Guarantee("DP", 1.0, Adjacency()).success(Prior("abc", [0.5, 0.25, 0.25])), 4)
+        0.5761
+        """
+        if self.definition == "none":
+            return 1.0
+        words = [word for word, p in zip(prior.words, prior.probabilities, strict=True) if p > 0]
+        p, adjacency = prior.probabilities[prior.probabilities > 0], self.adjacency
+        if adjacency.distance is None:
+            return sharp_success(p, self.epsilon, groups=_numbers(adjacency.groups, words))
+        about = adjacency.distance if adjacency.outputs is None else adjacency.sensitive
+        inside = np.array([word in about for word in words])
+        known, p = float(p[~inside].sum()), p[inside]
+        if not len(p):
+            return 1.0
+        words = [word for word, there in zip(words, inside, strict=True) if there]
+        exponents = self.epsilon * np.minimum(adjacency.distance.distances(words, words), adjacency.cutoff)
+        exponents += np.where(np.eye(len(p)) > 0, 0.0, self.epsilon_0)
+        return known + p.sum() * metric_success(p / p.sum(), exponents, epsilon=1.0).value
+
     def __str__(self) -> str:
         unit = " per unit of distance" if self.per == "distance" else ""
         plus = f", epsilon_0 = {self.epsilon_0:g}" if self.epsilon_0 else ""
@@ -140,3 +171,9 @@ class Guarantee:
     def which(self) -> str:
         """Which pairs of words are protected against each other, in words."""
         return "no pair of words is protected" if self.adjacency is None else str(self.adjacency)
+
+
+def _numbers(groups, words: list[str]) -> list[list[int]] | None:
+    """Groups of words as groups of their numbers; words that are not listed are left out."""
+    number = {word: i for i, word in enumerate(words)}
+    return groups and [[number[word] for word in group if word in number] for group in groups]

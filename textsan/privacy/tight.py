@@ -5,7 +5,6 @@ of a theorem lies above it, and anything smaller fails at the pair of words, and
 Log-ratios below 1e-9 count as rounding.
 """
 
-import math
 from collections.abc import Collection, Iterable, Iterator
 
 import numpy as np
@@ -133,18 +132,6 @@ def tight_umldp_epsilon(
     columns, distance = _columns(channel.exact("a tight epsilon"), protected), _distance_blocks(distances, channel)
     leak = _not_invertible(channel, sensitive, protected)
     return _widest_pair(channel, columns, distance, epsilon_0) if leak is None else leak
-
-
-def best_guess(epsilon: float, prior: float = 0.5) -> float:
-    """How sure an attacker can become that the input was x and not x', at most, from prior probability `prior`.
-
-    Posterior odds are at most exp(epsilon) times prior odds, epsilon the bound for the pair (or the documents).
-
-    >>> round(best_guess(1.0), 3), round(best_guess(20.0), 9)
-    (0.731, 0.999999998)
-    """
-    prior = checks.number("prior", prior, 0, 1)
-    return prior / (prior + (1 - prior) * math.exp(-epsilon)) if prior else 0.0
 
 
 def _widest(log_rows: np.ndarray) -> tuple[float, int, int, int]:
