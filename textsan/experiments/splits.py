@@ -52,7 +52,8 @@ class Split:
             ValueError: nothing to protect.
         """
         tokens = [token for document in self.private for token in document]
-        inside = sum(token in mechanism.protected for token in tokens)
+        protected = mechanism.protected
+        inside = sum(token in protected for token in tokens)
         outside = sum(not mechanism.knows(token) for token in tokens)
         if not inside + outside:
             raise ValueError("mechanism: no private token is protected; keep fewer words")
