@@ -10,6 +10,9 @@ from textsan.text import checks
 from textsan.text.embeddings import Embeddings
 
 
+_BLOCK = 256  # words whose neighbours are looked for together
+
+
 class Estimate(NamedTuple):
     """A value and its 95 % interval.
 
@@ -106,17 +109,19 @@ def means_the_same(guesses: Sequence[str], truths: Sequence[str], embeddings: Em
     >>> means_the_same(["movie", "dog"], ["film", "film"], table, k=1)
     array([ True, False])
     """
-    same = _hits(guesses, truths)
+    same, k = _hits(guesses, truths), checks.whole("k", k, low=1)
     vectors = embeddings.vectors / np.maximum(np.linalg.norm(embeddings.vectors, axis=1, keepdims=True), 1e-12)
-    asked: dict[int, list[int]] = {}
-    for i, truth in enumerate(truths):
-        if truth in embeddings.index and guesses[i] in embeddings.index:
-            asked.setdefault(embeddings.index[truth], []).append(i)
-    for row, places in asked.items():
-        near = vectors @ vectors[row]
-        near[row] = -np.inf  # not a neighbour of itself
-        kth = -np.partition(-near, checks.whole("k", k, low=1) - 1)[k - 1] if k < len(near) else -np.inf
-        same[places] |= near[[embeddings.index[guesses[i]] for i in places]] >= kth
+    asked: dict[int, list[tuple[int, int]]] = {}
+    for i, (guess, truth) in enumerate(zip(guesses, truths, strict=True)):
+        if guess != truth and guess in embeddings.index and truth in embeddings.index:
+            asked.setdefault(embeddings.index[truth], []).append((i, embeddings.index[guess]))
+    rows = list(asked)
+    for at in range(0, len(rows), _BLOCK):
+        block = rows[at : at + _BLOCK]
+        for row, near in zip(block, vectors[block] @ vectors.T, strict=True):
+            near[row] = -np.inf  # not a neighbour of itself
+            for i, guess in asked[row]:
+                same[i] = (near > near[guess]).sum() < k
     return same
 
 
