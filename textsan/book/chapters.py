@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from textsan.text import checks, corpora
+from textsan.text.project import project_at
 
 
 @dataclass(frozen=True)
@@ -30,16 +31,15 @@ class Chapter:
 
 
 def project_root(start: Path | None = None) -> Path:
-    """The folder at or above `start` (the current folder) that holds the book's `_toc.yml`.
+    """The folder at or above `start` (the current folder) that holds `_toc.yml` and `book/`.
 
     Raises:
         FileNotFoundError: there is none.
     """
-    start = Path(start or Path.cwd()).resolve()
-    for folder in (start, *start.parents):
-        if (folder / "_toc.yml").is_file() and (folder / "book").is_dir():
-            return folder
-    raise FileNotFoundError("no book here: run this in the project's folder, the one that holds _toc.yml")
+    root = project_at(start or Path.cwd())
+    if root is None:
+        raise FileNotFoundError("no book here: run this in the project's folder, the one that holds _toc.yml")
+    return root
 
 
 def chapters(root: Path) -> list[Chapter]:
