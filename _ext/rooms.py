@@ -1,8 +1,8 @@
 """Sphinx extension: a page for each room of the package, made of its docstrings.
 
 A page `api/ROOM.md` holds a title; what the room's modules say is put below it when the page is read, so that a
-new module is there without an edit. `api.md` gets the list of the rooms. Docstrings are plain words with code between
-single backticks: they are made reStructuredText here, so that none of it is misread as its markup.
+new module is there without an edit. `api.md` gets the list of the rooms. Docstrings are plain words with code
+between single backticks: they are made reStructuredText here, so that none of it is misread as its markup.
 """
 
 import importlib
