@@ -5,7 +5,7 @@
 The text is made: documents of 20 words drawn independently, the r-th most frequent word of the vectors with
 probability proportional to 1 / r. Seconds are the processor's, of all threads, and wall-clock; both leave out the
 loading of vectors and the making of text, and so does the growth of memory. A point that is expected to take
-longer than the limit is skipped and named, and so is one that does.
+longer than the limit is skipped and named, and so is one that does. A run that was stopped goes on where it was.
 
 `scaling.csv` has the points. `scaling-exponents.csv` has the b of each series, seconds = a x^b by least squares of
 logarithms, and from the two largest points what one more million of tokens, or ten thousand of words, costs.
@@ -17,6 +17,7 @@ import hashlib
 import json
 import os
 import platform
+import resource
 import signal
 import subprocess
 import sys
@@ -26,6 +27,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+import scipy
 
 WORDS = (5_000, 10_000, 20_000, 50_000, 100_000)  # at the smallest number of tokens
 TOKENS = (100_000, 1_000_000, 10_000_000)  # at USUAL words
@@ -165,34 +167,34 @@ def measure(task: str, mechanism: str, words: int, tokens: int) -> None:
 
 def series() -> Iterator[tuple[dict, str, list[int]]]:
     """What is fixed, the axis, and the points on it."""
-    for task in TASKS:
-        for mechanism in MECHANISMS:
-            fixed = {"task": task, "mechanism": mechanism}
-            yield fixed | {"tokens": TOKENS[0] if task != "V(X|Y)" else 0}, "words", list(WORDS)
-            if task != "V(X|Y)":
-                yield fixed | {"words": USUAL}, "tokens", list(TOKENS)
+    for axis in ("words", "tokens"):
+        for task in TASKS:
+            for mechanism in MECHANISMS:
+                fixed = {"task": task, "mechanism": mechanism}
+                if axis == "words":
+                    yield fixed | {"tokens": 0 if task == "V(X|Y)" else TOKENS[0]}, axis, list(WORDS)
+                elif task != "V(X|Y)":
+                    yield fixed | {"words": USUAL}, axis, list(TOKENS)
 
 
 def expected(rows: list[dict], axis: str, point: int) -> float:
-    """Wall-clock seconds of the next point, from the two before it."""
-    done = [row for row in rows if row["wall"] != ""][-2:]
+    """Seconds of the next point, from the two before it."""
+    done = [row for row in rows if row["seconds"] != ""][-2:]
     if not done:
         return 0.0
-    power = 2.0 if axis == "words" else 1.0
-    if len(done) == 2:
-        power = np.log(done[1]["wall"] / done[0]["wall"]) / np.log(done[1][axis] / done[0][axis])
-    return done[-1]["wall"] * (point / done[-1][axis]) ** power
+    seconds, at = (np.array([max(float(row[name]), 0.01) for row in done]) for name in ("seconds", axis))
+    power = np.log(seconds[1] / seconds[0]) / np.log(at[1] / at[0]) if len(done) == 2 else 1.0
+    return float(seconds[-1] * (point / at[-1]) ** power)
 
 
-def run(fixed: dict, axis: str, point: int, rows: list[dict], limit: float) -> dict:
-    row = dict.fromkeys(COLUMNS, "") | fixed | {"axis": axis, axis: point}
-    if (wall := expected(rows, axis, point)) > limit:
-        return row | {"note": f"skipped: {wall / 60:.0f} minutes expected"}
+def run(row: dict, rows: list[dict], limit: float) -> dict:
+    if (seconds := expected(rows, row["axis"], row[row["axis"]])) > limit:
+        return row | {"note": f"skipped: {seconds / 60:.0f} minutes expected"}
     command = [sys.executable, __file__, "--inside", *(str(row[name]) for name in COLUMNS[:2] + COLUMNS[3:5])]
-    try:
-        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, timeout=limit)
-    except subprocess.TimeoutExpired:
+    done = subprocess.run([*command, "--limit", str(limit)], stdout=subprocess.PIPE, text=True)
+    if done.returncode == -signal.SIGXCPU:
         return row | {"note": f"skipped: more than {limit / 60:.0f} minutes"}
+    done.check_returncode()
     return row | json.loads(done.stdout)
 
 
@@ -224,7 +226,13 @@ def resumed(tokens: int) -> str:
 def exponents(rows: list[dict]) -> list[dict]:
     found = []
     for fixed, axis, _ in series():
-        mine = [r for r in rows if r["axis"] == axis and r["seconds"] != "" and fixed.items() <= r.items()]
+        mine = [
+            r
+            for r in rows
+            if r["axis"] == axis
+            and r["seconds"] != ""
+            and all(str(r[name]) == str(value) for name, value in fixed.items())
+        ]
         if len(mine) < 2:
             continue
         x, y = (np.array([float(row[name]) for row in mine]) for name in (axis, "seconds"))
@@ -238,45 +246,58 @@ def exponents(rows: list[dict]) -> list[dict]:
     return found
 
 
-def store(path: Path, rows: list[dict], more: list[str] = ()) -> None:
+def _key(row: dict) -> tuple[str, ...]:
+    return tuple(str(row[name]) for name in COLUMNS[:5])
+
+
+def store(path: Path, rows: list[dict], notes: list[str]) -> None:
     with open(path, "w", newline="", encoding="utf-8") as file:
-        file.write(f"# python benchmarks/{' '.join([Path(sys.argv[0]).name, *sys.argv[1:]])}\n")
-        machine = f"{os.cpu_count()} cores, {platform.machine()}, load {os.getloadavg()[1]:.1f}"
-        file.write(f"# {machine}; Python {platform.python_version()}, NumPy {np.__version__}\n")
-        file.writelines(f"# {line}\n" for line in more)
-        writer = csv.DictWriter(file, rows[0])
+        file.writelines(f"# {line}\n" for line in notes)
+        writer = csv.DictWriter(file, rows[0] if rows else [])
         writer.writeheader()
         writer.writerows(rows)
 
 
+def stored(path: Path) -> list[dict]:
+    if not path.exists():
+        return []
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(line for line in file if not line.startswith("#")))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("tasks", nargs="*", metavar="TASK", help=f"default: all of {', '.join(TASKS)}")
-    parser.add_argument("--out", help="folder of the two tables")
-    parser.add_argument("--limit", type=float, default=600, help="seconds a point may take")
+    parser.add_argument("--out", default="data/results", help="folder of the two tables")
+    parser.add_argument("--limit", type=int, default=600, help="seconds of the processor that a point may take")
     parser.add_argument(
         "--inside", nargs=4, metavar=("TASK", "MECHANISM", "WORDS", "TOKENS"), help=argparse.SUPPRESS
     )
     arguments = parser.parse_args()
     if arguments.inside:
+        resource.setrlimit(resource.RLIMIT_CPU, (arguments.limit, arguments.limit + 5))
         task, mechanism, words, tokens = arguments.inside
         return measure(task, mechanism, int(words), int(tokens))
-    if unknown := set(arguments.tasks) - set(TASKS):
-        parser.error(f"unknown task {', '.join(sorted(unknown))}")
-    rows: list[dict] = []
-    for fixed, axis, points in series():
-        if arguments.tasks and fixed["task"] not in arguments.tasks:
-            continue
-        mine: list[dict] = []
-        for point in points:
-            mine.append(run(fixed, axis, point, mine, arguments.limit))
+    folder = Path(arguments.out)
+    machine = f"{os.cpu_count()} cores, {platform.machine()}"
+    notes = [
+        "python benchmarks/scaling.py",
+        f"{machine}; Python {platform.python_version()}, NumPy {np.__version__}, SciPy {scipy.__version__}",
+    ]
+    known = {_key(row): row for row in stored(folder / "scaling.csv")}
+    found: list[list[dict]] = [[] for _ in series()]
+    for number in range(len(WORDS)):  # the small points of all series first
+        for mine, (fixed, axis, points) in zip(found, series(), strict=True):
+            if number >= len(points):
+                continue
+            row = dict.fromkeys(COLUMNS, "") | fixed | {"axis": axis, axis: points[number]}
+            key = _key(row)
+            mine.append(known[key] if key in known else run(row, mine, arguments.limit))
             print(*(f"{mine[-1][name]:>14}" for name in COLUMNS), flush=True)
-        rows += mine
-    notes = [resumed(TOKENS[-1])] if not arguments.tasks or "sanitize" in arguments.tasks else []
-    print(*notes, *exponents(rows), sep="\n")
-    if arguments.out:
-        store(Path(arguments.out, "scaling.csv"), rows, notes)
-        store(Path(arguments.out, "scaling-exponents.csv"), exponents(rows))
+            rows = [row for some in found for row in some]
+            later = [row for key, row in known.items() if key not in map(_key, rows)]
+            store(folder / "scaling.csv", rows + later, notes)
+            store(folder / "scaling-exponents.csv", exponents(rows), notes)
+    store(folder / "scaling.csv", rows, [*notes, resumed(TOKENS[-1])])
 
 
 if __name__ == "__main__":

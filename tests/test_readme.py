@@ -258,7 +258,7 @@ RUN = {
 }
 OF_THE_CHAPTER = ".venv/bin/textsan run 19 -p turned 0.1"
 OF_THE_PROJECT = {  # what only reads the project, and what each line of it looks like
-    ".venv/bin/textsan book --dry-run": r"\d\d-[a-z0-9-]+: (fresh|stale: .*)",
+    ".venv/bin/textsan book --dry-run": r"(\d\d|from)-[a-z0-9-]+: (fresh|stale: .*)",
     ".venv/bin/textsan sweep data/sweeps/quick.yml --status": r".*\d+ fresh, \d+ stale, \d+ missing.*",
 }
 

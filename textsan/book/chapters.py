@@ -165,6 +165,27 @@ def _check_meaning(name: str, value) -> None:
             checks.number(name, epsilon, low=0)
 
 
+def check_size(chapter: Chapter, values: dict) -> None:
+    """Refuse, before a kernel starts, more sentences than the data set has.
+
+    Args:
+        chapter: the chapter.
+        values: of `checked_parameters`; the chapter's defaults are taken for the others.
+
+    Raises:
+        ValueError: the chapter's private and shadow sentences together are more than there are.
+    """
+    both = parameters(chapter) | values
+    if not {"dataset", "n_private", "n_shadow"} <= both.keys():
+        return
+    there, asked = len(corpora.load_dataset(both["dataset"])), both["n_private"] + both["n_shadow"]
+    if asked > there:
+        numbers = f"n_private {both['n_private']} and n_shadow {both['n_shadow']}"
+        raise ValueError(
+            f"parameter dataset: {both['dataset']} has {there} texts, fewer than {numbers}; pass smaller -p"
+        )
+
+
 def profile(chapter: Chapter, name: str) -> dict:
     """The chapter's parameters in `data/profiles/<name>.yml`; `quick` is the chapter's own defaults.
 
