@@ -181,9 +181,8 @@ def check_size(chapter: Chapter, values: dict) -> None:
     there, asked = len(corpora.load_dataset(both["dataset"])), both["n_private"] + both["n_shadow"]
     if asked > there:
         numbers = f"n_private {both['n_private']} and n_shadow {both['n_shadow']}"
-        raise ValueError(
-            f"parameter dataset: {both['dataset']} has {there} texts, fewer than {numbers}; pass smaller -p"
-        )
+        way = f"-p n_private {there // 3} -p n_shadow {there // 3}"
+        raise ValueError(f"dataset: {both['dataset']!r} has {there} texts, fewer than {numbers}; pass {way}, say")
 
 
 def profile(chapter: Chapter, name: str) -> dict:

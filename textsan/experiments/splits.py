@@ -23,6 +23,10 @@ class Split:
     embeddings: Embeddings
     records: tuple[Record, ...] = ()
 
+    def __repr__(self) -> str:
+        """Without the text, which is private."""
+        return f"Split({len(self.private)} private, {len(self.shadow)} shadow documents, {self.embeddings})"
+
 
 def load_split(
     dataset: str,
