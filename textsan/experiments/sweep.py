@@ -182,8 +182,9 @@ def _following(progress: tqdm, results: list[Path]) -> Iterator[None]:
 
     def follow():
         while not ended.wait(_BEAT):
-            done = sum(map(ne, map(_written, results), before))
-            progress.update(start + done - progress.n)
+            done = start + sum(map(ne, map(_written, results), before))
+            if done > progress.n:  # else nothing is drawn: not every output is a terminal
+                progress.update(done - progress.n)
 
     follower = Thread(target=follow, daemon=True)
     follower.start()
