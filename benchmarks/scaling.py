@@ -235,6 +235,7 @@ def exponents(rows: list[dict]) -> list[dict]:
         ]
         if len(mine) < 2:
             continue
+        mine.sort(key=lambda row: int(row[axis]))
         x, y = (np.array([float(row[name]) for row in mine]) for name in (axis, "seconds"))
         growth = np.array([float(row["grown_mb"]) for row in mine])
         unit = 1e6 if axis == "tokens" else 1e4
@@ -296,7 +297,7 @@ def main():
             rows = [row for some in found for row in some]
             later = [row for key, row in known.items() if key not in map(_key, rows)]
             store(folder / "scaling.csv", rows + later, notes)
-            store(folder / "scaling-exponents.csv", exponents(rows), notes)
+            store(folder / "scaling-exponents.csv", exponents(rows + later), notes)
     store(folder / "scaling.csv", rows, [*notes, resumed(TOKENS[-1])])
 
 
