@@ -1121,6 +1121,16 @@ def test_own_profiles_name_real_parameters():
             assert chapters.checked_parameters(known[name], values)
 
 
+def test_more_sentences_than_there_are_get_one_line_before_a_kernel_starts(default_data, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(execution, "_execute", None)  # would fail, were it called
+    result = textsan("run", "05", "-p", "dataset", "drugs")
+    assert result.exit_code == 2 and result.output.count("\n") == 1
+    assert "dataset: 'drugs' has 791 texts, fewer than n_private 500" in result.output
+    smaller = chapters.checked_parameters(chapters.find(ROOT, "05"), {"n_private": "263", "n_shadow": "263"})
+    chapters.check_size(chapters.find(ROOT, "05"), smaller | {"dataset": "drugs"})
+
+
 def test_contents_list_every_chapter():
     lines = (ROOT / "_toc.yml").read_text().splitlines()
     listed = [line.split("notebooks/")[1] for line in lines if "notebooks/" in line]

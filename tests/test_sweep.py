@@ -4,6 +4,7 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from dataclasses import replace
@@ -13,6 +14,7 @@ import pandas as pd
 import pytest
 import yaml
 from click.testing import CliRunner
+from tqdm import tqdm
 
 from textsan import Embeddings, Split, load_dataset
 from textsan.attacks import ATTACKS, Unchanged
@@ -140,6 +142,32 @@ def test_finished_cells_are_skipped_and_new_ones_are_added(world, tmp_path, monk
     assert len(after) == 2 * SIZE and before.items() <= after.items()
     monkeypatch.setattr(problems, "prepare", None)  # would fail, were it called
     assert sweep.run(specification.read_spec(write(tmp_path)), tmp_path, workers=1) == []
+
+
+def test_the_bar_moves_with_each_cell_and_ends_at_all(world, tmp_path, monkeypatch):
+    """Not with each family, of which this sweep has one; a cell that fails is an end, too."""
+    seen, moved = [], threading.Event()
+
+    class Bar(tqdm):
+        def update(self, n=1):
+            super().update(n)
+            seen.append(self.n)
+            moved.set() if n else None
+
+    def waits(self, name, **settings):
+        if name == "context-free":
+            assert moved.wait(20)  # until the cell before it was seen
+            raise ValueError("it fails")
+        return run(self, name, **settings)
+
+    run = problems.Problem.run
+    monkeypatch.setattr(problems.Problem, "run", waits)
+    monkeypatch.setattr(sweep, "tqdm", Bar)
+    monkeypatch.setattr(sweep, "_BEAT", 0.01)
+    defence = {"name": "custext+", "epsilon": 1}
+    cells = specification.read_spec(write(tmp_path, defence=defence, attack=["unchanged", "context-free"], seed=0))
+    assert len(sweep.run(cells, tmp_path / "out", workers=1)) == 1
+    assert next(n for n in seen if n) == 1 and seen[-1] == 2
 
 
 def test_a_failed_cell_is_reported_and_the_others_go_on(world, tmp_path, monkeypatch):

@@ -44,6 +44,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
             "load_dataset",
             "load_embeddings",
             "load_plugin",
+            "project_data",
             "tokenize",
         ],
         "version": ["__version__"],

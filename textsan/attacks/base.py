@@ -29,6 +29,10 @@ class Attack:
     details: Mapping[str, float] = {}
     """What else is known of a run: `encoded`, the sentences or pairs that went through an encoder, for example."""
 
+    def __repr__(self) -> str:
+        """Its name, and the channel that it is made against."""
+        return f"{type(self).__name__}({getattr(self, 'channel', '')})"
+
     @classmethod
     def against(cls, knowledge: Knowledge, **settings) -> "Attack":
         """The attack of somebody with this knowledge, trained and calibrated.

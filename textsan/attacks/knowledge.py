@@ -170,6 +170,10 @@ class Truth:
     positions: Sequence[tuple[int, int]]
     population: Sequence[tuple[int, int]]
 
+    def __repr__(self) -> str:
+        """Without the text, which is private."""
+        return f"Truth({len(self.docs)} documents, {len(self.positions)} positions)"
+
     @cached_property
     def words(self) -> list[str]:
         """The original words at the attacked positions."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from textsan.text import checks, corpora
+from textsan.text.project import project_at
 
 
 @dataclass(frozen=True)
@@ -30,16 +31,15 @@ class Chapter:
 
 
 def project_root(start: Path | None = None) -> Path:
-    """The folder at or above `start` (the current folder) that holds the book's `_toc.yml`.
+    """The folder at or above `start` (the current folder) that holds `_toc.yml` and `book/`.
 
     Raises:
         FileNotFoundError: there is none.
     """
-    start = Path(start or Path.cwd()).resolve()
-    for folder in (start, *start.parents):
-        if (folder / "_toc.yml").is_file() and (folder / "book").is_dir():
-            return folder
-    raise FileNotFoundError("no book here: run this in the project's folder, the one that holds _toc.yml")
+    root = project_at(start or Path.cwd())
+    if root is None:
+        raise FileNotFoundError("no book here: run this in the project's folder, the one that holds _toc.yml")
+    return root
 
 
 def chapters(root: Path) -> list[Chapter]:
@@ -163,6 +163,26 @@ def _check_meaning(name: str, value) -> None:
     if name in ("epsilon", "epsilons"):
         for epsilon in value if isinstance(value, list) else [value]:
             checks.number(name, epsilon, low=0)
+
+
+def check_size(chapter: Chapter, values: dict) -> None:
+    """Refuse, before a kernel starts, more sentences than the data set has.
+
+    Args:
+        chapter: the chapter.
+        values: of `checked_parameters`; the chapter's defaults are taken for the others.
+
+    Raises:
+        ValueError: the chapter's private and shadow sentences together are more than there are.
+    """
+    both = parameters(chapter) | values
+    if not {"dataset", "n_private", "n_shadow"} <= both.keys():
+        return
+    there, asked = len(corpora.load_dataset(both["dataset"])), both["n_private"] + both["n_shadow"]
+    if asked > there:
+        numbers = f"n_private {both['n_private']} and n_shadow {both['n_shadow']}"
+        way = f"-p n_private {there // 3} -p n_shadow {there // 3}"
+        raise ValueError(f"dataset: {both['dataset']!r} has {there} texts, fewer than {numbers}; pass {way}, say")
 
 
 def profile(chapter: Chapter, name: str) -> dict:

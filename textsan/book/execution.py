@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from textsan.book import compare, used
-from textsan.book.chapters import Chapter, checked_parameters, content, profile, read_text
+from textsan.book.chapters import Chapter, check_size, checked_parameters, content, profile, read_text
 
 # What a chapter sees of its surroundings: stable hashes, and no progress bars, whose speeds would be stored.
 _ENVIRONMENT = {
@@ -127,11 +127,13 @@ def run(chapter: Chapter, given: dict | None = None, profile_name: str = "quick"
         Path of the executed notebook.
 
     Raises:
-        KeyError, ValueError: unknown parameter or profile, or a value of the wrong type.
+        KeyError, ValueError: unknown parameter or profile, a value of the wrong type, or too small a data set.
         ChapterError: a cell failed; what had run is kept in `runs/`.
     """
     given = given or {}
     values = checked_parameters(chapter, {**profile(chapter, profile_name), **given})
+    if values:
+        check_size(chapter, values)
     label = given if profile_name == "quick" else {"profile": profile_name, **given}
     output = _run_file(chapter, label)
     _execute(chapter, values, output)

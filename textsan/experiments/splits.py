@@ -59,6 +59,10 @@ class Split:
             raise ValueError("mechanism: no private token is protected; keep fewer words")
         return inside / (inside + outside)
 
+    def __repr__(self) -> str:
+        """Without the text, which is private."""
+        return f"Split({len(self.private)} private, {len(self.shadow)} shadow documents, {self.embeddings})"
+
 
 def load_split(
     dataset: str,

@@ -19,8 +19,10 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, nullcontext
 from importlib.metadata import version
 from importlib.util import find_spec
+from operator import ne
 from pathlib import Path
 from tempfile import NamedTemporaryFile
+from threading import Event, Thread
 from typing import NamedTuple
 
 import joblib
@@ -51,6 +53,7 @@ SUBSTITUTIONS = {
 }
 """What the default corpora stand for."""
 
+_BEAT = 0.5  # seconds between two looks at which cells have ended
 _PATIENCE = 20  # seconds without a result after which a cluster is asked whether it still has workers
 
 
@@ -163,11 +166,42 @@ def compute(
     with _only_writer(stored.parent), connect(scheduler) if scheduler else nullcontext() as cluster:
         for part in stored.glob("*.part"):  # of a sweep that was killed
             part.unlink()
-        with tqdm(total=total, initial=total - len(cells), desc="sweep", unit="cell") as progress:
-            for number, failed in _computed(list(families.values()), stored, workers, cluster):
-                failures += failed
-                progress.update(number)
+        done = total - len(cells)
+        with tqdm(total=total, initial=done, desc="sweep", unit="cell") as progress:
+            with _following(progress, [stored / f"{cell_name(cell)}.json" for cell in cells]):
+                for number, failed in _computed(list(families.values()), stored, workers, cluster):
+                    failures += failed
+                    done += number
+            progress.update(done - progress.n)  # with those that failed
     return failures
+
+
+@contextmanager
+def _following(progress: tqdm, results: list[Path]) -> Iterator[None]:
+    """Moves the bar as results are written: a worker returns with a whole family of cells, minutes later."""
+    start, before, ended = progress.n, list(map(_written, results)), Event()
+
+    def follow():
+        while not ended.wait(_BEAT):
+            done = start + sum(map(ne, map(_written, results), before))
+            if done > progress.n:  # else nothing is drawn: not every output is a terminal
+                progress.update(done - progress.n)
+
+    follower = Thread(target=follow, daemon=True)
+    follower.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        follower.join()
+
+
+def _written(path: Path) -> int | None:
+    """When a file was written, which a file that is not there was not."""
+    try:
+        return path.stat().st_mtime_ns
+    except FileNotFoundError:
+        return None
 
 
 def write_table(cells: list[Cell], folder: Path, baselines: Sequence[str] = ()) -> None:

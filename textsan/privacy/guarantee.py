@@ -40,6 +40,11 @@ class Adjacency:
     outputs: tuple[str, ...] | None = None
     sensitive: frozenset[str] = frozenset()
 
+    def __repr__(self) -> str:
+        """Word lists by their number."""
+        groups = None if self.groups is None else f"{len(self.groups)} groups"
+        return f"Adjacency({groups or self.distance or 'any two words'})"
+
     def __str__(self) -> str:
         if self.groups is not None:
             return "two words of one group of the mapping; words of different groups are told apart with certainty"

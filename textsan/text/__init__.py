@@ -18,6 +18,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "corpora": ["Record", "load_dataset"],
         "embeddings": ["Embeddings", "load_embeddings"],
         "plugins": ["load_plugin"],
+        "project": ["project_data"],
         "vocabulary": ["STOP_WORDS", "count_words", "tokenize"],
     },
 )

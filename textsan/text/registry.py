@@ -120,6 +120,9 @@ class Registry(Mapping[str, Entry]):
         plugins.load_installed()
         return self._entries
 
+    def __repr__(self) -> str:
+        return f"Registry({self.what!r}: {', '.join(self)})"
+
     def __getitem__(self, name: str) -> Entry:
         known = self._known()
         if name not in known:

@@ -1,0 +1,148 @@
+"""Sphinx extension: a page for each room of the package, made of its docstrings.
+
+A page `api/ROOM.md` holds a title; what the room's modules say is put below it when the page is read, so that a
+new module is there without an edit. `api.md` gets the list of the rooms. Docstrings are plain words with code
+between single backticks: they are made reStructuredText here, so that none of it is misread as its markup.
+"""
+
+import importlib
+import inspect
+import pkgutil
+import re
+import tomllib
+from pathlib import Path
+
+import textsan
+
+_CODE = re.compile(r"(``.+?``|`[^`]+`)")
+_SECTION = re.compile(r"\s*(Args|Attributes|Raises|Returns|Yields):$")
+_MARKUP = re.compile(r"([\\*|_])")
+_MARKUP_OF_PAGES = re.compile(r"([\\*_<>$\[\]])")
+_FOLDER = "api/"
+
+
+def page(room: str) -> str:
+    """What stands below the title of a room's page: its sentence, then its modules.
+
+    Args:
+        room: "channel", say.
+    """
+    door = importlib.import_module(f"textsan.{room}")
+    if room == "cli":
+        return f"{inspect.getdoc(door)}\n\n{_commands()}"
+    if not hasattr(door, "__path__"):
+        return _module(door.__name__)
+    names = [one.name for one in pkgutil.iter_modules(door.__path__) if not one.ispkg]
+    parts = [inspect.getdoc(door), _at_the_door(door)]
+    for name in names:
+        parts.append(f"## {name}\n\n{_module(f'{door.__name__}.{name}')}")
+    return "\n\n".join(filter(None, parts))
+
+
+def house(root: Path) -> str:
+    """What stands below the title of the first of these pages: the rooms, in the order of imports, and the names.
+
+    Args:
+        root: the project's folder.
+    """
+    contract = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"][0]
+    doors = [importlib.import_module(name) for name in reversed(contract["layers"])]
+    lines = [f"- {{doc}}`{door.__name__} <{_FOLDER}{_room(door)}>`: {_sentence(door)}" for door in doors]
+    names = (name for name in textsan.__all__ if not inspect.ismodule(getattr(textsan, name)))
+    found = {name: getattr(textsan, name) for name in names}
+    said = [f"- `textsan.{name}`: {_sentence(one)}" for name, one in found.items() if callable(one)]
+    return "\n".join([*lines, "", "What `import textsan` has by name:", "", *said])
+
+
+def _room(door) -> str:
+    return door.__name__.removeprefix("textsan.")
+
+
+def _sentence(documented) -> str:
+    first = inspect.getdoc(documented).partition("\n\n")[0]
+    return _MARKUP_OF_PAGES.sub(r"\\\1", " ".join(first.split()))
+
+
+def _at_the_door(door) -> str:
+    modules = {one.name for one in pkgutil.iter_modules(door.__path__)}
+    names = ", ".join(f"`{name}`" for name in sorted({*getattr(door, "__all__", ())} - modules))
+    return f"At the door, `from {door.__name__} import …`: {names}." if names else ""
+
+
+def _module(name: str) -> str:
+    return f"```{{eval-rst}}\n.. automodule:: {name}\n   :members:\n```"
+
+
+def _commands() -> str:
+    import click
+
+    from textsan.cli.main import main
+
+    def helps(command, name):
+        context = click.Context(command, info_name=name, terminal_width=88, max_content_width=88)
+        yield f"## {name}\n\n```text\n{command.get_help(context)}\n```"
+        for sub in getattr(command, "commands", {}).values():
+            yield from helps(sub, f"{name} {sub.name}")
+
+    return "\n\n".join(helps(main, "textsan"))
+
+
+def plain(lines: list[str]) -> list[str]:
+    """Lines of a docstring as reStructuredText that shows them as they are.
+
+    Args:
+        lines: with code between single backticks, examples after >>>, and indented code after an empty line.
+    """
+    written: list[str] = []
+    example = code = False
+    before = ""  # the last line that was not empty
+    for number, line in enumerate(lines):
+        if not line.strip():
+            example = False
+        elif line.lstrip().startswith(">>> "):
+            example = True
+        indented = line.startswith("    ")
+        starts = indented and number and not lines[number - 1].strip() and not before.startswith("    ")
+        if starts and not example and not _SECTION.match(before):
+            code = True
+            written += ["::", ""]
+        elif line.strip() and not indented:
+            code = False
+        written.append(line if example or code else _words(line))
+        before = line if line.strip() else before
+    return written
+
+
+def _words(line: str) -> str:
+    parts = _CODE.split(line)
+    for i, part in enumerate(parts):
+        if i % 2:
+            parts[i] = f"``{part.strip('`')}``"
+        else:
+            parts[i] = _MARKUP.sub(r"\\\1", part)
+    return "".join(parts)
+
+
+def _fill(app, docname, source):
+    if docname == _FOLDER.rstrip("/"):
+        source[0] += f"\n{house(Path(app.srcdir))}\n"
+    elif docname.startswith(_FOLDER):
+        source[0] += f"\n{page(docname.removeprefix(_FOLDER))}\n"
+
+
+def _make_plain(app, what, name, obj, options, lines):
+    lines[:] = plain(lines)
+    if what in ("attribute", "data", "property"):
+        lines.insert(0, "")  # else napoleon takes what stands before a colon for a type
+
+
+def _skip(app, what, name, obj, skip, options):
+    """The fields of a named tuple, of which Python says what number they are."""
+    return True if (inspect.getdoc(obj) or "").startswith("Alias for field number") else None
+
+
+def setup(app):
+    app.connect("source-read", _fill)
+    app.connect("autodoc-process-docstring", _make_plain, priority=400)  # napoleon's is 500
+    app.connect("autodoc-skip-member", _skip)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,92 @@
+"""The API pages: one a room, made of the docstrings, with nothing in them misread as markup."""
+
+import importlib
+import shutil
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from bs4 import BeautifulSoup
+
+from textsan.book import build
+
+ROOT = Path(__file__).parents[1]
+CONTRACT = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"][0]
+ROOMS = [name.removeprefix("textsan.") for name in reversed(CONTRACT["layers"])]
+
+
+@pytest.fixture(scope="module")
+def rooms():
+    sys.path.insert(0, str(ROOT / "_ext"))
+    yield importlib.import_module("rooms")
+    sys.path.remove(str(ROOT / "_ext"))
+
+
+@pytest.fixture(scope="module")
+def book(tmp_path_factory):
+    """A book of these pages alone; a warning fails it."""
+    root = tmp_path_factory.mktemp("api")
+    for name in ("_config.yml", "references.bib", "pyproject.toml", "api.md"):
+        shutil.copy(ROOT / name, root)
+    for name in ("_ext", "_static", "api"):
+        shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
+    contents = {"format": "jb-book", "root": "api", "chapters": [{"file": f"api/{room}"} for room in ROOMS]}
+    (root / "_toc.yml").write_text(yaml.safe_dump(contents))
+    return build.build(root).parent
+
+
+def page(book, name):
+    return BeautifulSoup((book / f"{name}.html").read_text(encoding="utf-8"), "html.parser")
+
+
+def test_every_room_has_a_page_in_the_order_of_imports():
+    parts = yaml.safe_load((ROOT / "_toc.yml").read_text())["parts"]
+    (chapters,) = [part["chapters"] for part in parts if part["caption"] == "Use it"]
+    assert [one["file"] for one in chapters[-1]["sections"]] == [f"api/{room}" for room in ROOMS]
+    for room in ROOMS:
+        assert (ROOT / "api" / f"{room}.md").read_text() == f"# textsan.{room}\n"
+
+
+def test_pages_begin_with_the_sentence_at_the_door(book):
+    for room in ROOMS:
+        sentence = importlib.import_module(f"textsan.{room}").__doc__.partition("\n")[0]
+        text = " ".join(page(book, f"api/{room}").article.text.split())
+        assert sentence.replace("`", "") in text.replace("’", "'"), room
+
+
+def test_names_have_signature_meaning_and_example(book):
+    shown = page(book, "api/attacks").find(id="textsan.attacks.context_free.ContextFreeBayes").parent
+    text = " ".join(shown.text.split())
+    assert "alpha_inverse: float | None = None" in text and "Pr(y | x), known to the attacker" in text
+    assert ">>> ContextFreeBayes(channel," in text
+    assert not shown.select(".problematic")
+
+
+def test_the_index_has_them(book):
+    names = {link.text.split(" ")[0] for link in page(book, "genindex").select("table.genindextable a")}
+    assert {"CusText", "load_embeddings()", "bayes_vulnerability()", "Knowledge", "project_data()"} <= names
+
+
+def test_commands_are_shown_with_their_help(book):
+    text = page(book, "api/cli").article.text
+    assert "--keep-case" in text and "textsan data pull" in text and "--mechanism" in text
+
+
+@pytest.mark.parametrize(
+    ("line", "written"),
+    [
+        ("|V| x |V_S| of `a_b` and *args", r"\|V\| x \|V\_S\| of ``a_b`` and \*args"),
+        (">>> a * b_", ">>> a * b_"),
+        ("    epsilon: S*_y", r"    epsilon: S\*\_y"),
+    ],
+)
+def test_words_stay_words(rooms, line, written):
+    assert rooms.plain([line]) == [written]
+
+
+def test_indented_code_is_code_and_arguments_are_not(rooms):
+    lines = ["One:", "", "    a = b_ * c", "", "Then:", "", "Args:", "    x: y_"]
+    written = ["One:", "", "::", "", "    a = b_ * c", "", "Then:", "", "Args:", r"    x: y\_"]
+    assert rooms.plain(lines) == written

@@ -1,0 +1,86 @@
+"""The project's tables are found from any folder, and so is all that a chapter reads."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+import textsan
+from textsan.book import chapters, used
+from textsan.book.kernel import figure_data
+from textsan.text import project
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_the_checkout_is_found_from_anywhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert textsan.project_data() == ROOT / "data"
+
+
+def test_a_project_around_the_current_folder_comes_first(tmp_path, monkeypatch):
+    (tmp_path / "notebooks" / "deep").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "notebooks" / "deep")
+    for name in ("_toc.yml", "book", "data"):  # only with all three is it one
+        assert textsan.project_data() == ROOT / "data"
+        (tmp_path / name).touch() if "." in name else (tmp_path / name).mkdir()
+    assert textsan.project_data() == tmp_path / "data"
+
+
+def test_without_a_project_one_line_says_what_to_do(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(project, "_CHECKOUT", tmp_path)  # as if the package were installed from a wheel
+    with pytest.raises(FileNotFoundError, match="clone of the project") as error:
+        textsan.project_data()
+    assert str(tmp_path) in str(error.value) and "\n" not in str(error.value)
+
+
+def test_what_is_read_there_counts_as_used(tmp_path):
+    """By a chapter's kernel, whose folder is `notebooks/`."""
+    for name in ("book", "data", "notebooks"):
+        (tmp_path / name).mkdir()
+    for name in ("_toc.yml", "data/table.csv"):
+        (tmp_path / name).touch()
+    inside = Path(figure_data.__file__).parent
+    environment = os.environ | {
+        "PYTHONPATH": f"{inside}{os.pathsep}{ROOT}",
+        "TEXTSAN_RECORD": str(tmp_path / "record"),
+    }
+    program = "import textsan; (textsan.project_data() / 'table.csv').read_text()"
+    subprocess.run([sys.executable, "-c", program], cwd=tmp_path / "notebooks", env=environment, check=True)
+    files = used.of_run(tmp_path, (tmp_path / "record").read_text().splitlines(), [], started=2**63)["files"]
+    assert {"data/table.csv", "textsan/text/project.py"} <= {*files} and "_toc.yml" not in files
+
+
+@pytest.mark.parametrize("chapter", chapters.chapters(ROOT), ids=lambda chapter: chapter.name)
+def test_no_chapter_reads_by_a_path_of_its_own_folder(chapter):
+    code = [cell.source for cell in chapters.read_text(chapter).cells if cell.cell_type == "code"]
+    assert [line for source in code for line in source.splitlines() if re.search(r"""["']\.\.["'/]""", line)] == []
+
+
+def test_a_chapter_runs_by_plain_papermill_from_an_empty_folder(default_data, tmp_path):
+    chapter = chapters.find(ROOT, "14")
+    notebook, empty = tmp_path / "chapter.ipynb", tmp_path / "empty"
+    nbformat.write(chapters.read_text(chapter), notebook)  # its cells as they are, executed or not
+    empty.mkdir()
+    command = [
+        sys.executable,
+        "-m",
+        "papermill",
+        str(notebook),
+        "out.ipynb",
+        "-p",
+        "trials",
+        "900",
+        "--log-level",
+        "ERROR",
+    ]
+    done = subprocess.run(command, cwd=empty, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    cells = [cell for cell in nbformat.read(empty / "out.ipynb", as_version=4).cells if cell.cell_type == "code"]
+    assert any(cell.source == "# Parameters\ntrials = 900\n" for cell in cells)
+    assert all(cell.execution_count for cell in cells)

@@ -1,0 +1,39 @@
+"""The project that a program belongs to: the folder of the book, its committed tables and its sweeps."""
+
+from pathlib import Path
+
+_CHECKOUT = Path(__file__).parents[2]
+
+
+def project_at(start: Path) -> Path | None:
+    """The folder at or above `start` that holds `_toc.yml` and `book/`, None if there is none.
+
+    Args:
+        start: a folder.
+    """
+    start = Path(start).resolve()
+    return next((one for one in (start, *start.parents) if (one / "_toc.yml").is_file() and _has_book(one)), None)
+
+
+def project_data() -> Path:
+    """The folder `data/` of the project: published numbers, result tables, sweeps.
+
+    It is that of the project at or above the current folder, else of the checkout that the package was imported
+    from, so that a chapter runs in any folder.
+
+    Raises:
+        FileNotFoundError: neither is there.
+
+    >>> import textsan
+    >>> (textsan.project_data() / "paper_numbers.csv").is_file()
+    True
+    """
+    for root in (project_at(Path.cwd()), _CHECKOUT if _has_book(_CHECKOUT) else None):
+        if root and (root / "data").is_dir():
+            return root / "data"
+    where = f"neither at or above {Path.cwd()} nor beside the installed package"
+    raise FileNotFoundError(f"project: no tables of the book {where}; run this in a clone of the project")
+
+
+def _has_book(folder: Path) -> bool:
+    return (folder / "book").is_dir()
