@@ -136,7 +136,7 @@ class Knowledge:
         mechanism = self.mechanism or ChannelMechanism(self.channel, keep=self.kept, oov="keep")
         return docs, mechanism.sanitize(docs, seed=self.seed, first=self.first)
 
-    @property
+    @cached_property
     def candidates(self) -> frozenset[str]:
         """The inputs of the channel that can stand at attacked positions."""
         inputs = frozenset(self.channel.inputs)
