@@ -1,10 +1,11 @@
 """The split that chapters and sweeps share: private text, an attacker's shadow text, and a public vocabulary."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from textsan.mechanisms import Mechanism
 from textsan.text import checks
-from textsan.text.corpora import Record, load_dataset, private_and_shadow
+from textsan.text.corpora import Record, load_dataset, private_and_shadow, source_numbers
 from textsan.text.embeddings import Embeddings, load_embeddings
 
 PUBLIC = 20_000
@@ -12,6 +13,9 @@ PUBLIC = 20_000
 
 WHOLE_DATASET = "data"
 """The vocabulary of the papers: every word of the data set that has a vector."""
+
+DRAWN_FROM = ("train", "all")
+"""Which records of a data set are drawn: those of its training split, or all there are."""
 
 
 @dataclass(frozen=True)
@@ -24,12 +28,15 @@ class Split:
         embeddings: the vocabulary, in the order of the word vectors (GloVe: frequent words first). It does not
             depend on which sentences are private.
         records: the private documents with the text as it is written, for what its case says.
+        sources: the number of the source that each private document is of (a sentence and its phrases, for
+            example): documents of one source are not independent. None is one a document.
     """
 
     private: list[list[str]]
     shadow: list[list[str]]
     embeddings: Embeddings
     records: tuple[Record, ...] = ()
+    sources: Sequence[int] | None = None
 
     def coverage(self, mechanism: Mechanism) -> float:
         """How much of what should be protected is in the vocabulary: a share of the private tokens.
@@ -60,9 +67,11 @@ def load_split(
     seed: int,
     shadow_dataset: str | None = None,
     vocabulary: int | str = PUBLIC,
+    split_by: str = "source",
+    drawn_from: str = "train",
     embeddings: str = "glove-6b-50d",
 ) -> Split:
-    """Draws private and shadow sentences from the training split of a corpus, or of two.
+    """Draws private and shadow sentences from a corpus, or from two.
 
     The private sentences depend on neither the number of shadow sentences nor their corpus. The vocabulary depends
     on no draw: one made of the drawn sentences would publish which words the private ones hold.
@@ -72,17 +81,22 @@ def load_split(
         n_private, n_shadow: numbers of sentences, at least 1.
         seed: of the draw, int.
         shadow_dataset: what the attacker has instead of sentences of the same data set; None is the same.
-        vocabulary: so many of the most frequent words of the embeddings, at least 1; or "data", every word of the
-            data set's training split that has a vector, as in the papers.
+        vocabulary: so many of the most frequent words of the embeddings, at least 1; or "data", every word of what
+            is drawn from that has a vector, as in the papers.
+        split_by: "source", nothing private is of a source (sentence, paragraph, near duplicates) that the attacker
+            has text of; or "line", records at random, as in the papers' code: `corpora.private_and_shadow`.
+        drawn_from: "train", the training split; or "all", every row that there is, for sets of which little is at
+            hand.
         embeddings: name of word vectors.
 
     Raises:
         KeyError: unknown data set or word vectors.
-        ValueError: the corpus has too few sentences, or no such vocabulary.
+        ValueError: the corpus has too few sentences, no such vocabulary, or no such way to draw.
     """
-    records = load_dataset(dataset, split="train")
-    shadow = None if shadow_dataset in (None, dataset) else load_dataset(shadow_dataset, split="train")
-    parts = private_and_shadow(records, n_private, n_shadow, seed, shadow)
+    split = checks.choice("drawn_from", drawn_from, DRAWN_FROM)
+    records = load_dataset(dataset, split)
+    shadow = None if shadow_dataset in (None, dataset) else load_dataset(shadow_dataset, split)
+    parts = private_and_shadow(records, n_private, n_shadow, seed, shadow, split_by=split_by)
     private, shadow = ([list(record.tokens) for record in part] for part in parts)
     vectors = load_embeddings(embeddings)
     if check_vocabulary("vocabulary", vocabulary) == WHOLE_DATASET:
@@ -90,7 +104,7 @@ def load_split(
         known = vectors.restrict(word for word in vectors.words if word in words)
     else:
         known = vectors.frequent(vocabulary)
-    return Split(private, shadow, known, tuple(parts[0]))
+    return Split(private, shadow, known, tuple(parts[0]), source_numbers(parts[0]))
 
 
 def check_vocabulary(name: str, value) -> int | str:

@@ -1,9 +1,22 @@
-"""Claims that the papers make in words, each a rule on the result tables: holds, does not hold, or not run.
+"""Claims that the papers make in words, each a test on the result tables: holds, does not hold, or undecided.
 
-A rule compares two sets of rows, cell by cell: a cell is what two attacks share (corpus, sentences, defence,
+A claim compares two sets of rows, cell by cell: a cell is what two attacks share (corpus, sentences, defence,
 epsilon), less the columns in which the claim itself varies. `data/scoreboard.yml` says which rows and which rule.
+
+    at most    in no cell is the difference above the tolerance
+    within     in no cell is it beyond the tolerance, on either side
+    above      the difference is positive on average
+
+Each verdict is shown by a one-sided test at 5 % (two-sided where "within" is refuted). A claim about every cell
+*holds* if it is shown in every cell, for which no correction is needed, and *does not hold* if it is refuted in
+one cell after Holm's correction for all of them. "Above" holds if the mean is shown to be positive, and does not
+hold if it is shown to be below a margin that is stated with the claim: a gain that small is none. What is neither
+is undecided, whatever way it leans. A cell that rests on a detector counts only if the detector has passed its
+gate.
 """
 
+import math
+import statistics
 from collections.abc import Mapping, Sequence
 from itertools import product
 from pathlib import Path
@@ -11,16 +24,39 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.special import ndtri
 
 from textsan.evaluation import Estimate
 from textsan.report.tables import FAMILY, difference, load_tables, select
+from textsan.report.verdicts import LEVEL, Z, holm, p_below, standard_error, untrained
+
+VERDICTS = ("holds", "does not hold", "undecided", "detector untrained", "not run")
+
+
+class Cell(NamedTuple):
+    """A difference, left minus right, in one cell.
+
+    Attributes:
+        name: what the cell is called.
+        dataset: of the private text.
+        difference: with its 95 % interval.
+    """
+
+    name: str
+    dataset: str
+    difference: Estimate
+
+    @property
+    def error(self) -> float:
+        """Standard error of the difference."""
+        return standard_error(self.difference)
 
 
 class Finding(NamedTuple):
     """What a rule says of the cells.
 
     Attributes:
-        verdict: "holds", "does not hold" or "not run".
+        verdict: one of `VERDICTS`.
         number: the difference that the verdict rests on, left minus right.
         reason: where it was found, and in how many cells.
     """
@@ -30,55 +66,100 @@ class Finding(NamedTuple):
     reason: str
 
 
-Cell = tuple[str, Estimate]  # what the cell is called, and left minus right
+def at_most(cells: Sequence[Cell], tolerance: float) -> Finding:
+    """In no cell is the difference above the tolerance.
 
+    Args:
+        cells: at least one.
+        tolerance: in the unit of the differences.
 
-def at_most(cells: Sequence[Cell], tolerance: float = 0.0) -> Finding:
-    """No difference is above the tolerance: in no cell the whole 95 % interval is.
-
-    >>> at_most([("a", Estimate(0.02, -0.01, 0.05)), ("b", Estimate(-0.1, -0.2, 0.0))]).verdict
-    'holds'
+    >>> cells = [Cell("a", "rt", Estimate(0.02, 0.01, 0.03)), Cell("b", "rt", Estimate(-0.1, -0.2, 0.0))]
+    >>> at_most(cells, 0.05).verdict, at_most(cells, 0.021).verdict, at_most(cells, 0.0).verdict
+    ('holds', 'undecided', 'does not hold')
     """
-    where, largest = max(cells, key=lambda cell: cell[1].low)
-    above = sum(one.low > tolerance for _, one in cells)
-    reason = f"{above} of {len(cells)} cells significantly above {tolerance:g}; the furthest: {where}"
-    return Finding(_word(not above), largest, reason)
+    gaps = [cell.difference.value - tolerance for cell in cells]
+    within = [p_below(gap, cell.error) for gap, cell in zip(gaps, cells, strict=True)]
+    beyond = [p_below(-gap, cell.error) for gap, cell in zip(gaps, cells, strict=True)]
+    return _of_every_cell(cells, gaps, within, beyond, f"above {tolerance:g}")
 
 
-def within(cells: Sequence[Cell], tolerance: float = 0.0) -> Finding:
-    """No difference is beyond the tolerance on either side: in no cell the whole 95 % interval is.
+def within(cells: Sequence[Cell], tolerance: float) -> Finding:
+    """In no cell is the difference beyond the tolerance, on either side.
 
-    >>> within([("a", Estimate(-0.1, -0.2, -0.05))], tolerance=0.01).verdict
+    Args:
+        cells: at least one.
+        tolerance: above 0, in the unit of the differences.
+
+    >>> within([Cell("a", "rt", Estimate(-0.1, -0.2, -0.05))], 0.01).verdict
     'does not hold'
     """
-    where, farthest = max(cells, key=lambda cell: max(cell[1].low, -cell[1].high))
-    beyond = sum(one.low > tolerance or one.high < -tolerance for _, one in cells)
-    reason = f"{beyond} of {len(cells)} cells significantly beyond {tolerance:g}; the furthest: {where}"
-    return Finding(_word(not beyond), farthest, reason)
+    gaps = [abs(cell.difference.value) - tolerance for cell in cells]
+    inside = [p_below(gap, cell.error) for gap, cell in zip(gaps, cells, strict=True)]
+    beyond = [min(1.0, 2 * p_below(-gap, cell.error)) for gap, cell in zip(gaps, cells, strict=True)]
+    return _of_every_cell(cells, gaps, inside, beyond, f"beyond {tolerance:g}")
 
 
-def above(cells: Sequence[Cell]) -> Finding:
-    """The difference is positive on average: the mean over all cells has a 95 % interval above zero.
+def _of_every_cell(cells, gaps, shown, refuted, beyond: str) -> Finding:
+    """The verdict on a claim about every cell, from the p-values for and against it in each."""
+    against = sum(p <= LEVEL for p in holm(refuted))
+    for_it = sum(p <= LEVEL for p in shown)
+    reason = f"of {len(cells)} cells {against} shown to be {beyond}, {for_it} shown not to be; the furthest: "
+    furthest = max(range(len(cells)), key=lambda i: (-refuted[i], gaps[i]))
+    verdict = "does not hold" if against else "holds" if for_it == len(cells) else "undecided"
+    if verdict == "undecided":
+        need = [_factor(gap, cell.error) for gap, cell, p in zip(gaps, cells, shown, strict=True) if p > LEVEL]
+        furthest = max(range(len(cells)), key=lambda i: shown[i])
+        reason += f"{cells[furthest].name}; {_sample(max(need))}"
+        return Finding(verdict, cells[furthest].difference, reason)
+    return Finding(verdict, cells[furthest].difference, reason + cells[furthest].name)
 
-    The cells share sentences, so the interval of the mean is the mean of the intervals, not a narrower one.
 
-    >>> above([("a", Estimate(0.2, 0.1, 0.3)), ("b", Estimate(0.0, -0.05, 0.05))]).number
-    Estimate(value=0.1, low=0.025, high=0.175)
+def above(cells: Sequence[Cell], margin: float) -> Finding:
+    """The difference is positive on average.
+
+    Args:
+        cells: at least one. Data sets count alike, and so do the cells of one. Cells of one data set share
+            sentences, so that their mean is as uncertain as they are on average; data sets are independent.
+        margin: a mean that is shown to be below it refutes the claim.
+
+    >>> cells = [Cell("a", "rt", Estimate(0.2, 0.1, 0.3)), Cell("b", "rt", Estimate(0.0, -0.05, 0.05))]
+    >>> above(cells, 0.01).verdict, above(cells, 0.01).number
+    ('holds', Estimate(value=0.1, low=0.025, high=0.175))
+    >>> above([Cell("a", "rt", Estimate(0.0, -0.01, 0.01))], 0.01).verdict
+    'does not hold'
     """
-    mean = Estimate(*(round(float(np.mean(ends)), 9) for ends in zip(*(one for _, one in cells), strict=True)))
-    up, down = sum(one.low > 0 for _, one in cells), sum(one.high < 0 for _, one in cells)
-    reason = f"mean of {len(cells)} cells; significantly above in {up}, below in {down}"
-    return Finding(_word(mean.low > 0), mean, reason)
+    by_dataset: dict[str, list[Cell]] = {}
+    for cell in cells:
+        by_dataset.setdefault(cell.dataset, []).append(cell)
+    values = [statistics.fmean(cell.difference.value for cell in some) for some in by_dataset.values()]
+    errors = [statistics.fmean(cell.error for cell in some) for some in by_dataset.values()]
+    value, error = statistics.fmean(values), math.hypot(*errors) / len(errors)
+    number = Estimate(*(round(value + side * Z * error, 9) for side in (0, -1, 1)))
+    up, down = (sum(side * cell.difference.value > Z * cell.error for cell in cells) for side in (1, -1))
+    reason = f"mean of {len(by_dataset)} data sets, {len(cells)} cells, {up} significantly above and {down} below"
+    if p_below(-value, error) <= LEVEL:
+        return Finding("holds", number, reason)
+    if p_below(value - margin, error) <= LEVEL:
+        return Finding("does not hold", number, f"{reason}; shown to be below {margin:g}")
+    factor = min(_factor(gap, error) for gap in (-value, value - margin))
+    return Finding("undecided", number, f"{reason}; {_sample(factor)}")
 
 
 RULES = {"above": above, "at most": at_most, "within": within}
 
 
-def _word(true: bool) -> str:
-    return "holds" if true else "does not hold"
+def _factor(gap: float, error: float) -> float:
+    """How many times the positions would show that a difference of this size is below zero; inf if it is not."""
+    return (ndtri(LEVEL) * error / gap) ** 2 if gap < 0 else math.inf
 
 
-def pairs(rows: pd.DataFrame, left: Mapping, right: Mapping, free: Sequence[str] = ()) -> list[Cell]:
+def _sample(factor: float) -> str:
+    if math.isinf(factor):
+        return "more positions would refute it or not, if this is the truth"
+    return f"about {max(factor, 1.1):.2g} times the positions would show it, if this is the truth"
+
+
+def pairs(rows: pd.DataFrame, left: Mapping, right: Mapping, free: Sequence[str] = ()) -> tuple[list[Cell], int]:
     """Left minus right in each cell that has rows of both.
 
     Args:
@@ -86,10 +167,14 @@ def pairs(rows: pd.DataFrame, left: Mapping, right: Mapping, free: Sequence[str]
         left, right: value or values by column; "column" is what is compared, asr if it is not given.
         free: columns that need not agree within a cell. Rows of a side that differ in one are all compared.
 
+    Returns:
+        the cells, and the number of those that rest on a detector that has not passed its gate, which are left
+        out.
+
     Raises:
         ValueError: rows on a side of a cell that differ in no such column; one that is in two tables counts once.
     """
-    names = [column for column in FAMILY if column not in free and column in rows]
+    names = [column for column in ("table", *FAMILY) if column not in free and column in rows]
     apart = [column for column in free if column != "table"]
     sides = []
     for where in (left, right):
@@ -105,7 +190,12 @@ def pairs(rows: pd.DataFrame, left: Mapping, right: Mapping, free: Sequence[str]
     (ours, column), (theirs, other) = sides
     common = [cell for cell in ours if cell in theirs]
     both = [pair for cell in common for pair in product(ours[cell].values(), theirs[cell].values())]
-    return [(_called(row), difference(row, against, column, other)) for row, against in both]
+    trained = [pair for pair in both if not any(map(untrained, pair))]
+    cells = [
+        Cell(_called(row), row["dataset"], difference(row, against, column, other, free))
+        for row, against in trained
+    ]
+    return cells, len(both) - len(trained)
 
 
 def _called(row: Mapping) -> str:
@@ -116,18 +206,21 @@ def judge(claims: Sequence[Mapping], folder: Path) -> pd.DataFrame:
     """A row a claim: claim, place, verdict, value, low, high, reason, tables.
 
     Args:
-        claims: of `data/scoreboard.yml`: claim, place, tables, test (a name in `RULES`), left, right, and maybe
-            free, tolerance and where (a condition on both sides).
+        claims: of `data/scoreboard.yml`: claim, place, tables, test (a name in `RULES`) with its tolerance or
+            margin, left, right, and maybe free and where (a condition on both sides).
         folder: of the result tables.
     """
     judged = []
     for one in claims:
         rows = select(load_tables(folder, one["tables"]), one.get("where", {}))
-        cells = pairs(rows, one["left"], one["right"], one.get("free", ())) if len(rows) else []
+        cells, left_out = pairs(rows, one["left"], one["right"], one.get("free", ())) if len(rows) else ([], 0)
         finding = Finding("not run", None, "no table has the rows")
         if cells:
-            given = {"tolerance": one["tolerance"]} if "tolerance" in one else {}
+            given = {name: one[name] for name in ("tolerance", "margin") if name in one}
             finding = RULES[one["test"]](cells, **given)
+        elif left_out:
+            reason = f"{left_out} cells, none with a detector that has learnt"
+            finding = Finding("detector untrained", None, reason)
         value, low, high = finding.number or (np.nan,) * 3
         row = {"claim": one["claim"], "place": one["place"], "verdict": finding.verdict}
         row |= {"value": round(value, 4), "low": round(low, 4), "high": round(high, 4), "reason": finding.reason}

@@ -1,6 +1,7 @@
 """The committed result tables, read alike whatever made them, and the rows of them that are asked for."""
 
 import json
+import statistics
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -113,24 +114,42 @@ def crossed(rows: pd.DataFrame, index: str, columns: str, cell: Callable = estim
     return pd.DataFrame(filled, index=pd.Index(places, name=index))
 
 
-def difference(row: Mapping, other: Mapping, column: str = "asr", other_column: str = "asr") -> Estimate:
+def difference(
+    row: Mapping, other: Mapping, column: str = "asr", other_column: str = "asr", free: Sequence[str] = ()
+) -> Estimate:
     """A cell minus one of another row, with a 95 % interval.
 
-    Paired, from the sweep's columns "over NAME", where the rows are attacks on the same positions and the table
-    has them. Else the intervals are added as if independent: on the same positions that is rather too wide.
+    Paired, from the sweep's columns "over NAME", where the table has them. Else the intervals are added as if
+    independent: on the same positions that is rather too wide.
+
+    Args:
+        row, other: of sweeps' tables, from the same positions.
+        column, other_column: what is compared.
+        free: columns of `FAMILY` that the comparison varies.
+
+    Raises:
+        ValueError: the rows differ in another column of `FAMILY`.
 
     >>> difference({"asr": 0.5, "low": 0.4, "high": 0.6}, {"asr": 0.25, "low": 0.25, "high": 0.25})
     Estimate(value=0.25, low=0.15, high=0.35)
     """
-    if column == other_column == "asr" and _same(row, other):
-        if paired := over(row, other.get("attack")):
-            return paired
-        if paired := over(other, row.get("attack")):
-            return Estimate(-paired.value, -paired.high, -paired.low)
+    _refuse_strangers(row, other, free)
+    if column == other_column == "asr" and (paired := _paired(row, other)):
+        return paired
     ours, theirs = estimate(row, column), estimate(other, other_column)
     value = ours.value - theirs.value
     half = sum((one.high - one.low) ** 2 for one in (ours, theirs)) ** 0.5 / 2
     return Estimate(value, round(value - half, 12), round(value + half, 12))
+
+
+def _paired(row: Mapping, other: Mapping) -> Estimate | None:
+    """The difference on the same positions, where one of the rows has it."""
+    if unlike(row, other) or _key(row.get("table")) != _key(other.get("table")):
+        return None
+    if found := over(row, other.get("attack")):
+        return found
+    found = over(other, row.get("attack"))
+    return found and Estimate(-found.value, -found.high, -found.low)
 
 
 def over(row: Mapping, attack: str) -> Estimate | None:
@@ -148,32 +167,70 @@ def over(row: Mapping, attack: str) -> Estimate | None:
 
 
 def ratio(row: Mapping, other: Mapping, column: str = "asr") -> Estimate:
-    """A cell divided by that of another row; 95 % interval by the delta method, as if independent.
+    """A cell divided by that of another row from the same positions; 95 % interval by the delta method.
+
+    Where the table has their paired difference, it tells how far the two go together; else they count as
+    independent.
+
+    Args:
+        row, other: of sweeps' tables.
+        column: what is compared.
+
+    Raises:
+        ValueError: the rows are not from the same positions.
 
     >>> ratio({"asr": 0.5, "low": 0.5, "high": 0.5}, {"asr": 0.25, "low": 0.25, "high": 0.25}).value
     2.0
     """
+    _refuse_strangers(row, other)
     ours, theirs = estimate(row, column), estimate(other, column)
+    paired = _paired(row, other) if column == "asr" else None
+    errors = [(one.high - one.low) / _WIDTH for one in (ours, theirs, paired or ours)]
+    together = (errors[0] ** 2 + errors[1] ** 2 - errors[2] ** 2) / 2 if paired else 0.0  # covariance
     value = ours.value / theirs.value
-    relative = [(one.high - one.low) / _WIDTH / one.value for one in (ours, theirs)]
-    half = _WIDTH / 2 * value * sum(one**2 for one in relative) ** 0.5
+    relative = (errors[0] / ours.value) ** 2 + (errors[1] / theirs.value) ** 2
+    relative -= 2 * together / (ours.value * theirs.value)
+    half = _WIDTH / 2 * value * max(relative, 0.0) ** 0.5
     return Estimate(value, value - half, value + half)
 
 
-FAMILY = (
-    "table",
-    "dataset",
-    "shadow_dataset",
-    "vocabulary",
-    "n_private",
-    "n_shadow",
-    "seed",
-    "defence",
-    "epsilon",
-)
-FAMILY += ("defence_parameters", "n_positions")
+FAMILY = ("dataset", "shadow_dataset", "split_by", "drawn_from", "vocabulary", "targets", "n_private", "n_shadow")
+FAMILY += ("seed", "defence", "epsilon", "defence_parameters", "n_positions")
 """Columns in which two attacks on the same positions agree."""
 
 
-def _same(row: Mapping, other: Mapping) -> bool:
-    return all(_key(row.get(column)) == _key(other.get(column)) for column in FAMILY)
+def unlike(row: Mapping, other: Mapping, free: Sequence[str] = ()) -> list[str]:
+    """The columns of `FAMILY`, without those that are free, in which two rows differ.
+
+    >>> unlike({"seed": 0, "epsilon": 4}, {"seed": 1, "epsilon": 4.0})
+    ['seed']
+    """
+    columns = [column for column in FAMILY if column not in free]
+    return [column for column in columns if _key(row.get(column)) != _key(other.get(column))]
+
+
+def _refuse_strangers(row: Mapping, other: Mapping, free: Sequence[str] = ()) -> None:
+    if apart := unlike(row, other, free):
+        names = [f"{one.get('attack')} of {one.get('table')}" for one in (row, other)]
+        raise ValueError(f"{' and '.join(names)}: not from the same positions, they differ in {', '.join(apart)}")
+
+
+def pooled(estimates: Sequence[Estimate]) -> Estimate:
+    """One number from several seeds: their mean, with the interval of one of them widened by their spread.
+
+    The seeds draw from one corpus, so that their sentences overlap: the mean of their variances is not divided by
+    their number, only the variance between them is. That is rather too wide than too narrow.
+
+    Args:
+        estimates: the same quantity under different seeds, at least one.
+
+    >>> pooled([Estimate(0.5, 0.4, 0.6)]), pooled([Estimate(0.4, 0.4, 0.4), Estimate(0.6, 0.6, 0.6)]).value
+    (Estimate(value=0.5, low=0.4, high=0.6), 0.5)
+    """
+    if len(estimates) == 1:
+        return estimates[0]
+    values = [one.value for one in estimates]
+    within = statistics.fmean(((one.high - one.low) / _WIDTH) ** 2 for one in estimates)
+    half = _WIDTH / 2 * (within + statistics.variance(values) / len(values)) ** 0.5
+    mean = statistics.fmean(values)
+    return Estimate(mean, mean - half, mean + half)

@@ -1,0 +1,144 @@
+"""Claims on planted tables, where the verdict is known."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from test_scoreboard import row
+
+from textsan.evaluation import Estimate
+from textsan.report import claims
+from textsan.report.claims import Cell
+
+ROOT = Path(__file__).parents[1]
+SPEC = yaml.safe_load((ROOT / "data" / "scoreboard.yml").read_text(encoding="utf-8"))
+
+
+def cell(value, half=0.01, dataset="rt"):
+    return Cell(dataset, dataset, Estimate(value, value - half, value + half))
+
+
+def judged(tmp_path, rows, **claim):
+    pd.DataFrame(rows).to_csv(tmp_path / "t.csv", index=False)
+    given = {"claim": "c", "place": "p", "tables": "t.csv", "left": {"attack": "x"}, "right": {"attack": "y"}}
+    given |= {"above": {"margin": 0.01}, "at most": {"tolerance": 0.0}, "within": {"tolerance": 0.03}}[
+        claim["test"]
+    ]
+    return claims.judge([given | claim], tmp_path).iloc[0]
+
+
+def test_every_claim_names_a_rule_that_takes_what_it_gives():
+    for one in SPEC["claims"]:
+        given = {name: one[name] for name in ("tolerance", "margin") if name in one}
+        assert claims.RULES[one["test"]]([cell(0.0)], **given).verdict in claims.VERDICTS
+    assert len({one["claim"] for one in SPEC["claims"]}) == len(SPEC["claims"])
+
+
+def test_lack_of_power_is_undecided_whatever_the_rule():
+    coarse = [cell(value, half=0.5) for value in (-0.1, 0.0, 0.1)]
+    for rule in (claims.at_most, claims.within, claims.above):
+        finding = rule(coarse, 0.05)
+        assert finding.verdict == "undecided" and "positions" in finding.reason
+
+
+def test_at_most_is_shown_in_every_cell_or_refuted_in_one():
+    assert claims.at_most([cell(0.0), cell(-0.2)], 0.03).verdict == "holds"
+    assert claims.at_most([cell(0.0), cell(0.028)], 0.03).verdict == "undecided"
+    refuted = claims.at_most([cell(0.0), cell(0.06)], 0.03)
+    assert (refuted.verdict, refuted.number.value) == ("does not hold", 0.06)
+    # The review's case: gaps of .055 and .046 over a tolerance of .03, too coarse to tell, "held".
+    assert claims.at_most([cell(0.055, 0.041), cell(0.046, 0.041)], 0.03).verdict == "undecided"
+
+
+def test_one_cell_of_many_by_chance_refutes_nothing():
+    # Just significant alone (z = 1.8), as one of twenty cells it is what chance gives.
+    by_chance = cell(0.03 + 1.8 * 0.01 / 1.96)
+    assert claims.at_most([by_chance], 0.03).verdict == "does not hold"
+    assert claims.at_most([by_chance, *[cell(0.0)] * 19], 0.03).verdict == "undecided"
+
+
+def test_within_has_two_sides_and_at_most_has_one():
+    below = [cell(-0.2)]
+    assert claims.within(below, 0.03).verdict == "does not hold"
+    assert claims.at_most(below, 0.03).verdict == "holds"  # ten times the constant is no better, and much worse
+
+
+def test_above_is_shown_or_shown_to_be_nothing():
+    assert claims.above([cell(0.02)], 0.01).verdict == "holds"
+    assert claims.above([cell(0.014, 0.0245)], 0.01).verdict == "undecided"  # the review's larger shadow set
+    assert claims.above([cell(0.0, 0.005)], 0.01).verdict == "does not hold"
+    assert claims.above([cell(-0.2)], 0.01).verdict == "does not hold"
+    assert claims.above([cell(0.004, 0.001)], 0.01).verdict == "holds"  # small, but shown
+
+
+def test_data_sets_weigh_alike_and_their_cells_are_not_independent():
+    many = [*[cell(0.1)] * 9, cell(0.3, dataset="nyt")]
+    number = claims.above(many, 0.01).number
+    assert number.value == pytest.approx(0.2)
+    # Nine cells of one data set are no more certain than one; two data sets are independent.
+    assert number.high - number.value == pytest.approx(0.01 / np.sqrt(2))
+
+
+def test_ten_wrong_claims_are_seldom_shown():
+    """Planted: a true difference right at the tolerance, where "holds" and "does not hold" are both errors."""
+    generator = np.random.default_rng(0)
+    found = [
+        claims.at_most([cell(0.03 + generator.normal(scale=0.01 / 1.96)) for _ in range(10)], 0.03).verdict
+        for _ in range(400)
+    ]
+    assert found.count("holds") == 0
+    assert found.count("does not hold") <= 400 * 0.05 + 3 * np.sqrt(400 * 0.05 * 0.95)
+
+
+def test_planted_claims_are_told_apart(tmp_path):
+    rows = [row("x", 0.6), row("y", 0.5), row("x", 0.5, epsilon=8.0), row("y", 0.5, epsilon=8.0)]
+    assert judged(tmp_path, rows, test="above").verdict == "holds"
+    assert judged(tmp_path, rows, test="above").value == pytest.approx(0.05)
+    assert judged(tmp_path, rows, test="at most").verdict == "does not hold"
+    assert judged(tmp_path, rows, test="at most").value == pytest.approx(0.1)
+    assert judged(tmp_path, rows, test="at most", tolerance=0.2).verdict == "holds"
+    assert judged(tmp_path, rows, test="within", where={"epsilon": 8}).verdict == "holds"
+    swapped = {"left": {"attack": "y"}, "right": {"attack": "x"}}
+    assert judged(tmp_path, rows, test="at most", tolerance=0.03, **swapped).verdict == "holds"
+    assert judged(tmp_path, rows, test="within", **swapped).verdict == "does not hold"
+    assert judged(tmp_path, rows, test="above", **swapped).verdict == "does not hold"
+    assert "of 2 cells 1 shown" in judged(tmp_path, rows, test="at most").reason
+
+
+def test_detectors_that_have_not_learnt_carry_no_claim(tmp_path):
+    sides = {"left": {"attack": "contextual"}, "right": {"attack": "y"}}
+    rows = [row("contextual", 0.6), row("y", 0.5)]
+    assert judged(tmp_path, rows, test="above", **sides).verdict == "detector untrained"
+    passed = [row("contextual", 0.6, epsilon=1.0, gate="passed"), row("y", 0.5, epsilon=1.0)]
+    found = judged(tmp_path, rows + passed, test="above", **sides)
+    assert found.verdict == "holds" and "1 cells" in found.reason
+
+
+def test_cells_are_matched_and_a_claim_may_vary_along_one_column(tmp_path):
+    rows = [row("x", 0.6, n_shadow=1600), row("x", 0.5, n_shadow=200), row("x", 0.9, n_shadow=200, dataset="rt")]
+    sides = {"left": {"attack": "x", "shadow_ratio": 8}, "right": {"attack": "x", "shadow_ratio": 1}}
+    assert judged(tmp_path, rows, test="above", **sides).verdict == "not run"
+    found = judged(tmp_path, rows, test="above", free=["n_shadow"], **sides)
+    assert found.verdict == "holds" and found.value == pytest.approx(0.1) and found.tables == "t.csv"
+
+
+def test_rows_that_differ_in_a_free_column_are_all_compared(tmp_path):
+    rows = [row("x", 0.6), row("x", 0.5, shadow_dataset="qnli"), row("x", 0.1, shadow_dataset="rt")]
+    sides = {"left": {"own_shadow": True}, "right": {"own_shadow": False}}
+    found = judged(tmp_path, rows, test="at most", tolerance=0.2, free=["shadow_dataset"], **sides)
+    assert found.verdict == "does not hold"
+    assert found.value == pytest.approx(0.5) and "of 2 cells 1 shown" in found.reason
+
+
+def test_columns_of_one_row_can_be_compared(tmp_path):
+    accuracy = {"after": 0.7, "after_low": 0.65, "after_high": 0.75, "before": 0.5}
+    sides = {"left": {"attack": "x", "column": "after"}, "right": {"attack": "x", "column": "before"}}
+    assert judged(tmp_path, [row("x", 0.5) | accuracy], test="above", **sides).low == pytest.approx(0.15)
+
+
+def test_several_rows_in_a_cell_are_refused(tmp_path):
+    with pytest.raises(ValueError, match="several rows"):
+        judged(tmp_path, [row("x", 0.6), row("x", 0.5), row("y", 0.5)], test="above")
+    assert judged(tmp_path, [row("x", 0.6), row("x", 0.6), row("y", 0.5)], test="above").verdict == "holds"
