@@ -9,7 +9,6 @@ import scipy
 from textsan.text import checks
 from textsan.text.embeddings import Embeddings
 
-
 _BLOCK = 256  # words whose neighbours are looked for together
 
 
