@@ -21,7 +21,7 @@ import yaml
 from scipy import sparse
 
 from textsan import Channel, CusText, count_words, load_embeddings, tokenize
-from textsan.attacks import ContextFreeBayes, EmbeddingInversion
+from textsan.attacks import ContextFreeBayes
 from textsan.evaluation import bootstrap_difference
 from textsan.experiments import problems
 from textsan.text.corpora import load_dataset
@@ -190,20 +190,6 @@ def kept_unknown():
         yield "santext+", epsilon, Score(known.hits, words), Score(known.hits + unknown, words)
 
 
-def inversion():
-    """The nearest other word is what an attack that answers anything but y could say."""
-    for defence, epsilon, build in SETTINGS:
-        problem = build(epsilon)
-        channel = problem.mechanism.channel
-        sides = []
-        for barred in (True, False):
-            attack = EmbeddingInversion(problem.split.embeddings, exclude_itself=barred)
-            guesses = attack.reconstruct([channel.outputs], [(0, i) for i in range(len(channel.outputs))])
-            guesses = np.array([channel.input_index[word] for word in guesses])
-            sides.append(score(problem, expected(channel, equal(channel, guesses))))
-        yield defence, epsilon, *sides
-
-
 def bound_of_sentences():
     """The bound's prior: the attacked words, or all protected words of the sentences that they stand in."""
     for defence, epsilon, build in SETTINGS:
@@ -242,16 +228,6 @@ def frequent_types():
         )
 
 
-def all_tokens():
-    """Counts of all shadow tokens, stop words and words without a vector too, or of the attackable ones alone."""
-    for defence, epsilon, build in SETTINGS:
-        problem = build(epsilon)
-        counts = count_words(problem.split.shadow)
-        attackable = {x: n for x, n in counts.items() if x in problem.knowledge.attacked}
-        sides = [context_free(problem, counts=one) for one in (attackable, counts)]
-        yield defence, epsilon, *(score(problem, side) for side in sides)
-
-
 DEPARTURES = {
     "hits are counted by substring": substring,
     "counters are never reset between epsilons": counters,
@@ -260,10 +236,8 @@ DEPARTURES = {
     "scores are normalised for each word": normalise,
     "w = 0.999 and p = 0 in place of 0.9 and 0.3": nearly_all_sensitive,
     "words without a vector are kept": kept_unknown,
-    "embedding inversion answers the released word": inversion,
     "the bound's prior counts whole sentences": bound_of_sentences,
     "attacked are 1,000 words that are released at epsilon 8": frequent_types,
-    "all shadow tokens are counted": all_tokens,
 }
 
 

@@ -1,4 +1,4 @@
-"""The memory attack: by enumeration, the rule of a source that copies places of the shadow text; a planted copy."""
+"""The memory attack: by enumeration, the rule of a source that copies places of shadow text; a planted copy."""
 
 import itertools
 

@@ -321,7 +321,7 @@ def test_several_rows_are_refused(root):
 def test_seeds_are_one_number(root):
     root.write([row("x", 0.48, half=0.002), row("x", 0.52, half=0.002, seed=1, n_positions=2990)])
     found = root()
-    assert (found.ours, found.seeds) == (0.5, 2)
+    assert (found.ours, found.seeds, found.spread) == (0.5, 2, 0.04)
     assert found.ours_high - 0.5 == pytest.approx(1.96 * math.hypot(0.002 / 1.96, 0.02), rel=0.01)
 
 
@@ -531,7 +531,8 @@ def test_committed_departures_say_what_must_be_so():
     assert np.allclose(table.released - table.described, table.effect, atol=2e-5)
     assert (table.low <= table.effect + 1e-9).all() and (table.effect <= table.high + 1e-9).all()
     assert (table.effect["hits are counted by substring"] >= 0).all()
-    assert (table.effect["all shadow tokens are counted"] == 0).all()
+    # What a paper says and its code does alike is no departure, whatever another reading would change.
+    assert not table.index.str.startswith(("embedding inversion", "all shadow tokens")).any()
     assert (table.effect["the bound's prior counts whole sentences"] < 0).all()
     counters = table.loc["counters are never reset between epsilons"].set_index("epsilon").effect
     assert counters[1.0] == 0 and (counters.diff().dropna() < 0).all()

@@ -18,6 +18,7 @@ gate.
 import math
 import statistics
 from collections.abc import Mapping, Sequence
+from functools import cache, partial
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
@@ -210,9 +211,10 @@ def judge(claims: Sequence[Mapping], folder: Path) -> pd.DataFrame:
             margin, left, right, and maybe free and where (a condition on both sides).
         folder: of the result tables.
     """
-    judged = []
+    judged, load = [], cache(partial(load_tables, folder))
     for one in claims:
-        rows = select(load_tables(folder, one["tables"]), one.get("where", {}))
+        patterns = one["tables"] if isinstance(one["tables"], str) else tuple(one["tables"])
+        rows = select(load(patterns), one.get("where", {}))
         cells, left_out = pairs(rows, one["left"], one["right"], one.get("free", ())) if len(rows) else ([], 0)
         finding = Finding("not run", None, "no table has the rows")
         if cells:

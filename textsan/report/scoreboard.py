@@ -42,7 +42,17 @@ SPEC, PUBLISHED, RESULTS = (Path("data") / name for name in ("scoreboard.yml", "
 ATTACKED = {"CUSTEXT+": 3000, "SANTEXT+": 1000}
 """Positions that Tong et al. 2024 attack (section 5.1)."""
 OURS = ("ours", "ours_low", "ours_high", "substitution", "verdict", "reason", "trivial")
-OURS += ("published_low", "published_high", "margin", "p_agrees", "p_differs", "seeds", "beside", "tables")
+OURS += (
+    "published_low",
+    "published_high",
+    "margin",
+    "p_agrees",
+    "p_differs",
+    "seeds",
+    "spread",
+    "beside",
+    "tables",
+)
 
 
 class Answer(NamedTuple):
@@ -259,7 +269,11 @@ def _compared(rule: Mapping, known: Mapping, sides: _Sides, everything: Sequence
     ours, note = found
     error, most = _published_error(rule, known, sides)
     rest = {"substitution": "; ".join([*substitution, *note]), "trivial": rule.get("trivial", "")}
-    rest |= {"seeds": len(sides.seeds), "tables": " ".join({row["table"]: 0 for row in rows})}
+    rest |= {
+        "seeds": len(sides.seeds),
+        "spread": _spread(rule, sides),
+        "tables": " ".join({row["table"]: 0 for row in rows}),
+    }
     word, reason = _fixed(rule)
     if word:
         return Answer(word, reason, ours, None, rest)
@@ -307,6 +321,14 @@ def _quantity(
         found = matched(*sides.seeds[0], target, rate_error(target, _attacked(known)))
         return found and (found[0], [f"at our epsilon {found[1]:.2f}"])
     return pooled([_of_a_seed(rule, seed) for seed in sides.seeds]), []
+
+
+def _spread(rule: Mapping, sides: _Sides) -> float:
+    """The largest number of ours under any seed minus the smallest; NaN for a single one."""
+    if len(sides.seeds) == 1:
+        return np.nan
+    values = [_of_a_seed(rule, seed).value for seed in sides.seeds]
+    return max(values) - min(values)
 
 
 def _reference(rule: Mapping, known: Mapping) -> dict:
@@ -380,7 +402,9 @@ def _decided(answers: Sequence[Answer], rows: Sequence[Mapping]) -> list[dict]:
 
 def _columns(answer: Answer, row: Mapping, word: str, tests: int) -> dict:
     numbers = dict(zip(OURS[:3], answer.ours or (np.nan,) * 3, strict=True))
-    numbers |= {name: answer.rest.get(name, np.nan) for name in ("published_low", "published_high", "margin")}
+    numbers |= {
+        name: answer.rest.get(name, np.nan) for name in ("published_low", "published_high", "margin", "spread")
+    }
     numbers = {name: round(float(value), 4) for name, value in numbers.items()}
     reason, gap = answer.reason, answer.comparison
     if gap:
