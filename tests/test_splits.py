@@ -1,15 +1,47 @@
+import pytest
+
 import textsan
 
+GLOVE = textsan.load_embeddings()
 
-def test_private_and_shadow_share_no_sentence_and_the_vocabulary_is_theirs():
+
+def test_private_and_shadow_share_no_sentence():
     setting = textsan.load_split("rt", 300, 200, seed=3)
     assert (len(setting.private), len(setting.shadow)) == (300, 200)
     assert not {tuple(doc) for doc in setting.private} & {tuple(doc) for doc in setting.shadow}
-    words = {word for doc in setting.private + setting.shadow for word in doc}
-    glove = textsan.load_embeddings()
-    assert set(setting.embeddings.words) == words & set(glove.words)
-    ranks = [glove.index[word] for word in setting.embeddings.words]
+
+
+def test_the_vocabulary_is_of_frequent_words_and_of_no_text():
+    splits = [textsan.load_split("rt", 30, 20, seed=seed, vocabulary=500) for seed in (0, 1)]
+    for split in splits:
+        assert split.embeddings.words == GLOVE.words[:500]
+    assert splits[0].private != splits[1].private
+    assert textsan.load_split("rt", 3, 2, seed=0).embeddings.words == GLOVE.words[:20_000]
+
+
+def test_the_papers_vocabulary_is_of_the_whole_data_set_and_of_no_draw():
+    one, other = (textsan.load_split("rt", 30, 20, seed=seed, vocabulary="data").embeddings for seed in (0, 1))
+    assert one.words == other.words
+    words = {word for record in textsan.load_dataset("rt") for word in record.tokens}
+    assert set(one.words) == words & set(GLOVE.words)
+    ranks = [GLOVE.index[word] for word in one.words]
     assert ranks == sorted(ranks)
+
+
+@pytest.mark.parametrize("vocabulary", ["whole", 0, 2.5, None])
+def test_no_such_vocabulary(vocabulary):
+    with pytest.raises(ValueError, match="vocabulary"):
+        textsan.load_split("rt", 3, 2, seed=0, vocabulary=vocabulary)
+
+
+def test_coverage_is_of_what_is_not_kept():
+    private = [["the", "cat", "zyzzyva", "1990"], ["cat", "the"]]
+    split = textsan.Split(private, [], textsan.Embeddings(["the", "cat"], [[0.0], [1.0]]))
+    kept = textsan.CusText(split.embeddings, 1.0, k=2, keep=["the", "1990"])
+    assert split.coverage(kept) == 2 / 3  # two cats of cat, cat and zyzzyva
+    assert split.coverage(kept.with_(keep=["the"])) == 2 / 4
+    with pytest.raises(ValueError, match="keep fewer words"):
+        split.coverage(kept.with_(keep=["the", "cat", "zyzzyva", "1990"]))
 
 
 def test_the_seed_draws_the_sentences():

@@ -49,7 +49,7 @@ def write(folder, **changes):
 def world(monkeypatch):
     """Settings of made-up sentences, drawn with the seed; nothing is read or downloaded."""
 
-    def split(dataset, n_private, n_shadow, *, seed, shadow_dataset):
+    def split(dataset, n_private, n_shadow, *, seed, shadow_dataset, vocabulary):
         generator = np.random.default_rng(9)
         words = ["the", "of", *(f"w{i}" for i in range(80))]
         embeddings = Embeddings(words, generator.normal(size=(82, 4)))

@@ -7,6 +7,7 @@ import numpy as np
 import scipy
 
 from textsan.text import checks
+from textsan.text.embeddings import Embeddings
 
 
 class Estimate(NamedTuple):
@@ -82,6 +83,41 @@ def substring_success_rate(guesses: Sequence[str], truths: Sequence[str]) -> Est
     """
     _hits(guesses, truths)
     return hit_rate([truth in guess for guess, truth in zip(guesses, truths, strict=True)])
+
+
+def means_the_same(guesses: Sequence[str], truths: Sequence[str], embeddings: Embeddings, *, k: int = 10):
+    """Whether each guess is the true word or one of its `k` nearest by cosine: a hit of meaning.
+
+    A guess that is not the word may give away as much. The embeddings should be others than those that the
+    mechanism draws with, or a replacement counts as a hit because the mechanism chose it so.
+
+    Args:
+        guesses, truths: words, one a position. One without a vector means the same as itself only.
+        embeddings: what says which words are near.
+        k: how many neighbours count, at least 1.
+
+    Returns:
+        (n,) bool.
+
+    Raises:
+        ValueError: lists of different lengths, or none.
+
+    >>> table = Embeddings(["film", "movie", "dog"], [[1.0, 0.0], [0.9, 0.1], [0.0, 1.0]])
+    >>> means_the_same(["movie", "dog"], ["film", "film"], table, k=1)
+    array([ True, False])
+    """
+    same = _hits(guesses, truths)
+    vectors = embeddings.vectors / np.maximum(np.linalg.norm(embeddings.vectors, axis=1, keepdims=True), 1e-12)
+    asked: dict[int, list[int]] = {}
+    for i, truth in enumerate(truths):
+        if truth in embeddings.index and guesses[i] in embeddings.index:
+            asked.setdefault(embeddings.index[truth], []).append(i)
+    for row, places in asked.items():
+        near = vectors @ vectors[row]
+        near[row] = -np.inf  # not a neighbour of itself
+        kth = -np.partition(-near, checks.whole("k", k, low=1) - 1)[k - 1] if k < len(near) else -np.inf
+        same[places] |= near[[embeddings.index[guesses[i]] for i in places]] >= kth
+    return same
 
 
 def hit_rate(hits: Sequence[bool]) -> Estimate:

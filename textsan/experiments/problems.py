@@ -8,7 +8,7 @@ import numpy as np
 
 from textsan.attacks import ATTACKS, Attack, Knowledge, Truth
 from textsan.evaluation import Estimate, sensitive_positions
-from textsan.experiments.splits import Split, load_split
+from textsan.experiments.splits import PUBLIC, Split, load_split
 from textsan.experiments.training import leaving_out
 from textsan.mechanisms import Mechanism, make_mechanism
 from textsan.text.names import find_names
@@ -46,6 +46,11 @@ class Problem:
     def sentences(self) -> list[int]:
         """The number of the document that each attacked position is in: what intervals resample."""
         return [document for document, _ in self.positions]
+
+    @property
+    def coverage(self) -> float:
+        """The share of the private tokens that should be protected and are in the vocabulary: `Split.coverage`."""
+        return self.split.coverage(self.mechanism)
 
     def attack(self, name: str, **settings) -> Attack:
         """An attack of the registry against this problem, or a bound, which alone is shown the truth.
@@ -128,13 +133,14 @@ def prepare(
     *,
     shadow_dataset: str | None = None,
     targets: str = "protected",
+    vocabulary: int | str = PUBLIC,
     **given,
 ) -> Problem:
     """The problem that all attacks of a family share: sentences, positions and draws follow from the seed alone.
 
-    Under attack are the positions whose original word the mechanism protects: no kept word, of SanText+ only the
-    sensitive ones; or the personal names among them. They do not depend on epsilon. Which words are sensitive is
-    public: it follows from text that nobody protects, the shadow text.
+    Under attack are the positions whose original word is in the vocabulary and protected by the mechanism: no kept
+    word, of SanText+ only the sensitive ones; or the personal names among them. They do not depend on epsilon.
+    Which words are sensitive is public: it follows from text that nobody protects, the shadow text.
 
     Args:
         dataset: name of a data set.
@@ -144,12 +150,13 @@ def prepare(
         mechanism: a name in `MECHANISMS`.
         shadow_dataset: data set that the shadow sentences are of; None is the same one.
         targets: one of `TARGETS`.
+        vocabulary: as of `load_split`.
         **given: the mechanism's parameters.
 
     Raises:
         KeyError, ValueError: as `load_split`, or there are fewer positions than asked for.
     """
-    split = _split(dataset, n_private, n_shadow, seed=seed, shadow_dataset=shadow_dataset)
+    split = _split(dataset, n_private, n_shadow, seed=seed, shadow_dataset=shadow_dataset, vocabulary=vocabulary)
     made = make_mechanism(mechanism, split.embeddings, counts=count_words(split.shadow), **given)
     positions = population = sensitive_positions(split.private, made.protected)
     if targets != "protected":

@@ -13,8 +13,10 @@ mechanisms and attacks of one's own.
 
 Every value may be one or a list; the grid is the product of them. `n_positions`, a number of attacked positions,
 may be left out (all of them), and so may `seed` (0), `shadow_dataset` (where the attacker's sentences are of
-another data set than the private ones), `targets` (protected; or census or presidio, the personal names that this
-finder finds among the protected words) and the parameters that have a default.
+another data set than the private ones), `vocabulary` (20000, so many of the most frequent words of the
+embeddings; or data, every word of the data set), `targets` (protected; or census or presidio, the personal names
+that this finder finds among the protected words), `meaning` (none; or an encoder, all-minilm-l6-v2 for example,
+that says which words mean about the same) and the parameters that have a default.
 """
 
 import hashlib
@@ -30,8 +32,9 @@ import yaml
 
 from textsan.attacks import ATTACKS
 from textsan.experiments import problems
+from textsan.experiments.splits import PUBLIC, check_vocabulary
 from textsan.mechanisms import MECHANISMS
-from textsan.text import checks
+from textsan.text import assets, checks
 from textsan.text.corpora import load_dataset
 from textsan.text.plugins import load_plugin
 from textsan.text.registry import Registry
@@ -43,8 +46,9 @@ _NUMBERS = {
     "seed": checks.whole,
 }
 _DEFAULTS = {"shadow_dataset": None, "targets": "protected", "n_positions": None, "seed": 0}
+_DEFAULTS |= {"vocabulary": PUBLIC, "meaning": None}
 _TESTS = partial(checks.whole, low=1)
-_KEYS = ("dataset", "shadow_dataset", "targets", *_NUMBERS, "defence", "attack")
+_KEYS = ("dataset", "shadow_dataset", "vocabulary", "targets", "meaning", *_NUMBERS, "defence", "attack")
 
 Cell = dict  # a value for each of _KEYS; defence and attack are their name and parameters
 
@@ -73,12 +77,14 @@ def read_spec(path: Path) -> list[Cell]:
     if missing:
         raise KeyError(f"spec: key {missing[0]!r} is missing; known: {', '.join(_KEYS)}")
     spec = _DEFAULTS | spec
-    axes = {key: _values(key, spec[key], _dataset, optional=key in _DEFAULTS) for key in _KEYS[:2]}
+    axes = {key: _values(key, spec[key], _name, optional=key in _DEFAULTS) for key in _KEYS[:2]}
     for name in {name for names in axes.values() for name in names if name}:
         load_dataset(name)
     axes["targets"] = _values(
         "targets", spec["targets"], partial(checks.choice, known=problems.TARGETS), optional=False
     )
+    axes["vocabulary"] = _values("vocabulary", spec["vocabulary"], check_vocabulary, optional=False)
+    axes["meaning"] = _values("meaning", spec["meaning"], _encoder, optional=True)
     for key, check in _NUMBERS.items():
         axes[key] = _values(key, spec[key], check, optional=_DEFAULTS.get(key, 0) is None)
     for key, known in (("defence", MECHANISMS), ("attack", ATTACKS)):
@@ -94,9 +100,14 @@ def _load_plugins(given, folder: Path) -> None:
         load_plugin(folder / name if name.endswith(".py") else name)
 
 
-def _dataset(key: str, name) -> str:
+def _name(key: str, name) -> str:
     if not isinstance(name, str):
         raise ValueError(f"{key}: {name!r} is no name; `textsan data list` shows what there is")
+    return name
+
+
+def _encoder(key: str, name) -> str:
+    assets.is_cached(_name(key, name))  # an unknown one ends here, with the known ones
     return name
 
 

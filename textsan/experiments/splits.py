@@ -1,20 +1,28 @@
-"""The split that chapters and sweeps share: private text, an attacker's shadow text, and a vocabulary."""
+"""The split that chapters and sweeps share: private text, an attacker's shadow text, and a public vocabulary."""
 
 from dataclasses import dataclass
 
+from textsan.mechanisms import Mechanism
+from textsan.text import checks
 from textsan.text.corpora import Record, load_dataset, private_and_shadow
 from textsan.text.embeddings import Embeddings, load_embeddings
+
+PUBLIC = 20_000
+"""Words of the public vocabulary unless another number is asked for."""
+
+WHOLE_DATASET = "data"
+"""The vocabulary of the papers: every word of the data set that has a vector."""
 
 
 @dataclass(frozen=True)
 class Split:
-    """Private and shadow documents from one corpus, no sentence in both, and the vectors of their words.
+    """Private and shadow documents from one corpus, no sentence in both, and the vectors of a vocabulary.
 
     Attributes:
         private: token lists that are sanitized and attacked.
         shadow: token lists that the attacker owns.
-        embeddings: every word of either that has a vector, in the order of the word vectors (GloVe: frequent
-            words first); as in the papers the vocabulary is that of the data, and it is public.
+        embeddings: the vocabulary, in the order of the word vectors (GloVe: frequent words first). It does not
+            depend on which sentences are private.
         records: the private documents with the text as it is written, for what its case says.
     """
 
@@ -22,6 +30,26 @@ class Split:
     shadow: list[list[str]]
     embeddings: Embeddings
     records: tuple[Record, ...] = ()
+
+    def coverage(self, mechanism: Mechanism) -> float:
+        """How much of what should be protected is in the vocabulary: a share of the private tokens.
+
+        Tokens that the mechanism keeps, or does not take for sensitive, do not count. The others are protected, or
+        have no row: these cannot be attacked by a guess, so that a success rate times the coverage is the
+        rate over all of them.
+
+        Args:
+            mechanism: one over this vocabulary.
+
+        Raises:
+            ValueError: nothing to protect.
+        """
+        tokens = [token for document in self.private for token in document]
+        inside = sum(token in mechanism.protected for token in tokens)
+        outside = sum(not mechanism.knows(token) for token in tokens)
+        if not inside + outside:
+            raise ValueError("mechanism: no private token is protected; keep fewer words")
+        return inside / (inside + outside)
 
 
 def load_split(
@@ -31,27 +59,48 @@ def load_split(
     *,
     seed: int,
     shadow_dataset: str | None = None,
+    vocabulary: int | str = PUBLIC,
     embeddings: str = "glove-6b-50d",
 ) -> Split:
     """Draws private and shadow sentences from the training split of a corpus, or of two.
 
-    The private sentences depend on neither the number of shadow sentences nor their corpus.
+    The private sentences depend on neither the number of shadow sentences nor their corpus. The vocabulary depends
+    on no draw: one made of the drawn sentences would publish which words the private ones hold.
 
     Args:
         dataset: name of a data set; see `textsan data list`.
         n_private, n_shadow: numbers of sentences, at least 1.
         seed: of the draw, int.
         shadow_dataset: what the attacker has instead of sentences of the same data set; None is the same.
+        vocabulary: so many of the most frequent words of the embeddings, at least 1; or "data", every word of the
+            data set's training split that has a vector, as in the papers.
         embeddings: name of word vectors.
 
     Raises:
         KeyError: unknown data set or word vectors.
-        ValueError: the corpus has too few sentences.
+        ValueError: the corpus has too few sentences, or no such vocabulary.
     """
+    records = load_dataset(dataset, split="train")
     shadow = None if shadow_dataset in (None, dataset) else load_dataset(shadow_dataset, split="train")
-    parts = private_and_shadow(load_dataset(dataset, split="train"), n_private, n_shadow, seed, shadow)
+    parts = private_and_shadow(records, n_private, n_shadow, seed, shadow)
     private, shadow = ([list(record.tokens) for record in part] for part in parts)
-    words = {word for document in private + shadow for word in document}
     vectors = load_embeddings(embeddings)
-    vocabulary = vectors.restrict(word for word in vectors.words if word in words)
-    return Split(private, shadow, vocabulary, tuple(parts[0]))
+    if check_vocabulary("vocabulary", vocabulary) == WHOLE_DATASET:
+        words = {word for record in records for word in record.tokens}
+        known = vectors.restrict(word for word in vectors.words if word in words)
+    else:
+        known = vectors.frequent(vocabulary)
+    return Split(private, shadow, known, tuple(parts[0]))
+
+
+def check_vocabulary(name: str, value) -> int | str:
+    """A vocabulary as `load_split` takes it: a number of words of at least 1, or "data".
+
+    Raises:
+        ValueError: it is neither.
+    """
+    if value == WHOLE_DATASET:
+        return value
+    if isinstance(value, str):
+        raise ValueError(f"{name}: {value!r} is no vocabulary; pass a number of words, or {WHOLE_DATASET!r}")
+    return checks.whole(name, value, low=1)

@@ -31,13 +31,14 @@ from filelock import FileLock, Timeout
 from tqdm import tqdm
 
 from textsan.attacks import ATTACKS
-from textsan.evaluation import Estimate, bootstrap_mean, words_at
+from textsan.evaluation import Estimate, bootstrap_mean, means_the_same, words_at
 from textsan.experiments import problems, provenance
 from textsan.experiments.cluster import connect
 from textsan.experiments.specification import Cell, cell_name
 from textsan.mechanisms import MECHANISMS
 from textsan.models import encoders
 from textsan.text import corpora, extras, plugins
+from textsan.text.embeddings import Embeddings
 from textsan.text.registry import Entry
 
 _log = logging.getLogger(__name__)
@@ -203,11 +204,14 @@ def table(cells: list[Cell], folder: Path, baselines: Sequence[str] = ()) -> pd.
     return pd.DataFrame(rows)
 
 
+_SHARED = ("dataset", "shadow_dataset", "vocabulary", "targets", "n_private", "n_shadow", "seed")
+
+
 def labels(cell: Cell) -> dict:
     """The columns of the table that say which cell a row is."""
     defence, attack = dict(cell["defence"]), dict(cell["attack"])
     return {
-        **{key: cell[key] for key in ("dataset", "shadow_dataset", "targets", "n_private", "n_shadow", "seed")},
+        **{key: cell[key] for key in _SHARED},
         "defence": defence.pop("name"),
         "epsilon": defence.pop("epsilon", None),
         "defence_parameters": json.dumps(defence),
@@ -290,7 +294,7 @@ def load_hits(cell: Cell, folder: Path) -> dict[str, np.ndarray]:
         folder: that of `run`.
 
     Returns:
-        document and index (int32) of each position; hit, substring and unchanged (bool).
+        document and index (int32) of each position; hit, substring, unchanged and, if asked for, meaning (bool).
 
     Raises:
         FileNotFoundError: the cell has no result.
@@ -373,20 +377,23 @@ def _run_family(family: Family, stored: Path) -> tuple[int, list[str]]:
         for registry, entries in zip((MECHANISMS, ATTACKS), family.plugged, strict=True):
             for entry in entries:
                 registry.add(entry)
-        shared = {key: value for key, value in cells[0].items() if key not in ("defence", "attack")}
-        defence = dict(cells[0]["defence"])
+        shared = {key: value for key, value in cells[0].items() if key not in ("defence", "attack", "meaning")}
+        defence, meaning = dict(cells[0]["defence"]), cells[0]["meaning"]
         problem = problems.prepare(**shared, mechanism=defence.pop("name"), **defence)
+        judge = encoders.input_embeddings(problem.split.embeddings.words, meaning) if meaning else None
     except Exception as error:
         return len(cells), [_line(cell, error) for cell in cells]
     for cell, code in zip(cells, family.codes, strict=True):
         try:
-            _run_cell(cell, problem, stored, code)
+            _run_cell(cell, problem, judge, stored, code)
         except Exception as error:
             failures.append(_line(cell, error))
     return len(cells), failures
 
 
-def _run_cell(cell: Cell, problem: problems.Problem, stored: Path, code: provenance.Code) -> None:
+def _run_cell(
+    cell: Cell, problem: problems.Problem, judge: Embeddings | None, stored: Path, code: provenance.Code
+) -> None:
     parameters = dict(cell["attack"])
     start = time.perf_counter()
     guesses, details = problem.run(parameters.pop("name"), **parameters)
@@ -402,14 +409,23 @@ def _run_cell(cell: Cell, problem: problems.Problem, stored: Path, code: provena
         "substring": np.array([truth in guess for guess, truth in pairs]),
         "unchanged": np.array([word == truth for word, truth in zip(released, truths, strict=True)]),
     }
+    meant = {}
+    if judge:
+        arrays["meaning"] = means_the_same(guesses, truths, judge)
+        mean = bootstrap_mean(arrays["meaning"], document, seed=cell["seed"])
+        meant = dict(zip(("asr_meaning", "asr_meaning_low", "asr_meaning_high"), mean, strict=True))
     estimate = bootstrap_mean(arrays["hit"], document, seed=cell["seed"])
+    coverage = problem.coverage
     row = {
         **labels(cell),
         "n_positions": len(truths),
         "asr": estimate.value,
         "low": estimate.low,
         "high": estimate.high,
+        "coverage": coverage,
+        "asr_all": coverage * estimate.value,
         "asr_substring": float(arrays["substring"].mean()),
+        **meant,
         "unchanged": float(arrays["unchanged"].mean()),
         "seconds": round(seconds, 3),
         **details,

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from functools import cache
 
 from textsan.text import assets
+from textsan.text.embeddings import Embeddings
 
 ENCODER = "all-minilm-l6-v2"
 """The default path's encoder: BERT architecture, uncased, 6 layers, 384 wide. The papers use bert-base-uncased."""
@@ -128,6 +129,21 @@ def word_pieces(words: Sequence[str], name: str = ENCODER) -> list[list[int]]:
     tokenizer = load_tokenizer(name)
     unknown = [tokenizer.token_to_id(UNKNOWN)]
     return [piece.ids or unknown for piece in tokenizer.encode_batch(list(words), add_special_tokens=False)]
+
+
+def input_embeddings(words: Iterable[str], name: str = ENCODER) -> Embeddings:
+    """What an encoder reads of each word, before any context: `word_vectors` as `Embeddings`.
+
+    Args:
+        words: the vocabulary.
+        name: an encoder of the registry.
+
+    Raises:
+        KeyError: unknown model.
+    """
+    words = list(words)
+    table = load_encoder(name).get_input_embeddings().weight.detach()
+    return Embeddings(words, word_vectors(words, table, name).numpy())
 
 
 def word_vectors(words: Iterable[str], table, name: str = ENCODER):

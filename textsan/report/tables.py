@@ -160,7 +160,17 @@ def ratio(row: Mapping, other: Mapping, column: str = "asr") -> Estimate:
     return Estimate(value, value - half, value + half)
 
 
-FAMILY = ("table", "dataset", "shadow_dataset", "n_private", "n_shadow", "seed", "defence", "epsilon")
+FAMILY = (
+    "table",
+    "dataset",
+    "shadow_dataset",
+    "vocabulary",
+    "n_private",
+    "n_shadow",
+    "seed",
+    "defence",
+    "epsilon",
+)
 FAMILY += ("defence_parameters", "n_positions")
 """Columns in which two attacks on the same positions agree."""
 
