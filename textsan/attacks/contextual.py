@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -19,6 +20,7 @@ from textsan.text import checks
 
 _BOUND_FIRST = 1 << 48  # number of the first document that a bound sanitizes
 SPAN = 100  # words; longer than a sentence
+STEPS = 3000  # of training; then the learning rate has fallen to a thousandth
 WIDENING = (
     (1, 0.4),
     (3, 0.1),
@@ -75,6 +77,7 @@ class ContextualBayes(Attack):
         copies: int = 100,
         pairs: int | None = None,
         epochs: float = 3.0,
+        steps: int | None = STEPS,
         span: int = SPAN,
         widen: bool = False,
         learning_rate: float = 5e-5,
@@ -87,7 +90,7 @@ class ContextualBayes(Attack):
             copies: sanitizations of the shadow text.
             departure: of the released code, see `textsan.attacks.released_code`; None is the paper's attack.
             k, span: as for the constructor.
-            pairs, epochs, widen, learning_rate: as for `fit`.
+            pairs, epochs, steps, widen, learning_rate: as for `fit`.
         """
         if departure:
             from textsan.attacks.released_code import ReleasedContextual
@@ -95,7 +98,9 @@ class ContextualBayes(Attack):
             cls = partial(ReleasedContextual, departures=[departure])
         given = {"k": k, "span": span, "attacked": knowledge.attacked, "seed": knowledge.seed}
         attack = cls(knowledge.channel, knowledge.counts, **given)
-        training = {"pairs": pairs, "epochs": epochs, "widen": widen, "learning_rate": learning_rate}
+        training = {"pairs": pairs, "epochs": epochs, "steps": steps, "widen": widen}
+        training |= {"learning_rate": learning_rate, "targets": knowledge.targets}
+        training["checkpoint"] = knowledge.resources.get("checkpoint")
         return attack.fit(*knowledge.sanitized(copies), **training, seed=knowledge.seed)
 
     @classmethod
@@ -108,6 +113,7 @@ class ContextualBayes(Attack):
         copies: int = 30,
         pairs: int | None = None,
         epochs: float = 3.0,
+        steps: int | None = STEPS,
         span: int = SPAN,
         widen: bool = False,
         learning_rate: float = 5e-5,
@@ -121,7 +127,7 @@ class ContextualBayes(Attack):
             copies: sanitizations of it.
             departure: "attacked pairs" trains on the very text that is attacked, as the released code does.
             k, span: as for the constructor.
-            pairs, epochs, widen, learning_rate: as for `fit`.
+            pairs, epochs, steps, widen, learning_rate: as for `fit`.
         """
         checks.choice("departure", departure, (None, "attacked pairs"))
         given = {"k": k, "span": span, "attacked": knowledge.attacked, "seed": knowledge.seed}
@@ -131,7 +137,9 @@ class ContextualBayes(Attack):
             # Draws that neither the owner nor the attacker has made: both number documents from far below.
             further = replace(knowledge, prior=None, shadow=truth.docs, first=_BOUND_FIRST)
             docs, released = further.sanitized(copies)
-        training = {"pairs": pairs, "epochs": epochs, "widen": widen, "learning_rate": learning_rate}
+        training = {"pairs": pairs, "epochs": epochs, "steps": steps, "widen": widen}
+        training |= {"learning_rate": learning_rate, "targets": knowledge.targets}
+        training["checkpoint"] = knowledge.resources.get("checkpoint")
         return attack.fit(docs, released, **training, seed=knowledge.seed)
 
     @property
@@ -148,10 +156,12 @@ class ContextualBayes(Attack):
         pairs: int | None = None,
         widen: bool = False,
         epochs: float = 3.0,
+        steps: int | None = STEPS,
         learning_rate: float = 5e-5,
         decay_every: int = 1000,
         batch_size: int = 32,
         seed: int = 0,
+        checkpoint: Path | None = None,
     ) -> "ContextualBayes":
         """Trains the detector; the defaults are the paper's.
 
@@ -164,10 +174,12 @@ class ContextualBayes(Attack):
                 small encoder that was never trained to compare two texts soon learns it on short ones, and stays
                 at chance on sentences for thousands of steps.
             epochs: passes over them.
+            steps: of training at most; None is no limit.
             learning_rate: of Adam.
             decay_every: steps after which the learning rate falls to a tenth.
             batch_size: pairs a step.
             seed: of draw, order and dropout.
+            checkpoint: as for `PairClassifier.train`.
 
         Raises:
             ValueError: documents whose lengths disagree, or no position to learn from.
@@ -183,10 +195,12 @@ class ContextualBayes(Attack):
         self.detector.train(
             parts,
             epochs=epochs,
+            steps=steps,
             learning_rate=learning_rate,
             decay_every=decay_every,
             batch_size=batch_size,
             seed=seed,
+            checkpoint=checkpoint,
         )
         return self
 

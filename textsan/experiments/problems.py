@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from textsan.attacks import ATTACKS, Attack, Knowledge, Truth
-from textsan.evaluation import Estimate, sensitive_positions
+from textsan.evaluation import Estimate, sensitive_positions, words_at
 from textsan.experiments.splits import PUBLIC, Split, load_split
 from textsan.experiments.training import leaving_out
 from textsan.mechanisms import Mechanism, make_mechanism
@@ -119,8 +119,12 @@ class Run(NamedTuple):
 
 _split = lru_cache(maxsize=2)(load_split)  # a worker meets the same few splits again and again
 
-TARGETS = ("protected", "census", "presidio")
-"""What is attacked: every protected word, or the personal names among them that one of the finders finds."""
+TARGETS = ("protected", "gamma", "census", "presidio")
+"""What is attacked: every protected word; those that were released as a word of Gamma; or the personal names among
+them that one of the finders finds."""
+
+GAMMA = 1000
+"""Released words under attack in Tong et al. 2024 (their Gamma, Step 1): so many, drawn from all that were released."""
 
 
 def prepare(
@@ -139,7 +143,8 @@ def prepare(
     """The problem that all attacks of a family share: sentences, positions and draws follow from the seed alone.
 
     Under attack are the positions whose original word is in the vocabulary and protected by the mechanism: no kept
-    word, of SanText+ only the sensitive ones; or the personal names among them. They do not depend on epsilon.
+    word, of SanText+ only the sensitive ones; or the personal names among them. They do not depend on epsilon,
+    unless Gamma is attacked, which is drawn from the released words, each as likely as another.
     Which words are sensitive is public: it follows from text that nobody protects, the shadow text.
 
     Args:
@@ -158,8 +163,14 @@ def prepare(
     """
     split = _split(dataset, n_private, n_shadow, seed=seed, shadow_dataset=shadow_dataset, vocabulary=vocabulary)
     made = make_mechanism(mechanism, split.embeddings, counts=count_words(split.shadow), **given)
+    released = made.sanitize(split.private, seed=seed)
     positions = population = sensitive_positions(split.private, made.protected)
-    if targets != "protected":
+    gamma = None
+    if targets == "gamma":
+        words = sorted(set(words_at(released, positions)))
+        gamma = frozenset(np.random.default_rng(seed).permutation(words)[:GAMMA].tolist())
+        positions = [(d, i) for d, i in positions if released[d][i] in gamma]
+    elif targets != "protected":
         found = set(find_names(split.records, targets))
         positions = population = [position for position in positions if position in found]
     if n_positions is not None:
@@ -169,11 +180,11 @@ def prepare(
             )
         chosen = np.random.default_rng(seed).choice(len(positions), n_positions, replace=False)
         positions = [positions[i] for i in sorted(chosen)]
-    released = made.sanitize(split.private, seed=seed)
     knowledge = Knowledge.of(
         made,
         shadow=split.shadow,
         attacked=made.protected,
+        targets=gamma,
         seed=seed,
         first=len(split.private),  # draws of their own, under the same seed
         resources={"adapter": leaving_out(dataset), "embeddings": split.embeddings},
