@@ -2,12 +2,14 @@ import numpy as np
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
+from textsan import Embeddings
 from textsan.evaluation import (
     attack_success_rate,
     bootstrap_difference,
     bootstrap_mean,
     bootstrap_rate,
     hit_rate,
+    means_the_same,
     paired_difference,
     sensitive_positions,
     substring_success_rate,
@@ -142,3 +144,23 @@ def test_nothing_to_score_is_an_error(guesses, truths):
 def test_sensitive_positions_are_those_of_the_original_words():
     docs = [["the", "cat", "sat"], [], ["cat"]]
     assert sensitive_positions(docs, {"cat", "sat"}) == [(0, 1), (0, 2), (2, 0)]
+
+
+def test_a_hit_of_meaning_is_the_word_or_a_near_one_by_brute_force():
+    rng = np.random.default_rng(0)
+    words = [f"w{i}" for i in range(30)]
+    table = Embeddings(words, rng.normal(size=(30, 5)))
+    guesses, truths = rng.choice(words, 200).tolist(), rng.choice(words, 200).tolist()
+    unit = table.vectors / np.linalg.norm(table.vectors, axis=1, keepdims=True)
+    for k in (1, 4, 29, 99):
+        expected = []
+        for guess, truth in zip(guesses, truths, strict=True):
+            cosine = unit @ unit[words.index(truth)]
+            order = [word for word in sorted(words, key=lambda w: -cosine[words.index(w)]) if word != truth]
+            expected.append(guess == truth or guess in order[:k])
+        assert means_the_same(guesses, truths, table, k=k).tolist() == expected
+
+
+def test_a_word_without_a_vector_means_itself_alone():
+    table = Embeddings(["a", "b"], [[1.0], [1.0]])
+    assert means_the_same(["x", "a", "x"], ["x", "x", "a"], table).tolist() == [True, False, False]

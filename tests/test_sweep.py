@@ -346,3 +346,33 @@ def test_the_attackers_sentences_may_be_of_another_data_set(default_data):
     tweets = {tuple(record.tokens) for record in load_dataset("tweets")}
     assert own.private == other.private and own.shadow != other.shadow
     assert {tuple(doc) for doc in other.shadow} <= tweets
+
+
+@pytest.mark.parametrize("vocabulary", ["whole", 0, 1.5])
+def test_no_such_vocabulary(world, tmp_path, vocabulary):
+    with pytest.raises(ValueError, match="vocabulary"):
+        specification.read_spec(write(tmp_path, vocabulary=vocabulary))
+
+
+def test_the_vocabulary_and_what_judges_meaning_are_of_a_cell(world, tmp_path):
+    cells = specification.read_spec(write(tmp_path, vocabulary=[500, "data"]))
+    assert len(cells) == 2 * SIZE == len({specification.cell_name(cell) for cell in cells})
+    assert {cell["vocabulary"] for cell in cells} == {500, "data"}
+    with pytest.raises(KeyError, match="all-minilm-l6-v2"):
+        specification.read_spec(write(tmp_path, meaning="bert-of-nobody"))
+
+
+def test_the_rate_over_all_that_should_be_protected_counts_what_has_no_row(tmp_path, monkeypatch):
+    def split(dataset, n_private, n_shadow, *, seed, shadow_dataset, vocabulary):
+        embeddings = Embeddings(["w0", "w1"], [[0.0], [5.0]])
+        private = [["w0", "unheard"], ["w1", "w0"]]
+        return Split(private, [["w0", "w1"]], embeddings)
+
+    monkeypatch.setattr(problems, "_split", split)
+    monkeypatch.setattr(specification, "load_dataset", lambda name: [])
+    cells = specification.read_spec(
+        write(tmp_path, defence={"name": "santext", "epsilon": 9.0}, attack="unchanged")
+    )
+    assert sweep.run(cells[:1], tmp_path, workers=1) == []
+    row = sweep.table(cells[:1], tmp_path).iloc[0]
+    assert row.asr == 1.0 and row.coverage == 0.75 == row.asr_all
