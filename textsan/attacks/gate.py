@@ -26,6 +26,9 @@ from textsan.evaluation import Estimate, bootstrap_mean
 LEVEL = 1 - 0.05 / 2
 """Of each of the two intervals: Bonferroni, so that both hold with 95 %."""
 
+ENOUGH = 20
+"""Sentences with something to compare; intervals of fewer are infinite, since their spread is not known."""
+
 
 class Gate(NamedTuple):
     """What the gate found of a detector.
@@ -45,7 +48,7 @@ class Gate(NamedTuple):
     @property
     def passed(self) -> bool:
         """Whether the detector has learnt context: a lower limit above 0, of either test."""
-        return max(self.permuted.low, self.beta.low) > 0
+        return bool(max(self.permuted.low, self.beta.low) > 0)
 
     def columns(self) -> dict[str, float | str]:
         """As columns of a result table: `gate`, `gate_permuted` and its ends, and so on."""
@@ -124,7 +127,8 @@ def _permuted(labels: np.ndarray, says: np.ndarray, pairs: _Pairs, sentences: np
     if not len(i):
         return Estimate(0.0, -np.inf, np.inf)
     value = by_sentence.sum() / sizes.sum()
-    return _interval(value, (by_sentence - value * sizes) / sizes.sum(), sizes > 0)
+    counted = _by_sentence((labels[i] != labels[j]).astype(float), pairs, sentences) > 0
+    return _interval(value, (by_sentence - value * sizes) / sizes.sum(), counted)
 
 
 def _beta(labels: np.ndarray, log_odds: np.ndarray, pairs: _Pairs, sentences: np.ndarray) -> Estimate:
@@ -148,7 +152,7 @@ def _beta(labels: np.ndarray, log_odds: np.ndarray, pairs: _Pairs, sentences: np
     one = _Pairs(i, j, weight * by * (1 - chance))
     by_sentence = _by_sentence(one.share, one, sentences)
     counted = np.isin(np.arange(len(by_sentence)), sentences[np.concatenate([i, j])])
-    return Estimate(*(x / scale for x in _interval(beta, by_sentence / curvature, counted)))
+    return Estimate(*(float(x / scale) for x in _interval(beta, by_sentence / curvature, counted)))
 
 
 def _by_sentence(values: np.ndarray, pairs: _Pairs, sentences: np.ndarray) -> np.ndarray:
@@ -160,7 +164,7 @@ def _by_sentence(values: np.ndarray, pairs: _Pairs, sentences: np.ndarray) -> np
 def _interval(value: float, influence: np.ndarray, counted: np.ndarray) -> Estimate:
     """Of a mean over pairs, from half of each sentence's influence on it."""
     n = int(counted.sum())
-    if n < 2:
+    if n < ENOUGH:
         return Estimate(float(value), -np.inf, np.inf)
     error = 2 * np.sqrt(n / (n - 1) * np.sum(influence**2))
     wide = scipy.stats.t.ppf((1 + LEVEL) / 2, n - 1) * error

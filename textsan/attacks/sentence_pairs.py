@@ -89,7 +89,9 @@ class PairClassifier:
         order = order[:steps]
         this = hashlib.sha256(repr((settings, read)).encode()).hexdigest()
         weights = dict(self.model.named_parameters())
-        optimizer = torch.optim.Adam(weights.values(), lr=learning_rate, fused=True)  # else half of the time is its own
+        optimizer = torch.optim.Adam(
+            weights.values(), lr=learning_rate, fused=True
+        )  # else half of the time is its own
         first = 0
         if state := checkpoints.load(checkpoint, weights, this):
             optimizer.load_state_dict(optimizer.state_dict() | {"state": state["moments"]})

@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from textsan.mechanisms import Mechanism
 from textsan.text import checks
-from textsan.text.corpora import Record, load_dataset, private_and_shadow
+from textsan.text.corpora import Record, load_dataset, normalised, private_and_shadow
 from textsan.text.embeddings import Embeddings, load_embeddings
 
 PUBLIC = 20_000
@@ -24,12 +26,15 @@ class Split:
         embeddings: the vocabulary, in the order of the word vectors (GloVe: frequent words first). It does not
             depend on which sentences are private.
         records: the private documents with the text as it is written, for what its case says.
+        held_out: token lists like the shadow ones, up to as many, which are nobody's: for tests of what an attack
+            has learnt. None is private, or a part of a sentence that the attacker owns a part of.
     """
 
     private: list[list[str]]
     shadow: list[list[str]]
     embeddings: Embeddings
     records: tuple[Record, ...] = ()
+    held_out: tuple[list[str], ...] = ()
 
     def coverage(self, mechanism: Mechanism) -> float:
         """How much of what should be protected is in the vocabulary: a share of the private tokens.
@@ -81,8 +86,8 @@ def load_split(
         ValueError: the corpus has too few sentences, or no such vocabulary.
     """
     records = load_dataset(dataset, split="train")
-    shadow = None if shadow_dataset in (None, dataset) else load_dataset(shadow_dataset, split="train")
-    parts = private_and_shadow(records, n_private, n_shadow, seed, shadow)
+    shadow_records = None if shadow_dataset in (None, dataset) else load_dataset(shadow_dataset, split="train")
+    parts = private_and_shadow(records, n_private, n_shadow, seed, shadow_records)
     private, shadow = ([list(record.tokens) for record in part] for part in parts)
     vectors = load_embeddings(embeddings)
     if check_vocabulary("vocabulary", vocabulary) == WHOLE_DATASET:
@@ -90,7 +95,22 @@ def load_split(
         known = vectors.restrict(word for word in vectors.words if word in words)
     else:
         known = vectors.frequent(vocabulary)
-    return Split(private, shadow, known, tuple(parts[0]))
+    further = _held_out(records if shadow_records is None else shadow_records, *parts, seed)
+    held_out = tuple(list(record.tokens) for record in further[:n_shadow])
+    return Split(private, shadow, known, tuple(parts[0]), held_out)
+
+
+def _held_out(records, private, shadow, seed: int) -> list[Record]:
+    """Records that are neither, in random order; parts of private sentences come last, those of shadow ones nowhere."""
+
+    def source(record):
+        return record.fields.get("part_of", normalised(record.text))
+
+    texts = {normalised(record.text) for record in [*private, *shadow]}
+    owned, attacked = ({source(record) for record in part} for part in (shadow, private))
+    rest = [one for one in records if normalised(one.text) not in texts and source(one) not in owned]
+    order = np.random.default_rng([seed, 1]).permutation(len(rest))
+    return sorted((rest[i] for i in order), key=lambda record: source(record) in attacked)
 
 
 def check_vocabulary(name: str, value) -> int | str:

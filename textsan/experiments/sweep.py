@@ -1,7 +1,7 @@
 """Sweeps: a grid of cells, each with a result file of its own, so that a killed sweep goes on where it stopped.
 
 Cells that differ in the attack alone are a family: they share sentences, positions and sanitized text, and one
-worker computes them together. A result is a json file (written last: where it is, the cell is done) and an npz
+worker computes them together. The state of a long training is kept too. A result is a json file (written last: where it is, the cell is done) and an npz
 file of what was hit at each position. The json holds a fingerprint of each module that made it, so that a sweep
 knows which cells its code would make anew.
 """
@@ -396,7 +396,8 @@ def _run_cell(
 ) -> None:
     parameters = dict(cell["attack"])
     start = time.perf_counter()
-    guesses, details = problem.run(parameters.pop("name"), **parameters)
+    checkpoint = stored / f"{cell_name(cell)}.safetensors"
+    guesses, details = problem.run(parameters.pop("name"), checkpoint=checkpoint, **parameters)
     seconds = time.perf_counter() - start
     truths = problem.truth.words
     document, index = np.array(problem.positions, dtype=np.int32).T
@@ -439,6 +440,7 @@ def _run_cell(
     hardware = f"{platform.machine()}, {joblib.cpu_count()} cores"
     result = {"cell": cell, "row": row, "versions": versions, "hardware": hardware, "code": code}
     write_whole(stored / f"{name}.json", (json.dumps(result, indent=1) + "\n").encode())
+    checkpoint.unlink(missing_ok=True)
 
 
 def _line(cell: Cell, error: Exception) -> str:
