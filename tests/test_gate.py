@@ -44,7 +44,7 @@ def test_a_detector_that_sees_no_context_never_passes(detector):
 
 @pytest.mark.parametrize("sentences", [25, 150])
 def test_noise_passes_no_more_often_than_promised(sentences):
-    """Two tests, each passing by luck in 1.25 % of cases at most: 2.5 % of 300 is 7.5, and 15 is 2.7 deviations more."""
+    """Two tests, each passing by luck in 1.25 % of cases: of 300 that is 7.5, and 15 is 2.7 deviations more."""
     found = [gate(*planted(seed, "noisy", strength=1.0, sentences=sentences)) for seed in range(300)]
     assert sum(one.passed for one in found) <= 15
     if sentences == 150:  # and no less often than an honest test would

@@ -16,7 +16,7 @@ SENTENCES = list(product(range(3), repeat=LENGTH))
 
 
 class World:
-    """A source of three words and a mechanism; everything by adding up Pr(x_1 x_2 x_3) Pr(y | x) over sentences x."""
+    """A source of three words and a mechanism; everything by adding up Pr(x) Pr(y | x) over sentences x."""
 
     def __init__(self, seed):
         generator = np.random.default_rng(seed)

@@ -63,7 +63,7 @@ class DensityRatio(ContextualBayes):
         return self
 
     def _choose(self, truths, released, counted, generator):
-        """Both from the `k` best candidates: the original word where it is one of them, and a draw of Pr(x | y)."""
+        """Both from the `k` best candidates: the original word if it is one of them, and a draw of Pr(x | y)."""
         seen = list(dict.fromkeys(released))
         table = self.bayes.tabulated(self.k + counted, seen)
         row = {y: at for at, y in enumerate(seen)}

@@ -1,8 +1,8 @@
 """The gate: has a detector learnt anything about context?
 
-A detector that never looks at the sentence can be right most of the time: which released word and which candidate it
-is shown say much about the label. So items that agree in both are compared: in one sentence the candidate is the
-original, in another it is not, and only the sentence can tell. Two tests, each enough:
+A detector that never looks at the sentence can be right most of the time: the released word and the candidate that
+it is shown say much about the label. So items that agree in both are compared: in one sentence the candidate is
+the original, in another it is not, and only the sentence can tell. Two tests, each enough:
 
 - contexts permuted among such items make the detector less accurate;
 - the coefficient beta of log h / (1 - h) is above 0 in logit Pr(label) = blind + beta logit h, where blind is free
@@ -10,9 +10,9 @@ original, in another it is not, and only the sentence can tell. Two tests, each 
   It takes no detector for one that knows context because it knows better than the blind rule how often a candidate
   is the original; and it does not ask that h be at 1/2 where the labels are even.
 
-Items are the detector's own training pairs, made of text that it has not seen. Items of one sentence are never
-compared, and errors are those of independent sentences: a sentence is in many comparisons, so that its influence on
-a mean over pairs counts twice (Hoeffding 1948). Of two tests one may pass by luck: each interval is of 97.5 %.
+Items are made as the detector's training pairs are, of text that it has not seen. Items of one sentence are never
+compared, and errors are those of independent sentences: in a mean over pairs of items the influence of a sentence
+counts twice (Hoeffding 1948). One of two tests may pass by luck, so that each interval is of 97.5 %.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,7 +34,7 @@ class Gate(NamedTuple):
     """What the gate found of a detector.
 
     Attributes:
-        permuted: accuracy minus that with contexts permuted, over the items that can be compared; interval of 97.5 %.
+        permuted: accuracy minus that with contexts permuted, over items that can be compared; interval of 97.5 %.
         beta: coefficient of log h / (1 - h) beside a free blind part; interval of 97.5 %.
         accuracy: share of all items whose label is h > 1/2; interval of 95 %.
         accuracy_blind: the same of the rule that knows the channel and the shadow counts, and no context.
@@ -101,7 +101,7 @@ def gate(
 
 
 class _Pairs(NamedTuple):
-    """Pairs (i, j) of items in one stratum and two sentences, each in both orders; the share of i's partners j is."""
+    """Pairs (i, j) of items in one stratum and two sentences, in both orders; share is that of j among i's."""
 
     i: np.ndarray
     j: np.ndarray
@@ -120,7 +120,7 @@ def _matched(strata: np.ndarray, sentences: np.ndarray) -> _Pairs:
 
 
 def _permuted(labels: np.ndarray, says: np.ndarray, pairs: _Pairs, sentences: np.ndarray) -> Estimate:
-    """Mean over items i, and their partners j, of how much more accurate i's own answer is than j's answer is for i."""
+    """Mean over items i and their partners j of how much more often i's answer is right for i than j's is."""
     i, j, share = pairs
     gain = share * ((says[i] == labels[i]).astype(float) - (says[j] == labels[i]))
     by_sentence, sizes = (_by_sentence(one, pairs, sentences) for one in (gain, share))

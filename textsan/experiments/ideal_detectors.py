@@ -12,7 +12,7 @@ from textsan.experiments.known_source import KnownSource
 
 
 def detector_of_steps(given: np.ndarray) -> np.ndarray:
-    """h of Steps 1 and 2 of Tong et al. 2024: p_1 for the first candidate, p_2 / (p_1 + p_2) for the second, else 1.
+    """h of Steps 1 and 2 of Tong et al. 2024: p_1 for the first, p_2 / (p_1 + p_2) for the second, 1 for others.
 
     The first is shown always, and labelled 1 if it is the original; the second if the first is (label 0) or if it
     is itself (1); any other only if it is the original.

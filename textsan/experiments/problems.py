@@ -154,7 +154,7 @@ TARGETS = ("protected", "gamma", "census", "presidio")
 them that one of the finders finds."""
 
 GAMMA = 1000
-"""Released words under attack in Tong et al. 2024 (their Gamma, Step 1): so many, drawn from all that were released."""
+"""Released words under attack in Tong et al. 2024 (their Gamma, Step 1): so many of all that were released."""
 
 
 def prepare(

@@ -101,7 +101,7 @@ def load_split(
 
 
 def _held_out(records, private, shadow, seed: int) -> list[Record]:
-    """Records that are neither, in random order; parts of private sentences come last, those of shadow ones nowhere."""
+    """Records that are neither, in random order, no part of a shadow sentence; parts of private ones come last."""
 
     def source(record):
         return record.fields.get("part_of", normalised(record.text))

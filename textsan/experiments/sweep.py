@@ -1,9 +1,9 @@
 """Sweeps: a grid of cells, each with a result file of its own, so that a killed sweep goes on where it stopped.
 
 Cells that differ in the attack alone are a family: they share sentences, positions and sanitized text, and one
-worker computes them together. The state of a long training is kept too. A result is a json file (written last: where it is, the cell is done) and an npz
-file of what was hit at each position. The json holds a fingerprint of each module that made it, so that a sweep
-knows which cells its code would make anew.
+worker computes them together. A result is a json file (written last: where it is, the cell is done) and an npz
+file of what was hit at each position; until then the state of a long training is kept there. The json holds a
+fingerprint of each module that made it, so that a sweep knows which cells its code would make anew.
 """
 
 import io

@@ -42,7 +42,7 @@ def has_half_precision(device) -> bool:
 
 
 def half_precision(device):
-    """A context in which matrix products run in bfloat16 where that is faster; weights and sums stay in float32."""
+    """A context in which matrix products run in bfloat16 where that is faster; weights stay in float32."""
     import torch
 
     return torch.autocast(device.type, dtype=torch.bfloat16, enabled=has_half_precision(device))
