@@ -300,12 +300,14 @@ class ContextualBayes(Attack):
         enough = np.searchsorted(np.cumsum([len(of[y]) for y in words]), pairs) + 1
         drawn = [(y, item) for y in words[:enough] for item in of[y]]
         number: dict = {}
+        used, at = np.unique([item.document for _, item in drawn], return_inverse=True)
+        sentences = whole_sentences([docs[d] for d in used])[at]
         return gate(
             [item.label for _, item in drawn],
             self.detector.log_odds([self.attacked_pair(released[i.document], i.index, i.word) for _, i in drawn]),
             self._blind([y for y, _ in drawn], [item.word for _, item in drawn]),
             [number.setdefault((y, item.word), len(number)) for y, item in drawn],
-            whole_sentences(docs)[[item.document for _, item in drawn]],
+            sentences,
             seed=seed,
         )
 

@@ -59,7 +59,9 @@ class DensityRatio(ContextualBayes):
         shadow, released = paired(shadow_docs, sanitized_docs)
         learn, rest = held_out_split(shadow, checks.number("held_out", held_out, 0, 1), seed)
         super().fit([shadow[d] for d in learn], [released[d] for d in learn], seed=seed, **settings)
-        self._calibrate(*self.training_pairs([shadow[d] for d in rest], [released[d] for d in rest], pairs=2000))
+        enough = min(2000, settings.get("pairs") or 2000)
+        further = [shadow[d] for d in rest], [released[d] for d in rest]
+        self._calibrate(*self.training_pairs(*further, pairs=enough, seed=seed))
         return self
 
     def _choose(self, truths, released, counted, generator):
