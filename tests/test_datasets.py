@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from textsan.text import assets, corpora
-from textsan.text.corpora import Record, load_dataset, normalised, private_and_shadow, sources
+from textsan.text.corpora import Record, load_dataset, normalised, private_and_shadow, source_numbers
+from textsan.text.sources import phrase_sources, sharing, sharing_runs
 from textsan.text.vocabulary import tokenize
 
 CORPORA = {"rt": 10605, "amazon": 3708, "nyt": 5190, "tweets": 4200, "drugs": 979}
@@ -141,22 +142,102 @@ def test_parts_of_one_sentence_are_private_or_shadow_but_not_both():
     sentences = [[f"s{i}w{j}" for j in range(6)] for i in range(30)]
     docs = [doc[a:b] for doc in sentences for a, b in ((0, 6), (0, 3), (3, 6), (1, 2))]
     docs = [docs[i] for i in np.random.default_rng(0).permutation(len(docs))]
-    records = [Record(" ".join(doc), None, {"part_of": s}) for doc, s in zip(docs, sources(docs), strict=True)]
+    parts = zip(docs, phrase_sources(docs), strict=True)
+    records = [Record(" ".join(doc), None, {"part_of": source}) for doc, source in parts]
     private, shadow = private_and_shadow(records, 50, 60, seed=0)
     first, second = ({record.text[:3] for record in part} for part in (private, shadow))  # "s1w", "s12"
     assert len(private) == 50 and len(shadow) == 60 and len(first) == len(second) == 15
     few = private_and_shadow(records, 5, 12, seed=0)  # every record of another sentence
     assert [len({record.fields["part_of"] for record in part}) for part in few] == [5, 12]
     assert not {record.fields["part_of"] for record in private} & {record.fields["part_of"] for record in shadow}
-    loose = [Record(record.text) for record in records]  # by line, as the released code draws
-    by_line = private_and_shadow(loose, 50, 60, seed=0)
-    assert {r.text.split("w")[0] for r in by_line[0]} & {r.text.split("w")[0] for r in by_line[1]}
+    by_line = private_and_shadow(records, 50, 60, seed=0, split_by="line")  # as the released code draws
+    first, second = ({record.fields["part_of"] for record in part} for part in by_line)
+    assert len(first & second) > 15
+    loose = [Record(record.text) for record in records]
+    assert [[r.text for r in part] for part in private_and_shadow(loose, 50, 60, seed=0)] == [
+        [r.text for r in part] for part in by_line
+    ]
+    with pytest.raises(ValueError, match="split_by: 'paragraph' is unknown; pass one of 'source', 'line'"):
+        private_and_shadow(records, 50, 60, seed=0, split_by="paragraph")
+
+
+def test_by_line_equal_texts_are_kept_apart_all_the_same():
+    records = [Record(f"w{i % 40}", None, {"part_of": 0}) for i in range(120)]
+    private, shadow = private_and_shadow(records, 30, 15, seed=0, split_by="line")
+    assert not _keys(private) & _keys(shadow)
+    with pytest.raises(ValueError, match="too many"):
+        private_and_shadow(records, 30, 15, seed=0)  # all of one source
+
+
+def _components(linked):
+    """Connected components by repeated search, from a symmetric matrix."""
+    found, number = {}, 0
+    for start in range(len(linked)):
+        if start not in found:
+            waiting, number = [start], number + 1
+            while waiting:
+                at = waiting.pop()
+                if at not in found:
+                    found[at] = number - 1
+                    waiting += np.flatnonzero(linked[at]).tolist()
+    return [found[at] for at in range(len(linked))]
+
+
+def test_records_that_share_a_key_against_brute_force():
+    generator = np.random.default_rng(0)
+    keys = [set(generator.integers(0, 60, size=generator.integers(0, 4)).tolist()) for _ in range(50)]
+    linked = np.array([[bool(one & other) for other in keys] for one in keys])
+    groups = sharing(keys)
+    assert groups == _components(linked) and 5 < len(set(groups)) < 50
+    assert sharing([]) == [] and sharing([set(), set()]) == [0, 1]
+
+
+def test_documents_that_share_tokens_in_a_row_against_brute_force():
+    generator = np.random.default_rng(1)
+    docs = [generator.choice(list("abcdefgh"), size=generator.integers(0, 9)).tolist() for _ in range(60)]
+    runs = [{tuple(doc[i : i + 3]) for i in range(len(doc) - 2)} for doc in docs]
+    linked = np.array([[bool(one & other) for other in runs] for one in runs])
+    groups = sharing_runs(docs, n=3)
+    assert groups == _components(linked) and 5 < len(set(groups)) < 60
+    assert sharing_runs(docs, n=9) == list(range(60)) and sharing_runs([], n=3) == []
+
+
+def test_planted_overlaps_are_not_split(folder):
+    """A chain of shared questions and contexts in qnli, a formula of eight tokens in ag_news."""
+    generator, words = np.random.default_rng(2), [f"w{i}" for i in range(5000)]
+    texts = [" ".join(generator.choice(words, size=20)) for _ in range(60)]
+    formula = "new york reuters stocks rose on monday as"
+    texts = [f"{texts[i]} {formula} {texts[-i]}" if i % 2 else texts[i] for i in range(40)]
+    folder("ag_news", "train", [{"text": text} for text in texts])
+    rows = [{"sentence1": f"Q{i // 2} ?", "sentence2": f"C{(i + 1) // 2 % 8} .", "label": 0} for i in range(16)]
+    apart = [{"sentence1": f"Why {i} ?", "sentence2": f"Because {i} .", "label": 0} for i in range(40)]
+    folder("qnli", "train", rows + apart)
+    for name, planted in (("ag_news", "reuters"), ("qnli", "C")):
+        records = load_dataset(name)
+        linked = [planted in record.text for record in records]
+        assert len(set(source_numbers([r for r, one in zip(records, linked, strict=True) if one]))) == 1
+        assert len(set(source_numbers(records))) == 1 + len(records) - sum(linked)
+        for split_by, both in (("source", 0), ("line", 3)):
+            sides = [
+                [any(planted in record.text for record in part) for part in parts]
+                for parts in (private_and_shadow(records, 8, 8, seed, split_by=split_by) for seed in range(3))
+            ]
+            assert sum(all(side) for side in sides) == both
+
+
+def test_all_is_every_row_and_its_sources_are_of_all_files(folder):
+    folder("sst2", "train", [{"text": "a good film"}, {"text": "fine"}, {"text": "good film"}])
+    folder("sst2", "dev", [{"text": "fine ."}, {"text": "it is a good film"}])
+    assert [record.text for record in load_dataset("sst2")] == ["a good film", "good film"]
+    everything = load_dataset("sst2", "all")
+    assert [record.text for record in everything][:3] == ["a good film", "fine", "good film"]
+    assert source_numbers(everything) == [0, 1, 0, 1, 0]
 
 
 def test_sources_against_brute_force():
     generator = np.random.default_rng(1)
     docs = [generator.choice(list("abc"), size=generator.integers(1, 6)).tolist() for _ in range(60)]
-    for doc, source in zip(docs, sources(docs), strict=True):
+    for doc, source in zip(docs, phrase_sources(docs), strict=True):
         text = f" {' '.join(doc)} "
         longer = [other for other in docs if text in f" {' '.join(other)} "]
         assert docs[source] in longer and len(docs[source]) == max(map(len, longer))
@@ -191,7 +272,7 @@ def test_folder_is_read_first(folder):
     folder("sst2", "dev", [{"text": "fine", "label": 1}])
     assert [(r.text, r.label) for r in load_dataset("sst2")] == [("good", 1), ("bad", 0)]  # "Fine ." is in dev
     assert [r.text for r in load_dataset("sst2", "dev")] == ["fine"]
-    assert [r.text for r in load_dataset("sst2", "all")] == ["good", "bad", "fine"]
+    assert [r.text for r in load_dataset("sst2", "all")] == ["good", "Fine .", "bad", "fine"]
 
 
 def test_pairs(folder):

@@ -1,3 +1,6 @@
+import json
+import lzma
+
 import pytest
 
 import textsan
@@ -47,3 +50,30 @@ def test_coverage_is_of_what_is_not_kept():
 def test_the_seed_draws_the_sentences():
     one, same, other = (textsan.load_split("rt", 50, 50, seed=seed).private for seed in (0, 0, 1))
     assert one == same != other
+
+
+def test_how_it_is_split_and_what_from(tmp_path, monkeypatch):
+    monkeypatch.setenv("TEXTSAN_DATA", str(tmp_path))
+    for split, rows in (("train", range(30)), ("dev", range(30, 60))):
+        (tmp_path / "sst2").mkdir(exist_ok=True)
+        with lzma.open(tmp_path / "sst2" / f"{split}.jsonl.xz", "wt") as file:
+            for i in rows:
+                file.writelines(json.dumps({"text": text}) + "\n" for text in (f"the s{i} film", f"s{i} film"))
+    splits = {
+        (by, part): textsan.load_split("sst2", 20, 20, seed=0, vocabulary=10, split_by=by, drawn_from=part)
+        for by in ("source", "line")
+        for part in ("train", "all")
+    }
+    for (by, part), split in splits.items():
+        names = [
+            {word for doc in docs for word in doc if word[0] == "s"} for docs in (split.private, split.shadow)
+        ]
+        assert bool(names[0] & names[1]) == (by == "line")
+        assert any(int(name[1:]) >= 30 for name in names[0]) == (part == "all")
+        of = {}  # a source a sentence, whatever the split
+        assert all(
+            of.setdefault(doc[-2], one) == one for doc, one in zip(split.private, split.sources, strict=True)
+        )
+        assert len(set(of.values())) == len(of)
+    with pytest.raises(ValueError, match="drawn_from: 'dev'"):
+        textsan.load_split("sst2", 20, 20, seed=0, drawn_from="dev")

@@ -49,7 +49,7 @@ def write(folder, **changes):
 def world(monkeypatch):
     """Settings of made-up sentences, drawn with the seed; nothing is read or downloaded."""
 
-    def split(dataset, n_private, n_shadow, *, seed, shadow_dataset, vocabulary):
+    def split(dataset, n_private, n_shadow, *, seed, shadow_dataset, vocabulary, split_by, drawn_from):
         generator = np.random.default_rng(9)
         words = ["the", "of", *(f"w{i}" for i in range(80))]
         embeddings = Embeddings(words, generator.normal(size=(82, 4)))
@@ -363,7 +363,7 @@ def test_the_vocabulary_and_what_judges_meaning_are_of_a_cell(world, tmp_path):
 
 
 def test_the_rate_over_all_that_should_be_protected_counts_what_has_no_row(tmp_path, monkeypatch):
-    def split(dataset, n_private, n_shadow, *, seed, shadow_dataset, vocabulary):
+    def split(dataset, n_private, n_shadow, *, seed, shadow_dataset, vocabulary, split_by, drawn_from):
         embeddings = Embeddings(["w0", "w1"], [[0.0], [5.0]])
         private = [["w0", "unheard"], ["w1", "w0"]]
         return Split(private, [["w0", "w1"]], embeddings)

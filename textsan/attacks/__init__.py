@@ -18,6 +18,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "embedding_inversion": ["EmbeddingInversion"],
         "inversion_bert": ["EmpiricalInversion", "InversionBert"],
         "markov": ["MarkovBayes", "NeighbourBayes"],
+        "memory": ["Memory"],
         "mask_inference": ["MaskInference", "MaskedBert", "MaskedReader"],
         "noisy_channel": ["NoisyChannel"],
     },

@@ -90,7 +90,8 @@ class ContextFreeBayes(Attack):
         frequencies = knowledge.resources.get("frequencies") if split == "publicly" else None
         if split == "publicly" and frequencies is None:
             raise ValueError("resources: no public frequencies are granted; pass resources={'frequencies': ...}")
-        words = [word for word in knowledge.channel.inputs if word in knowledge.candidates]
+        candidates = knowledge.candidates
+        words = [word for word in knowledge.channel.inputs if word in candidates]
         prior, attack = good_turing(knowledge.documents, words, frequencies), cls.__new__(cls)
         everything = Prior(knowledge.channel.inputs, prior.aligned(knowledge.channel.inputs))
         attack._use(knowledge.channel, everything, knowledge.attacked)

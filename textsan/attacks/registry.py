@@ -75,6 +75,7 @@ ATTACKS = Registry(
             "#0096e1",
             "x",
         ),
+        Entry("memory", f"{_HERE}.memory:Memory.against", "memory", "#886655", "<", line=":"),
         Entry("markov", f"{_HERE}.markov:MarkovBayes.against", "Markov", "#1e780f", "^", line="-."),
         Entry(
             "noisy channel",

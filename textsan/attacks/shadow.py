@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from textsan.text import checks
-from textsan.text.corpora import sources
+from textsan.text.sources import phrase_sources
 
 WINDOW = 128  # tokens that a reader reads together; longer documents are read in parts
 
@@ -74,7 +74,7 @@ def whole_sentences(docs: Sequence[Sequence[str]]) -> np.ndarray:
     array([0, 1, 0, 1])
     """
     number: dict[int, int] = {}
-    return np.array([number.setdefault(source, len(number)) for source in sources(docs)])
+    return np.array([number.setdefault(source, len(number)) for source in phrase_sources(docs)])
 
 
 def _shuffled(sentence: np.ndarray, seed: int) -> np.ndarray:

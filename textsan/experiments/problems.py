@@ -53,8 +53,20 @@ class Problem:
 
     @property
     def sentences(self) -> list[int]:
-        """The number of the document that each attacked position is in: what intervals resample."""
-        return [document for document, _ in self.positions]
+        """The number of the source that each attacked position is of, `Split.sources`: what intervals resample."""
+        sources = self.split.sources or range(len(self.split.private))
+        return [sources[document] for document, _ in self.positions]
+
+    @property
+    def overlap(self) -> float:
+        """The share of attacked words that stand between the same two neighbours in the shadow text.
+
+        What an attacker who only remembers could know, were nothing sanitized. The ends of a document count as
+        neighbours.
+        """
+        known = {place for doc in self.split.shadow for place in _places(doc)}
+        places = [_places(doc) for doc in self.split.private]
+        return float(np.mean([places[document][index] in known for document, index in self.positions]))
 
     @property
     def coverage(self) -> float:
@@ -134,6 +146,11 @@ class Problem:
         return attack.gate(*made, targets=self.knowledge.targets, pairs=tests, seed=self.knowledge.seed)
 
 
+def _places(doc: list[str]) -> list[tuple[str | None, ...]]:
+    """Each word of a document between its neighbours."""
+    return list(zip([None, *doc], doc, [*doc[1:], None], strict=False))
+
+
 class Run(NamedTuple):
     """What an attack said.
 
@@ -168,6 +185,8 @@ def prepare(
     shadow_dataset: str | None = None,
     targets: str = "protected",
     vocabulary: int | str = PUBLIC,
+    split_by: str = "source",
+    drawn_from: str = "train",
     **given,
 ) -> Problem:
     """The problem that all attacks of a family share: sentences, positions and draws follow from the seed alone.
@@ -185,13 +204,14 @@ def prepare(
         mechanism: a name in `MECHANISMS`.
         shadow_dataset: data set that the shadow sentences are of; None is the same one.
         targets: one of `TARGETS`.
-        vocabulary: as of `load_split`.
+        vocabulary, split_by, drawn_from: as of `load_split`.
         **given: the mechanism's parameters.
 
     Raises:
         KeyError, ValueError: as `load_split`, or there are fewer positions than asked for.
     """
-    split = _split(dataset, n_private, n_shadow, seed=seed, shadow_dataset=shadow_dataset, vocabulary=vocabulary)
+    drawn = {"vocabulary": vocabulary, "split_by": split_by, "drawn_from": drawn_from}
+    split = _split(dataset, n_private, n_shadow, seed=seed, shadow_dataset=shadow_dataset, **drawn)
     made = make_mechanism(mechanism, split.embeddings, counts=count_words(split.shadow), **given)
     released = made.sanitize(split.private, seed=seed)
     positions = population = sensitive_positions(split.private, made.protected)

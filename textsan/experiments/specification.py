@@ -13,10 +13,12 @@ mechanisms and attacks of one's own.
 
 Every value may be one or a list; the grid is the product of them. `n_positions`, a number of attacked positions,
 may be left out (all of them), and so may `seed` (0), `shadow_dataset` (where the attacker's sentences are of
-another data set than the private ones), `vocabulary` (20000, so many of the most frequent words of the
-embeddings; or data, every word of the data set), `targets` (protected; or census or presidio, the personal names
-that this finder finds among the protected words), `meaning` (none; or an encoder, all-minilm-l6-v2 for example,
-that says which words mean about the same) and the parameters that have a default.
+another data set than the private ones), `split_by` (source, so that the attacker has no text of what the private
+text is of; or line, as the released code draws), `drawn_from` (train; or all the rows there are), `vocabulary`
+(20000, so many of the most frequent words of the embeddings; or data, every word of the data set), `targets`
+(protected; or census or presidio, the personal names that this finder finds among the protected words), `meaning`
+(none; or an encoder, all-minilm-l6-v2 for example, that says which words mean about the same) and the parameters
+that have a default.
 """
 
 import hashlib
@@ -32,10 +34,10 @@ import yaml
 
 from textsan.attacks import ATTACKS
 from textsan.experiments import problems
-from textsan.experiments.splits import PUBLIC, check_vocabulary
+from textsan.experiments.splits import DRAWN_FROM, PUBLIC, check_vocabulary
 from textsan.mechanisms import MECHANISMS
 from textsan.text import assets, checks
-from textsan.text.corpora import load_dataset
+from textsan.text.corpora import SPLIT_BY, load_dataset
 from textsan.text.plugins import load_plugin
 from textsan.text.registry import Registry
 
@@ -45,10 +47,11 @@ _NUMBERS = {
     "n_positions": partial(checks.whole, low=1),
     "seed": checks.whole,
 }
-_DEFAULTS = {"shadow_dataset": None, "targets": "protected", "n_positions": None, "seed": 0}
-_DEFAULTS |= {"vocabulary": PUBLIC, "meaning": None}
+_CHOICES = {"split_by": SPLIT_BY, "drawn_from": DRAWN_FROM, "targets": problems.TARGETS}
+_DEFAULTS = {"shadow_dataset": None, "split_by": "source", "drawn_from": "train", "vocabulary": PUBLIC}
+_DEFAULTS |= {"targets": "protected", "meaning": None, "n_positions": None, "seed": 0}
 _TESTS = partial(checks.whole, low=1)
-_KEYS = ("dataset", "shadow_dataset", "vocabulary", "targets", "meaning", *_NUMBERS, "defence", "attack")
+_KEYS = ("dataset", "shadow_dataset", *_CHOICES, "vocabulary", "meaning", *_NUMBERS, "defence", "attack")
 
 Cell = dict  # a value for each of _KEYS; defence and attack are their name and parameters
 
@@ -80,9 +83,8 @@ def read_spec(path: Path) -> list[Cell]:
     axes = {key: _values(key, spec[key], _name, optional=key in _DEFAULTS) for key in _KEYS[:2]}
     for name in {name for names in axes.values() for name in names if name}:
         load_dataset(name)
-    axes["targets"] = _values(
-        "targets", spec["targets"], partial(checks.choice, known=problems.TARGETS), optional=False
-    )
+    for key, known in _CHOICES.items():
+        axes[key] = _values(key, spec[key], partial(checks.choice, known=known), optional=False)
     axes["vocabulary"] = _values("vocabulary", spec["vocabulary"], check_vocabulary, optional=False)
     axes["meaning"] = _values("meaning", spec["meaning"], _encoder, optional=True)
     for key, check in _NUMBERS.items():

@@ -1,12 +1,13 @@
 """The split that chapters and sweeps share: private text, an attacker's shadow text, and a public vocabulary."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from textsan.mechanisms import Mechanism
 from textsan.text import checks
-from textsan.text.corpora import Record, load_dataset, normalised, private_and_shadow
+from textsan.text.corpora import Record, load_dataset, normalised, private_and_shadow, source_numbers
 from textsan.text.embeddings import Embeddings, load_embeddings
 
 PUBLIC = 20_000
@@ -14,6 +15,9 @@ PUBLIC = 20_000
 
 WHOLE_DATASET = "data"
 """The vocabulary of the papers: every word of the data set that has a vector."""
+
+DRAWN_FROM = ("train", "all")
+"""Which records of a data set are drawn: those of its training split, or all there are."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +30,8 @@ class Split:
         embeddings: the vocabulary, in the order of the word vectors (GloVe: frequent words first). It does not
             depend on which sentences are private.
         records: the private documents with the text as it is written, for what its case says.
+        sources: the number of the source that each private document is of (a sentence and its phrases, for
+            example): documents of one source are not independent. None is one a document.
         held_out: token lists like the shadow ones, up to as many, which are nobody's: for tests of what an attack
             has learnt. None is private, or a part of a sentence that the attacker owns a part of.
     """
@@ -34,6 +40,7 @@ class Split:
     shadow: list[list[str]]
     embeddings: Embeddings
     records: tuple[Record, ...] = ()
+    sources: Sequence[int] | None = None
     held_out: tuple[list[str], ...] = ()
 
     def coverage(self, mechanism: Mechanism) -> float:
@@ -50,7 +57,8 @@ class Split:
             ValueError: nothing to protect.
         """
         tokens = [token for document in self.private for token in document]
-        inside = sum(token in mechanism.protected for token in tokens)
+        protected = mechanism.protected
+        inside = sum(token in protected for token in tokens)
         outside = sum(not mechanism.knows(token) for token in tokens)
         if not inside + outside:
             raise ValueError("mechanism: no private token is protected; keep fewer words")
@@ -65,9 +73,11 @@ def load_split(
     seed: int,
     shadow_dataset: str | None = None,
     vocabulary: int | str = PUBLIC,
+    split_by: str = "source",
+    drawn_from: str = "train",
     embeddings: str = "glove-6b-50d",
 ) -> Split:
-    """Draws private and shadow sentences from the training split of a corpus, or of two.
+    """Draws private and shadow sentences from a corpus, or from two.
 
     The private sentences depend on neither the number of shadow sentences nor their corpus. The vocabulary depends
     on no draw: one made of the drawn sentences would publish which words the private ones hold.
@@ -77,17 +87,22 @@ def load_split(
         n_private, n_shadow: numbers of sentences, at least 1.
         seed: of the draw, int.
         shadow_dataset: what the attacker has instead of sentences of the same data set; None is the same.
-        vocabulary: so many of the most frequent words of the embeddings, at least 1; or "data", every word of the
-            data set's training split that has a vector, as in the papers.
+        vocabulary: so many of the most frequent words of the embeddings, at least 1; or "data", every word of what
+            is drawn from that has a vector, as in the papers.
+        split_by: "source", nothing private is of a source (sentence, paragraph, near duplicates) that the attacker
+            has text of; or "line", records at random, as in the papers' code: `corpora.private_and_shadow`.
+        drawn_from: "train", the training split; or "all", every row that there is, for sets of which little is at
+            hand.
         embeddings: name of word vectors.
 
     Raises:
         KeyError: unknown data set or word vectors.
-        ValueError: the corpus has too few sentences, or no such vocabulary.
+        ValueError: the corpus has too few sentences, no such vocabulary, or no such way to draw.
     """
-    records = load_dataset(dataset, split="train")
-    shadow_records = None if shadow_dataset in (None, dataset) else load_dataset(shadow_dataset, split="train")
-    parts = private_and_shadow(records, n_private, n_shadow, seed, shadow_records)
+    split = checks.choice("drawn_from", drawn_from, DRAWN_FROM)
+    records = load_dataset(dataset, split)
+    shadow_records = None if shadow_dataset in (None, dataset) else load_dataset(shadow_dataset, split)
+    parts = private_and_shadow(records, n_private, n_shadow, seed, shadow_records, split_by=split_by)
     private, shadow = ([list(record.tokens) for record in part] for part in parts)
     vectors = load_embeddings(embeddings)
     if check_vocabulary("vocabulary", vocabulary) == WHOLE_DATASET:
@@ -97,7 +112,7 @@ def load_split(
         known = vectors.frequent(vocabulary)
     further = _held_out(records if shadow_records is None else shadow_records, *parts, seed)
     held_out = tuple(list(record.tokens) for record in further[:n_shadow])
-    return Split(private, shadow, known, tuple(parts[0]), held_out)
+    return Split(private, shadow, known, tuple(parts[0]), source_numbers(parts[0]), held_out)
 
 
 def _held_out(records, private, shadow, seed: int) -> list[Record]:

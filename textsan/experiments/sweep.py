@@ -185,7 +185,8 @@ def table(cells: list[Cell], folder: Path, baselines: Sequence[str] = ()) -> pd.
         folder: that of `run`.
         baselines: names of attacks. For each there are three more columns, "over NAME" and its "low" and "high":
             the attack's success rate minus the baseline's on the same positions, 95 % interval from resampling
-            sentences, both together. Empty where the baseline has not been computed.
+            sources (a sentence with its phrases, say), both together. Empty where the baseline has not been
+            computed.
 
     Raises:
         ValueError: a baseline that is no attack of the cells, or is there with more than one set of parameters.
@@ -204,7 +205,7 @@ def table(cells: list[Cell], folder: Path, baselines: Sequence[str] = ()) -> pd.
     return pd.DataFrame(rows)
 
 
-_SHARED = ("dataset", "shadow_dataset", "vocabulary", "targets", "n_private", "n_shadow", "seed")
+_SHARED = "dataset shadow_dataset split_by drawn_from vocabulary targets n_private n_shadow seed".split()
 
 
 def labels(cell: Cell) -> dict:
@@ -294,7 +295,8 @@ def load_hits(cell: Cell, folder: Path) -> dict[str, np.ndarray]:
         folder: that of `run`.
 
     Returns:
-        document and index (int32) of each position; hit, substring, unchanged and, if asked for, meaning (bool).
+        document, index and source (int32) of each position, source what intervals resample; hit, substring,
+        unchanged and, if asked for, meaning (bool).
 
     Raises:
         FileNotFoundError: the cell has no result.
@@ -305,7 +307,7 @@ def load_hits(cell: Cell, folder: Path) -> dict[str, np.ndarray]:
 
 def _difference(cell: Cell, other: Cell, folder: Path) -> Estimate:
     ours, theirs = load_hits(cell, folder), load_hits(other, folder)
-    return bootstrap_mean(ours["hit"].astype(float) - theirs["hit"], ours["document"], seed=cell["seed"])
+    return bootstrap_mean(ours["hit"].astype(float) - theirs["hit"], ours["source"], seed=cell["seed"])
 
 
 class Family(NamedTuple):
@@ -401,11 +403,13 @@ def _run_cell(
     seconds = time.perf_counter() - start
     truths = problem.truth.words
     document, index = np.array(problem.positions, dtype=np.int32).T
+    source = np.array(problem.sentences, dtype=np.int32)
     pairs = list(zip(guesses, truths, strict=True))
     released = words_at(problem.released, problem.positions)
     arrays = {
         "document": document,
         "index": index,
+        "source": source,
         "hit": np.array([guess == truth for guess, truth in pairs]),
         "substring": np.array([truth in guess for guess, truth in pairs]),
         "unchanged": np.array([word == truth for word, truth in zip(released, truths, strict=True)]),
@@ -413,9 +417,9 @@ def _run_cell(
     meant = {}
     if judge:
         arrays["meaning"] = means_the_same(guesses, truths, judge)
-        mean = bootstrap_mean(arrays["meaning"], document, seed=cell["seed"])
+        mean = bootstrap_mean(arrays["meaning"], source, seed=cell["seed"])
         meant = dict(zip(("asr_meaning", "asr_meaning_low", "asr_meaning_high"), mean, strict=True))
-    estimate = bootstrap_mean(arrays["hit"], document, seed=cell["seed"])
+    estimate = bootstrap_mean(arrays["hit"], source, seed=cell["seed"])
     coverage = problem.coverage
     row = {
         **labels(cell),
@@ -425,6 +429,7 @@ def _run_cell(
         "high": estimate.high,
         "coverage": coverage,
         "asr_all": coverage * estimate.value,
+        "overlap": problem.overlap,
         "asr_substring": float(arrays["substring"].mean()),
         **meant,
         "unchanged": float(arrays["unchanged"].mean()),

@@ -164,6 +164,8 @@ FAMILY = (
     "table",
     "dataset",
     "shadow_dataset",
+    "split_by",
+    "drawn_from",
     "vocabulary",
     "n_private",
     "n_shadow",

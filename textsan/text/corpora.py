@@ -20,10 +20,14 @@ from pathlib import Path
 import numpy as np
 
 from textsan.text import assets, checks
+from textsan.text.sources import phrase_sources, sharing, sharing_runs
 from textsan.text.vocabulary import tokenize
 
 SPLIT_SEED = 20251121
 """Seed of the splits of the corpora that have none of their own."""
+
+SPLIT_BY = ("source", "line")
+"""How private and shadow text are kept apart: see `private_and_shadow`."""
 
 _SHARES = (("train", 0.8), ("dev", 0.9), ("test", 1.0))  # upper ends: 80, 10 and 10 percent
 
@@ -59,11 +63,15 @@ def load_dataset(name: str, split: str = "train") -> list[Record]:
     drawn with `SPLIT_SEED`; a product review or an editorial is never cut in two. HTML entities are resolved.
 
     The papers' sets keep their own splits, except that a record is dropped from train where its text (either
-    text of a pair) is also in dev or test, and from dev where it is also in test. The text of a pair is
-    the context sentence in qnli (the sentence that Tong et al. sanitize) and the first sentence in stsb; both
-    sentences are in the fields `sentence1` and `sentence2`. Most of sst2 are phrases; the field `part_of` tells
-    which belong to one sentence. yelp's labels are stars, 1 to 5. Files in `TEXTSAN_DATA` are the reader's own;
-    nothing vouches for them.
+    text of a pair) is also in dev or test, and from dev where it is also in test; "all" is every row of every
+    file. The text of a pair is the context sentence in qnli (the sentence that Tong et al. sanitize) and the
+    first sentence in stsb; both sentences are in the fields `sentence1` and `sentence2`. yelp's labels are stars,
+    1 to 5. Files in `TEXTSAN_DATA` are the reader's own; nothing vouches for them.
+
+    Where records are not independent of each other the field `part_of` tells which are of one source: phrases of
+    one sentence in sst2; in qnli, which does not name its paragraphs, pairs that share a question or a context
+    sentence, directly or through others (a question is asked of several sentences of one paragraph); in ag_news
+    texts that share eight tokens in a row, directly or through others.
 
     Args:
         name: rt, amazon, nyt, tweets, drugs; sst2, qnli, cola, stsb, ag_news, yelp, rotten_tomatoes; or any
@@ -84,19 +92,21 @@ def load_dataset(name: str, split: str = "train") -> list[Record]:
     entries, local = assets.registry()["datasets"], _local_folders()
     entry = entries.get(name, {})
     if folder := local.get(entry.get("local", name)):
-        splits = _without_overlap(_local_splits(name, entry, folder))
+        splits = _own_splits(_local_splits(name, entry, folder))
     elif not entry:
         raise KeyError(unknown(name))
     elif "splits" in entry:
-        splits = _without_overlap(_hub_splits(name, entry))
+        splits = _own_splits(_hub_splits(name, entry))
     else:
         records, documents = _drugs() if name == "drugs" else _scored_sentences(entry)
         splits = _drawn_splits(name, records, documents)
-    splits.setdefault("all", [record for records in splits.values() for record in records])
     if split not in splits:
         raise KeyError(f"split: {split!r} is unknown for {name!r}; known: {', '.join(splits)}")
     if not splits[split]:
         raise ValueError(f"split: {split!r} of {name!r} has no record; choose another split")
+    if "sources" in entry:
+        for record, source in zip(splits[split], _SOURCES[entry["sources"]](splits[split]), strict=True):
+            record.fields["part_of"] = source
     return splits[split]
 
 
@@ -132,11 +142,17 @@ def private_and_shadow(
     n_shadow: int,
     seed: int,
     shadow_records: Sequence[Record] | None = None,
+    *,
+    split_by: str = "source",
 ) -> tuple[list[Record], list[Record]]:
     """A private and a shadow set, with no normalised sentence in both.
 
-    Records whose field `part_of` is equal are parts of one sentence: none of it is private and another one shadow.
-    Both sets take their records from as many sentences as they can, the private set from up to half of all.
+    By source, records whose field `part_of` is equal stay together: none of them is private and another one
+    shadow. Both sets take their records from as many sources as they can, the private set from up to half of all.
+
+    By line, records are drawn at random, as the released code of Tong et al. 2024 draws them (which does not even
+    keep equal ones apart): a phrase may be private and its sentence shadow, so that what an attack gains on such
+    a split may be memory.
 
     Args:
         records: what to draw from, without replacement.
@@ -144,24 +160,26 @@ def private_and_shadow(
         n_shadow: number of records that the adversary knows, at least 0.
         seed: of the draw.
         shadow_records: what the shadow set is drawn from; None is the same records.
+        split_by: "source" or "line".
 
     Returns:
         (private, shadow), lists of `n_private` and `n_shadow` records.
 
     Raises:
-        ValueError: a number is out of range, or `records` are too few.
+        ValueError: a number is out of range, no such way to split, or `records` are too few.
 
     >>> private, shadow = private_and_shadow([Record("a"), Record("A!"), Record("b")], 1, 1, seed=0)
     >>> {record.tokens[0] for record in private + shadow} == {"a", "b"}
     True
     """
     n_private, n_shadow = checks.whole("n_private", n_private, 1), checks.whole("n_shadow", n_shadow)
-    parts = _by_source(records, seed)
+    apart = checks.choice("split_by", split_by, SPLIT_BY) == "source"
+    parts = _shuffled(records, seed, by_source=apart)
     enough = int(np.searchsorted(np.cumsum([len(part) for part in parts]), n_private)) + 1
     cut = max(enough, min(n_private, (len(parts) + 1) // 2))
     private = _in_turn(parts[:cut])[:n_private]
     taken = {normalised(record.text) for record in private}
-    rest = _in_turn(parts[cut:] if shadow_records is None else _by_source(shadow_records, seed))
+    rest = _in_turn(parts[cut:] if shadow_records is None else _shuffled(shadow_records, seed, by_source=apart))
     rest = [record for record in rest if normalised(record.text) not in taken]
     if len(private) < n_private or len(rest) < n_shadow:
         raise ValueError(
@@ -171,11 +189,22 @@ def private_and_shadow(
     return private, rest[:n_shadow]
 
 
-def _by_source(records: Sequence[Record], seed: int) -> list[list[Record]]:
-    """The records of each source; sources in random order, and the records of each."""
-    members: dict = {}
-    for i, record in enumerate(records):
-        members.setdefault(record.fields.get("part_of", ("record", i)), []).append(record)
+def source_numbers(records: Sequence[Record]) -> list[int]:
+    """Which source each record is of, numbered as they come; a record without the field `part_of` is its own.
+
+    >>> source_numbers([Record("a", None, {"part_of": 9}), Record("b"), Record("c", None, {"part_of": 9})])
+    [0, 1, 0]
+    """
+    number: dict = {}
+    keys = [record.fields.get("part_of", ("record", i)) for i, record in enumerate(records)]
+    return [number.setdefault(key, len(number)) for key in keys]
+
+
+def _shuffled(records: Sequence[Record], seed: int, *, by_source: bool) -> list[list[Record]]:
+    """The records of each source, or each alone; sources in random order, and the records of each."""
+    members: dict[int, list[Record]] = {}
+    for number, record in zip(source_numbers(records) if by_source else range(len(records)), records, strict=True):
+        members.setdefault(number, []).append(record)
     generator, parts = np.random.default_rng(seed), list(members.values())
     parts = [parts[i] for i in generator.permutation(len(parts))]
     return [part if len(part) == 1 else [part[i] for i in generator.permutation(len(part))] for part in parts]
@@ -273,35 +302,7 @@ def _records(name: str, entry: dict, rows) -> list[Record]:
             raise ValueError(f"dataset: row {number} of {name!r} has no {column!r}; it is not a set of texts")
         fields = {key: value for key, value in row.items() if key not in ("text", "label")}
         records.append(Record(row[column], row.get("label"), fields))
-    if entry.get("phrases"):
-        for record, source in zip(records, sources([record.text.split() for record in records]), strict=True):
-            record.fields["part_of"] = source
     return records
-
-
-def sources(docs: Sequence[Sequence[str]]) -> list[int]:
-    """Number of the longest document that each document is a part of, words in a row; the earliest of the longest.
-
-    A treebank's phrases are parts of sentences, and a set of phrases has mostly the sentences too. A phrase that
-    more than one sentence has is counted to one of them.
-
-    Args:
-        docs: token lists.
-
-    >>> sources([["a", "film"], ["it", "is", "a", "film"], ["no"]])
-    [1, 1, 2]
-    """
-    texts = [f" {' '.join(doc)} " for doc in docs]
-    having: dict[str, list[int]] = {}  # the documents that have a word, the longest first
-    for number in sorted(range(len(docs)), key=lambda i: -len(docs[i])):
-        for word in set(docs[number]):
-            having.setdefault(word, []).append(number)
-
-    def source(number: int) -> int:
-        rarest = min((having[word] for word in docs[number]), key=len, default=[number])
-        return next(other for other in rarest if texts[number] in texts[other])
-
-    return [source(number) for number in range(len(docs))]
 
 
 # --- splitting ----------------------------------------------------------------------------------------------
@@ -327,17 +328,26 @@ def _drawn_splits(name: str, records: list[Record], documents: list[str]) -> dic
     return splits
 
 
-def _without_overlap(splits: dict[str, list[Record]]) -> dict[str, list[Record]]:
-    """The splits, without records that are elsewhere too: test keeps its own, then dev, others, and train."""
+def _own_splits(splits: dict[str, list[Record]]) -> dict[str, list[Record]]:
+    """The splits, without what is elsewhere too (test keeps its own, then dev, then others), and all rows."""
     extra = sorted(set(splits) - {"train", "dev", "test"})
     later, kept = set(), {}
     for split in ("test", "dev", *extra, "train"):
         keys = [_sentences(record) for record in splits.get(split, [])]
         kept[split] = [record for record, key in zip(splits.get(split, []), keys, strict=True) if not later & key]
         later |= set().union(*keys)
-    return {split: kept[split] for split in ("train", "dev", "test", *extra) if split in splits}
+    order = [split for split in ("train", "dev", "test", *extra) if split in splits]
+    everything = [record for split in order for record in splits[split]]
+    return {split: kept[split] for split in order} | {"all": everything}
 
 
 def _sentences(record: Record) -> set[str]:
     pair = [record.fields[column] for column in ("sentence1", "sentence2") if column in record.fields]
     return {normalised(text) for text in pair or [record.text]}
+
+
+_SOURCES = {
+    "phrases": lambda records: phrase_sources([record.text.split() for record in records]),
+    "pairs": lambda records: sharing([_sentences(record) for record in records]),
+    "runs": lambda records: sharing_runs([record.tokens for record in records]),
+}
