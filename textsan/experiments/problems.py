@@ -112,6 +112,7 @@ class Problem:
         """
         resources = self.knowledge.resources | {"checkpoint": checkpoint}
         attack = replace(self, knowledge=replace(self.knowledge, resources=resources)).attack(name, **settings)
+        guesses = self.guesses(attack)
         details = dict(attack.details)
         if isinstance(attack, ContextualBayes):
             untrained = self.attack(name, **settings | {"copies": 1, "epochs": 0.0})
@@ -122,7 +123,7 @@ class Problem:
             details |= after.columns() | flat(accuracies)
         elif tests:
             raise ValueError(f"tests: {name!r} has no detector that could be tested")
-        return Run(self.guesses(attack), details)
+        return Run(guesses, details)
 
     def gate(self, attack: ContextualBayes, *, tests: int = TESTS) -> Gate:
         """Whether an attack's detector has learnt context, on text that is neither private nor the attacker's.

@@ -116,7 +116,7 @@ def load_split(
 
 
 def _held_out(records, private, shadow, seed: int) -> list[Record]:
-    """Records that are neither, in random order, no part of a shadow sentence; parts of private ones come last."""
+    """Records that are neither, one a source, in random order; of no shadow source, of private ones last."""
 
     def source(record):
         return record.fields.get("part_of", normalised(record.text))
@@ -125,7 +125,8 @@ def _held_out(records, private, shadow, seed: int) -> list[Record]:
     owned, attacked = ({source(record) for record in part} for part in (shadow, private))
     rest = [one for one in records if normalised(one.text) not in texts and source(one) not in owned]
     order = np.random.default_rng([seed, 1]).permutation(len(rest))
-    return sorted((rest[i] for i in order), key=lambda record: source(record) in attacked)
+    one_each = {source(rest[i]): rest[i] for i in order}
+    return sorted(one_each.values(), key=lambda record: source(record) in attacked)
 
 
 def check_vocabulary(name: str, value) -> int | str:
