@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from textsan import Channel
-from textsan.attacks import ContextFreeBayes, ContextualBayes, DensityRatio
+from textsan.attacks import ContextFreeBayes, ContextualBayes, DensityRatio, sentence_pairs
 from textsan.attacks.released_code import ReleasedContextual
 from textsan.attacks.sentence_pairs import Pair
 from textsan.evaluation import attack_success_rate, sensitive_positions, words_at
@@ -152,10 +152,15 @@ def test_the_detector_learns_what_context_tells():
     generator = np.random.default_rng(0)
     released, fresh = ([[noun, generator.choice(channel.outputs)] for noun, _ in docs] for _ in range(2))
     attack = ContextualBayes(channel, {"swims": 1, "flies": 1})
-    before = attack.accuracy(docs, fresh)
+    # The nouns in other sentences: copies of one are one sentence, and are never compared with one another.
+    tests = [[noun, verb, str(at)] for at, (noun, verb) in enumerate(docs)]
+    others = [[noun, verb, str(at)] for at, (noun, verb) in enumerate(fresh)]
+    before = attack.gate(tests, others)
     attack.fit(docs, released, epochs=4, learning_rate=1e-4, batch_size=16)
-    after = attack.accuracy(docs, fresh)
-    assert before.high < after.low
+    after = attack.gate(tests, others)
+    assert after.passed
+    assert before.accuracy.high < after.accuracy.low
+    assert after.accuracy_blind.low < 0.6 < after.accuracy.low
     positions = sensitive_positions(docs, set(channel.inputs))
     guesses = attack.reconstruct(fresh, positions)  # blind guessing is right half of the time
     assert attack_success_rate(guesses, words_at(docs, positions)).low > 0.8
@@ -231,15 +236,32 @@ def _value(guesses, words, joint):
 
 
 def test_negatives_are_draws_of_the_context_free_posterior():
+    """The count of the original word is one less: the attacked text is not among the counted."""
     n = 4000
     attack = DensityRatio(ANIMALS, COUNTS)
-    pairs, labels = attack.training_pairs([["cow"]] * n, [["dog"]] * n, seed=5)
+    pairs, labels = attack.training_pairs([["dog"]] * n, [["dog"]] * n, seed=5)
     drawn = [pair.guess[0] for pair, label in zip(pairs, labels, strict=True) if not label]
-    weights = np.array([0.3 * 9, 0.4 * 4, 0.3 * 2])
+    weights = np.array([0.3 * 9, 0.4 * 3, 0.3 * 2])
     expected = weights / weights.sum()
     share = np.array([drawn.count(word) / n for word in ("cat", "dog", "cow")])
     assert (np.abs(share - expected) < 4 * np.sqrt(expected * (1 - expected) / n)).all()
     assert sum(labels) == n == len(drawn)
+
+
+def test_positives_and_negatives_come_from_the_same_candidates():
+    attack = DensityRatio(ANIMALS, COUNTS, k=2)
+    shadow, released = [["cow"]] * 50 + [["dog"]] * 50, [["dog"]] * 100
+    pairs, labels = attack.training_pairs(shadow, released, seed=1)
+    assert {pair.guess[0] for pair in pairs} == {"cat", "dog"}  # cow is the third
+    assert sum(labels) == 50 == len(labels) - sum(labels)
+
+
+def test_an_occurrence_less_can_cost_a_word_its_place():
+    attack = DensityRatio(ANIMALS, {"cat": 8, "dog": 2, "cow": 3}, k=2)
+    # Given dog: 2.7 for cat, 1.2 for dog and for cow; one dog less makes it 0.8.
+    generator = np.random.default_rng(0)
+    assert attack._choose(["dog"], ["dog"], True, generator)[0] == [None]  # cat and cow are left
+    assert attack._choose(["dog"], ["dog"], False, generator)[0] == ["dog"]
 
 
 def test_calibration_undoes_a_distortion(monkeypatch):
@@ -274,6 +296,50 @@ def test_departures_of_the_released_code():
     assert fused.training_pairs(shadow, shadow)[0][0].released == ("undersupplied", "dog")
     dropped = ReleasedContextual(ANIMALS, COUNTS, departures=["dropped"])
     assert dropped.training_pairs(shadow, shadow)[0] == [Pair(("dog",), ("dog",)), Pair(("dog",), ("cat",))]
-    assert dropped.attacked_pair(doc, 2, "cat") == dropped.pair(doc, 2, "cat")
+    assert dropped.attacked_pair(doc, 2, "cat") == Pair(("an", "dog", "barks", "."), ("an", "cat", "barks", "."))
+    long = dropped.attacked_pair(["an", "undersupplied", "dog"], 1, "oversupplied")  # the candidate itself stays
+    assert long == Pair(("an", "dog"), ("an", "oversupplied", "dog"))
+    both = ReleasedContextual(ANIMALS, COUNTS, departures=["fused", "dropped"])
+    assert both.attacked_pair(doc, 2, "cat").guess == ("ancatbarks", ".")
     with pytest.raises(ValueError, match="departures"):
         ReleasedContextual(ANIMALS, COUNTS, departures=["substring"])
+
+
+def test_without_segments_the_encoder_is_not_told_which_sentence_a_piece_is_of():
+    seen = []
+    for departures in ([], ["unsegmented"]):
+        detector = ReleasedContextual(ANIMALS, COUNTS, departures=departures).detector
+        detector.model.register_forward_pre_hook(
+            lambda _, args, given: seen.append(given["token_type_ids"].max().item()),
+            with_kwargs=True,
+        )
+        detector.log_odds([Pair(("the", "cat"), ("the", "dog"))])
+    assert seen == [1, 0]
+
+
+# --- trainings that are killed ----------------------------------------------------------------------------------
+
+
+def test_a_training_that_was_killed_ends_as_it_would_have(tmp_path, monkeypatch):
+    monkeypatch.setattr(sentence_pairs, "KEPT_EVERY", 2)
+    docs, checkpoint = [["fish", "cat"], ["bird", "dog"]] * 8, tmp_path / "state.safetensors"
+    settings = {"epochs": 1, "batch_size": 8, "steps": 5, "seed": 4}
+    probe = [Pair(("fish", "cat"), ("fish", "dog"))]
+    whole = ContextualBayes(ANIMALS, COUNTS).fit(docs, docs, **settings | {"epochs": 3})
+    steps, step = [], sentence_pairs.checkpoints.save
+
+    def killed(*state):
+        step(*state)
+        steps.append(state[3])
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(sentence_pairs.checkpoints, "save", killed)
+        ContextualBayes(ANIMALS, COUNTS).fit(docs, docs, **settings | {"epochs": 3}, checkpoint=checkpoint)
+    resumed = ContextualBayes(ANIMALS, COUNTS).fit(docs, docs, **settings | {"epochs": 3}, checkpoint=checkpoint)
+    assert steps == [2]
+    assert resumed.detector.log_odds(probe) == whole.detector.log_odds(probe)
+    assert resumed.detector.encoded == whole.detector.encoded
+    other = ContextualBayes(ANIMALS, COUNTS).fit(docs, docs, **settings | {"epochs": 0.5}, checkpoint=checkpoint)
+    fresh = ContextualBayes(ANIMALS, COUNTS).fit(docs, docs, **settings | {"epochs": 0.5})
+    assert other.detector.log_odds(probe) == fresh.detector.log_odds(probe)  # the state was of another training

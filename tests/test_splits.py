@@ -4,6 +4,8 @@ import lzma
 import pytest
 
 import textsan
+from textsan.experiments.splits import _held_out
+from textsan.text.corpora import Record
 
 GLOVE = textsan.load_embeddings()
 
@@ -77,3 +79,16 @@ def test_how_it_is_split_and_what_from(tmp_path, monkeypatch):
         assert len(set(of.values())) == len(of)
     with pytest.raises(ValueError, match="drawn_from: 'dev'"):
         textsan.load_split("sst2", 20, 20, seed=0, drawn_from="dev")
+
+
+def test_held_out_text_is_nobodys():
+    split = textsan.load_split("rt", 200, 300, seed=3)
+    parts = split.private, split.shadow, split.held_out
+    private, shadow, held_out = ({" ".join(doc) for doc in part} for part in parts)
+    assert len(split.held_out) == len(held_out) == 300
+    assert not held_out & (private | shadow)
+    parts = [Record(f"{word} {end}", None, {"part_of": word}) for word in "abcdefgh" for end in "xyz"]
+    private, shadow = [parts[0]], [parts[4], parts[7]]  # of a, b and c
+    found = _held_out(parts, private, shadow, seed=0)
+    assert sorted(record.fields["part_of"] for record in found) == ["a", "d", "e", "f", "g", "h"]
+    assert found[-1].fields["part_of"] == "a" and found[-1].text != "a x"

@@ -3,22 +3,24 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Literal
+from pathlib import Path
+from typing import Literal, NamedTuple
 
 import numpy as np
 
-from textsan import evaluation
 from textsan.attacks.base import Attack
 from textsan.attacks.context_free import ContextFreeBayes
+from textsan.attacks.gate import Gate, gate
 from textsan.attacks.knowledge import Knowledge, Truth
 from textsan.attacks.sentence_pairs import Pair, PairClassifier
-from textsan.attacks.shadow import paired
+from textsan.attacks.shadow import paired, whole_sentences
 from textsan.channel import Channel, Posterior
 from textsan.models import encoders
 from textsan.text import checks
 
 _BOUND_FIRST = 1 << 48  # number of the first document that a bound sanitizes
 SPAN = 100  # words; longer than a sentence
+STEPS = 3000  # of training; then the learning rate has fallen to a thousandth
 WIDENING = (
     (1, 0.4),
     (3, 0.1),
@@ -63,6 +65,7 @@ class ContextualBayes(Attack):
         self.span = checks.whole("span", span, low=1)
         self.channel, self.k = channel, min(checks.whole("k", k, low=1), len(channel.inputs))
         self.attacked = frozenset(channel.inputs if attacked is None else attacked)
+        self.counts, self.alpha_inverse = counts, alpha_inverse
         self.bayes = ContextFreeBayes(channel, counts, alpha_inverse, attacked=attacked)
         self.detector = PairClassifier(encoder, seed=seed)
 
@@ -75,10 +78,11 @@ class ContextualBayes(Attack):
         copies: int = 100,
         pairs: int | None = None,
         epochs: float = 3.0,
+        steps: int | None = STEPS,
         span: int = SPAN,
         widen: bool = False,
         learning_rate: float = 5e-5,
-        departure: Literal["fused", "dropped"] | None = None,
+        departure: Literal["fused", "dropped", "unsegmented", "all"] | None = None,
     ) -> "ContextualBayes":
         """The practical attack, its detector trained on shadow text.
 
@@ -87,15 +91,17 @@ class ContextualBayes(Attack):
             copies: sanitizations of the shadow text.
             departure: of the released code, see `textsan.attacks.released_code`; None is the paper's attack.
             k, span: as for the constructor.
-            pairs, epochs, widen, learning_rate: as for `fit`.
+            pairs, epochs, steps, widen, learning_rate: as for `fit`.
         """
         if departure:
-            from textsan.attacks.released_code import ReleasedContextual
+            from textsan.attacks.released_code import DEPARTURES, ReleasedContextual
 
-            cls = partial(ReleasedContextual, departures=[departure])
+            cls = partial(ReleasedContextual, departures=DEPARTURES if departure == "all" else [departure])
         given = {"k": k, "span": span, "attacked": knowledge.attacked, "seed": knowledge.seed}
         attack = cls(knowledge.channel, knowledge.counts, **given)
-        training = {"pairs": pairs, "epochs": epochs, "widen": widen, "learning_rate": learning_rate}
+        training = {"pairs": pairs, "epochs": epochs, "steps": steps, "widen": widen}
+        training |= {"learning_rate": learning_rate, "targets": knowledge.targets}
+        training["checkpoint"] = knowledge.resources.get("checkpoint")
         return attack.fit(*knowledge.sanitized(copies), **training, seed=knowledge.seed)
 
     @classmethod
@@ -108,6 +114,7 @@ class ContextualBayes(Attack):
         copies: int = 30,
         pairs: int | None = None,
         epochs: float = 3.0,
+        steps: int | None = STEPS,
         span: int = SPAN,
         widen: bool = False,
         learning_rate: float = 5e-5,
@@ -121,7 +128,7 @@ class ContextualBayes(Attack):
             copies: sanitizations of it.
             departure: "attacked pairs" trains on the very text that is attacked, as the released code does.
             k, span: as for the constructor.
-            pairs, epochs, widen, learning_rate: as for `fit`.
+            pairs, epochs, steps, widen, learning_rate: as for `fit`.
         """
         checks.choice("departure", departure, (None, "attacked pairs"))
         given = {"k": k, "span": span, "attacked": knowledge.attacked, "seed": knowledge.seed}
@@ -131,7 +138,9 @@ class ContextualBayes(Attack):
             # Draws that neither the owner nor the attacker has made: both number documents from far below.
             further = replace(knowledge, prior=None, shadow=truth.docs, first=_BOUND_FIRST)
             docs, released = further.sanitized(copies)
-        training = {"pairs": pairs, "epochs": epochs, "widen": widen, "learning_rate": learning_rate}
+        training = {"pairs": pairs, "epochs": epochs, "steps": steps, "widen": widen}
+        training |= {"learning_rate": learning_rate, "targets": knowledge.targets}
+        training["checkpoint"] = knowledge.resources.get("checkpoint")
         return attack.fit(docs, released, **training, seed=knowledge.seed)
 
     @property
@@ -148,10 +157,12 @@ class ContextualBayes(Attack):
         pairs: int | None = None,
         widen: bool = False,
         epochs: float = 3.0,
+        steps: int | None = STEPS,
         learning_rate: float = 5e-5,
         decay_every: int = 1000,
         batch_size: int = 32,
         seed: int = 0,
+        checkpoint: Path | None = None,
     ) -> "ContextualBayes":
         """Trains the detector; the defaults are the paper's.
 
@@ -164,10 +175,12 @@ class ContextualBayes(Attack):
                 small encoder that was never trained to compare two texts soon learns it on short ones, and stays
                 at chance on sentences for thousands of steps.
             epochs: passes over them.
+            steps: of training at most; None is no limit.
             learning_rate: of Adam.
             decay_every: steps after which the learning rate falls to a tenth.
             batch_size: pairs a step.
             seed: of draw, order and dropout.
+            checkpoint: as for `PairClassifier.train`.
 
         Raises:
             ValueError: documents whose lengths disagree, or no position to learn from.
@@ -183,10 +196,12 @@ class ContextualBayes(Attack):
         self.detector.train(
             parts,
             epochs=epochs,
+            steps=steps,
             learning_rate=learning_rate,
             decay_every=decay_every,
             batch_size=batch_size,
             seed=seed,
+            checkpoint=checkpoint,
         )
         return self
 
@@ -195,7 +210,7 @@ class ContextualBayes(Attack):
         shadow_docs,
         sanitized_docs,
         *,
-        targets=None,
+        targets: Collection[str] | None = None,
         pairs: int | None = None,
         span: int | None = None,
         seed: int = 0,
@@ -216,6 +231,12 @@ class ContextualBayes(Attack):
             ValueError: documents whose lengths disagree, or no position to learn from.
         """
         shadow, released = paired(shadow_docs, sanitized_docs)
+        items = self._items(shadow, released, targets=targets, pairs=pairs, counted=True, seed=seed)
+        made = [self.pair(released[item.document], item.index, item.word, span) for item in items]
+        return made, [item.label for item in items]
+
+    def _items(self, shadow, released, *, targets, pairs: int | None, counted: bool, seed) -> list["_Item"]:
+        """What pairs are made of; `counted` tells whether the documents are those that were counted."""
         places = [
             (d, i)
             for d, doc in enumerate(shadow)
@@ -230,39 +251,81 @@ class ContextualBayes(Attack):
         if not places:
             raise ValueError("shadow_docs: no released word to learn from; pass more documents or other targets")
         truths = [shadow[d][i] for d, i in places]
-        right, wrong = self._choose(truths, [released[d][i] for d, i in places], generator)
-        made, labels = [], []
-        for (d, i), words in zip(places, zip(right, wrong, strict=True), strict=True):
-            made += [self.pair(released[d], i, word, span) for word in words if word is not None]
-            labels += [label for label, word in zip((1, 0), words, strict=True) if word is not None]
-        return made, labels
+        chosen = self._choose(truths, [released[d][i] for d, i in places], counted, generator)
+        return [
+            _Item(d, i, word, label)
+            for (d, i), words in zip(places, zip(*chosen, strict=True), strict=True)
+            for label, word in zip((1, 0), words, strict=True)
+            if word is not None
+        ]
 
-    def _choose(self, truths, released, generator) -> tuple[list, list]:
-        """The words labelled 1 and 0 at each position; None where there is no second candidate."""
-        seen = list(dict.fromkeys(released))
-        lines = self.bayes.tabulated(2, seen).numbers
-        best = {
-            word: [self.channel.inputs[row] for row in line if row >= 0]
-            for word, line in zip(seen, lines, strict=True)
-        }
+    def _choose(self, truths, released, counted: bool, generator) -> tuple[list, list]:
+        """The words labelled 1 and 0 at each position; None where there is none."""
+        best = self._ranked(released)
         wrong = []
         for truth, word in zip(truths, released, strict=True):
             others = [guess for guess in best[word] if guess != truth]
             wrong.append(others[0] if others else None)
         return truths, wrong
 
-    def accuracy(
-        self, shadow_docs, sanitized_docs, *, pairs: int | None = 3000, seed: int = 0
-    ) -> evaluation.Estimate:
-        """Share of pairs, half of each label, that the detector tells apart; the paper's Fig. 3.
+    def _ranked(self, released, k: int = 2) -> dict[str, list[str]]:
+        """The `k` best candidates of each released word."""
+        seen = list(dict.fromkeys(released))
+        lines = self.bayes.tabulated(k, seen).numbers
+        words = self.channel.inputs
+        return {y: [words[row] for row in line if row >= 0] for y, line in zip(seen, lines, strict=True)}
+
+    def gate(self, docs, sanitized_docs, *, targets=None, pairs: int = 3000, seed: int = 0) -> Gate:
+        """Whether the detector has learnt context, and how accurate it is; the accuracies are the paper's Fig. 3.
+
+        Released words are drawn at random, and all pairs of each are made, until there are enough: pairs of one
+        released word are what can be compared.
 
         Args:
-            shadow_docs, sanitized_docs: others than those it was trained on.
-            pairs: how many, drawn at random; None is all.
+            docs: token lists, none of them shadow text, each as often as it was sanitized.
+            sanitized_docs: what became of them.
+            targets: released words that may be drawn; None is all.
+            pairs: about how many.
             seed: of the draw.
+
+        Raises:
+            ValueError: as `training_pairs`.
         """
-        made, labels = self.training_pairs(shadow_docs, sanitized_docs, pairs=pairs, seed=seed)
-        return evaluation.hit_rate((self.detector.log_odds(made) > 0) == np.array(labels))
+        docs, released = paired(docs, sanitized_docs)
+        items = self._items(docs, released, targets=targets, pairs=None, counted=False, seed=seed)
+        of: dict[str, list[_Item]] = {}
+        for item in items:
+            of.setdefault(released[item.document][item.index], []).append(item)
+        words = np.random.default_rng(seed).permutation(sorted(of)).tolist()
+        enough = np.searchsorted(np.cumsum([len(of[y]) for y in words]), pairs) + 1
+        drawn = [(y, item) for y in words[:enough] for item in of[y]]
+        number: dict = {}
+        used, at = np.unique([item.document for _, item in drawn], return_inverse=True)
+        sentences = whole_sentences([docs[d] for d in used])[at]
+        return gate(
+            [item.label for _, item in drawn],
+            self.detector.log_odds([self.attacked_pair(released[i.document], i.index, i.word) for _, i in drawn]),
+            self._blind([y for y, _ in drawn], [item.word for _, item in drawn]),
+            [number.setdefault((y, item.word), len(number)) for y, item in drawn],
+            sentences,
+            seed=seed,
+        )
+
+    def _blind(self, released: Sequence[str], candidates: Sequence[str]) -> np.ndarray:
+        """Log odds of label 1 of the best rule that sees no context, if the attack's prior is right.
+
+        With a and b the chances of the two likeliest words: a / (1 - a) for the first, b / a for the second, and
+        certainty for every other word, which is only ever labelled 1.
+        """
+        seen = list(dict.fromkeys(released))
+        table = self.bayes.tabulated(2, seen)
+        log_a, log_b = np.pad(table.log_probabilities, ((0, 0), (0, 1)), constant_values=-np.inf)[:, :2].T
+        with np.errstate(divide="ignore"):
+            first = log_a - np.log(-np.expm1(np.minimum(log_a, 0.0)))
+        odds = dict(zip(seen, zip(first, log_b - log_a, strict=True), strict=True))
+        best = self._ranked(seen)
+        pairs = zip(released, candidates, strict=True)
+        return np.array([odds[y][best[y].index(x)] if x in best[y] else np.inf for y, x in pairs])
 
     def _posteriors(self, docs, positions, k):
         numbers, scores, released = self.bayes.candidates_at(docs, positions, self.k)
@@ -289,3 +352,12 @@ class ContextualBayes(Attack):
     def _log_context(self, pairs: Sequence[Pair]) -> np.ndarray:
         """log h, which the paper puts in the place of log Pr(c | x, y)."""
         return -np.logaddexp(0.0, -self.detector.log_odds(pairs))
+
+
+class _Item(NamedTuple):
+    """A candidate for a position, and whether it is the original word."""
+
+    document: int
+    index: int
+    word: str
+    label: int

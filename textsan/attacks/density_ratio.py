@@ -19,6 +19,7 @@ class DensityRatio(ContextualBayes):
     """Guesses argmax of Pr(x | y) [h / (1 - h)] over the `k` best x of the context-free attack.
 
     The odds are calibrated on held-out shadow sentences: log odds become a log odds + b (Platt 1999).
+    What a shadow sentence teaches is always compared with the counts of the *other* text.
 
     Args: as for `ContextualBayes`.
 
@@ -58,19 +59,43 @@ class DensityRatio(ContextualBayes):
         shadow, released = paired(shadow_docs, sanitized_docs)
         learn, rest = held_out_split(shadow, checks.number("held_out", held_out, 0, 1), seed)
         super().fit([shadow[d] for d in learn], [released[d] for d in learn], seed=seed, **settings)
-        self._calibrate(*self.training_pairs([shadow[d] for d in rest], [released[d] for d in rest], pairs=2000))
+        enough = min(2000, settings.get("pairs") or 2000)
+        further = [shadow[d] for d in rest], [released[d] for d in rest]
+        self._calibrate(*self.training_pairs(*further, pairs=enough, seed=seed))
         return self
 
-    def _choose(self, truths, released, generator):
+    def _choose(self, truths, released, counted, generator):
+        """Both from the `k` best candidates: the original word if it is one of them, and a draw of Pr(x | y)."""
         seen = list(dict.fromkeys(released))
-        best = self.bayes.tabulated(self.k, seen)
-        weights = np.exp(best.log_weights - best.log_weights.max(axis=1, keepdims=True))
-        table = dict(zip(seen, zip(best.numbers, np.cumsum(weights, axis=1), strict=True), strict=True))
-        wrong = []
-        for word, uniform in zip(released, generator.random(len(released)), strict=True):
-            line, mass = table[word]
-            wrong.append(self.channel.inputs[line[np.searchsorted(mass, uniform * mass[-1], side="right")]])
-        return truths, wrong
+        table = self.bayes.tabulated(self.k + counted, seen)
+        row = {y: at for at, y in enumerate(seen)}
+        rows = [row[y] for y in released]
+        numbers, logs = table.numbers[rows], table.log_weights[rows]
+        true = np.array([self.channel.input_index[x] for x in truths])
+        if counted:
+            logs = logs + np.where(numbers == true[:, None], self._without_one()[numbers], 0.0)
+            order = np.argsort(-logs, axis=1, kind="stable")[:, : self.k]
+            numbers, logs = (np.take_along_axis(one, order, axis=1) for one in (numbers, logs))
+        mass = np.cumsum(np.exp(logs - logs.max(axis=1, keepdims=True)), axis=1)
+        drawn = (mass > generator.random(len(mass))[:, None] * mass[:, -1:]).argmax(axis=1)
+        known = ((numbers == true[:, None]) & (logs > -np.inf)).any(axis=1)
+        wrong = [self.channel.inputs[x] for x in numbers[np.arange(len(mass)), drawn]]
+        return tuple(
+            [x if one else None for x, one in zip(words, known, strict=True)] for words in (truths, wrong)
+        )
+
+    def _without_one(self) -> np.ndarray:
+        """What an occurrence less does to each log prior: the text under attack is not among the counted."""
+        counts = np.array([self.counts.get(x, 0) for x in self.channel.inputs], dtype=float)
+        constant = 1.0 if self.alpha_inverse is None else self.alpha_inverse * sum(self.counts.values())
+        with np.errstate(divide="ignore"):
+            return np.log(
+                np.where(counts > 0, (counts - 1 + constant) / np.maximum(counts + constant, 1e-300), 1.0)
+            )
+
+    def _blind(self, released, candidates):
+        """Even odds: candidates come from the same distribution under both labels."""
+        return np.zeros(len(released))
 
     def _calibrate(self, pairs, labels) -> None:
         from scipy.optimize import minimize

@@ -29,6 +29,7 @@ class Knowledge:
         kept: words that the mechanism releases verbatim.
         attacked: words that can stand at attacked positions, if the attacker is told; None is every input. Tong et
             al. 2024 tell: their candidates are the sensitive words.
+        targets: released words under attack, the Gamma of Tong et al. 2024; None is all.
         mechanism: what the attacker may run on shadow text; None draws from the channel, and words that are no
             inputs stay as they are.
         seed: of what the attacker draws.
@@ -49,6 +50,7 @@ class Knowledge:
     prior: Prior | MarkovModel | None = None
     kept: Collection[str] = ()
     attacked: Collection[str] | None = None
+    targets: Collection[str] | None = None
     mechanism: Mechanism | None = None
     seed: int = 0
     first: int = 1 << 32

@@ -1,12 +1,12 @@
 """Departures of the released code of Tong et al. 2024 from its paper, to measure what each of them changes."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from textsan.attacks.contextual import ContextualBayes
 from textsan.attacks.sentence_pairs import Pair
 from textsan.text import checks
 
-DEPARTURES = ("fused", "dropped")
+DEPARTURES = ("fused", "dropped", "unsegmented")
 LONG = 10  # letters
 
 
@@ -14,7 +14,9 @@ class ReleasedContextual(ContextualBayes):
     """The contextual attack as its released code runs it.
 
     "fused": when attacking, the candidate stands between its neighbours without blanks, three words as one.
-    "dropped": in training, words of 10 or more letters vanish from both sentences, the word in question too.
+    "dropped": words of 10 or more letters vanish from both sentences; in training the word in question too, but
+        when attacking the candidate stays.
+    "unsegmented": the encoder is not told which sentence a piece is of.
 
     Args:
         departures: any of these.
@@ -24,17 +26,19 @@ class ReleasedContextual(ContextualBayes):
     def __init__(self, *others, departures: Collection[str] = DEPARTURES, **settings):
         super().__init__(*others, **settings)
         self.departures = {checks.choice("departures", name, DEPARTURES) for name in departures}
+        self.detector.segments = "unsegmented" not in self.departures
 
     def training_pairs(self, *docs, **settings):
         pairs, labels = super().training_pairs(*docs, **settings)
-        if "dropped" in self.departures:
-            pairs = [Pair(*(tuple(word for word in part if len(word) < LONG) for part in pair)) for pair in pairs]
-        return pairs, labels
+        return [Pair(*map(self._kept, pair)) for pair in pairs], labels
 
     def attacked_pair(self, doc, index, word):
-        if "fused" not in self.departures:
-            return self.pair(doc, index, word)
         near, at = self._near(doc, index, self.span)
-        left, right = near[max(0, at - 1) : at], near[at + 1 : at + 2]
-        fused = "".join([*left, word, *right])
-        return Pair(near, (*near[: at - len(left)], fused, *near[at + 1 + len(right) :]))
+        left, right = self._kept(near[:at]), self._kept(near[at + 1 :])
+        if "fused" not in self.departures:
+            return Pair(self._kept(near), (*left, word, *right))
+        fused = "".join([*left[-1:], word, *right[:1]])
+        return Pair(self._kept(near), (*left[:-1], fused, *right[1:]))
+
+    def _kept(self, words: Sequence[str]) -> tuple[str, ...]:
+        return tuple(word for word in words if "dropped" not in self.departures or len(word) < LONG)

@@ -4,14 +4,17 @@ The input is <f(c, y), f(c, x')>, the sanitized sentence and the same sentence w
 al. 2024, section 4.3), the output the pooled state of an encoder through a linear layer.
 """
 
+import hashlib
 from collections.abc import Collection, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from textsan.attacks.shadow import batches_by_length
-from textsan.models import encoders
+from textsan.models import checkpoints, encoders
 
+KEPT_EVERY = 100  # steps between two states of a training that are written down
 _AT_ONCE = 128  # pairs a forward, when nothing is learnt
 
 
@@ -32,13 +35,14 @@ class PairClassifier:
     Args:
         encoder: a registered encoder.
         seed: of the fresh linear layer.
+        segments: whether the encoder is told which sequence a piece is of.
 
     Attributes:
         encoded: pairs the encoder has read so far, in training too.
     """
 
-    def __init__(self, encoder: str = encoders.ENCODER, *, seed: int = 0):
-        self.name, self.encoded = encoder, 0
+    def __init__(self, encoder: str = encoders.ENCODER, *, seed: int = 0, segments: bool = True):
+        self.name, self.encoded, self.segments = encoder, 0, segments
         self.device = encoders.pick_device()
         with encoders.seeded(seed):
             self.model = encoders.load_encoder(encoder, classes=2).to(self.device)
@@ -51,36 +55,69 @@ class PairClassifier:
         parts: Sequence[tuple[Sequence[Pair], Sequence[int]]],
         *,
         epochs: float,
+        steps: int | None = None,
         learning_rate: float,
         decay_every: int,
         batch_size: int,
         seed: int,
+        checkpoint: Path | None = None,
     ) -> None:
         """Minimises cross entropy with Adam, on one part of pairs and labels after the other.
 
-        The learning rate falls to a tenth every `decay_every` steps.
+        The learning rate falls to a tenth every `decay_every` steps. What a step does depends on the seed and its
+        number alone, so that a training that was killed ends as it would have.
+
+        Args:
+            parts: pairs and labels.
+            epochs: passes over each part.
+            steps: of all at most; None is no limit.
+            learning_rate: at first.
+            decay_every, batch_size: in steps; in pairs.
+            seed: of order and dropout.
+            checkpoint: a file that keeps the state every `KEPT_EVERY` steps, and that a training of the same pairs
+                and settings takes up.
         """
         import torch
 
-        parameters = list(self.model.parameters())
-        optimizer = torch.optim.Adam(parameters, lr=learning_rate, fused=True)  # else half of the time is its own
-        schedule = torch.optim.lr_scheduler.StepLR(optimizer, decay_every, 0.1)
-        generator = np.random.default_rng(seed)
+        settings = {"epochs": epochs, "batch_size": batch_size, "learning_rate": learning_rate}
+        settings |= {"decay_every": decay_every, "seed": seed, "encoder": self.name, "segments": self.segments}
+        read, order = [], []
+        for pairs, labels in parts:
+            encoded = self._encode(pairs)
+            order += self._order(len(read), encoded, epochs, batch_size, [seed, len(order)])
+            read += [(*one, label) for one, label in zip(encoded, labels, strict=True)]
+        order = order[:steps]
+        this = hashlib.sha256(repr((settings, read)).encode()).hexdigest()
+        weights = dict(self.model.named_parameters())
+        optimizer = torch.optim.Adam(
+            weights.values(), lr=learning_rate, fused=True
+        )  # else half of the time is its own
+        first = 0
+        if state := checkpoints.load(checkpoint, weights, this):
+            optimizer.load_state_dict(optimizer.state_dict() | {"state": state["moments"]})
+            first = state["step"]
         self.model.train()
-        with encoders.seeded(seed):
-            for pairs, labels in parts:
-                sequences, labels = self._encode(pairs), torch.tensor(labels, device=self.device)
-                steps, order = int(np.ceil(epochs * len(pairs) / batch_size)), []
-                while len(order) < steps:
-                    order += batches_by_length([len(ids) for ids, _ in sequences], batch_size, generator)
-                for some in order[:steps]:
-                    logits = self._forward([sequences[i] for i in some])
-                    loss = torch.nn.functional.cross_entropy(logits, labels[some])
-                    optimizer.zero_grad()
-                    loss.backward()
-                    optimizer.step()
-                    schedule.step()
+        for step, some in enumerate(order[first:], first):
+            for group in optimizer.param_groups:
+                group["lr"] = learning_rate * 0.1 ** (step // decay_every)
+            with encoders.seeded(seed * 1_000_003 + step):
+                logits = self._forward([read[i][:2] for i in some])
+            labels = torch.tensor([read[i][2] for i in some], device=self.device)
+            loss = torch.nn.functional.cross_entropy(logits, labels)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            if checkpoint and ((step + 1) % KEPT_EVERY == 0 or step + 1 == len(order)):
+                checkpoints.save(checkpoint, weights, optimizer, step + 1, this)
+        self.encoded += sum(map(len, order[:first]))  # by the training that was killed
         self.model.eval()
+
+    def _order(self, start: int, encoded, epochs: float, batch_size: int, seed) -> list[list[int]]:
+        """The batches of one part, numbers from `start`."""
+        generator, steps, order = np.random.default_rng(seed), int(np.ceil(epochs * len(encoded) / batch_size)), []
+        while len(order) < steps:
+            order += batches_by_length([len(ids) for ids, _ in encoded], batch_size, generator)
+        return [(start + batch).tolist() for batch in order[:steps]]
 
     def log_odds(self, pairs: Sequence[Pair]) -> np.ndarray:
         """log h / (1 - h) of each pair, (len(pairs),); equal pairs are encoded once."""
@@ -116,7 +153,7 @@ class PairClassifier:
         for row, (sequence, second) in enumerate(sequences):
             sequence = sequence[:limit]
             ids[row, : len(sequence)] = torch.tensor(sequence)
-            kinds[row, second : len(sequence)] = 1
+            kinds[row, second : len(sequence)] = self.segments
             attended[row, : len(sequence)] = 1
         self.encoded += len(sequences)
         inputs = {"input_ids": ids, "token_type_ids": kinds, "attention_mask": attended}

@@ -96,12 +96,15 @@ class KnownSource:
         lost = np.array([confidence[d][i] for d, i in self.positions]) - self._worth(guesses)
         return self.average(np.where(abs(lost) > 1e-12, lost, 0.0))  # the two differ by rounding
 
-    def chances(self) -> np.ndarray:
+    def chances(self, *, context: bool = True) -> np.ndarray:
         """What a released sentence says of each candidate for a word of it, (positions, candidates).
 
         Row by row Pr(x_i = x | y_1 .. y_n) of the words x that are possible, the largest Pr(x | y_i) first, then
         zeros. The sum of the first K is the chance that the word is among them, their largest that of the best
         guess among them.
+
+        Args:
+            context: False gives Pr(x | y_i), what the released word alone says, in the same order.
 
         >>> from textsan import CusText, Embeddings
         >>> mechanism = CusText(Embeddings("abc", [[0.0], [1.0], [2.0]]), 1.0, k=3)
@@ -112,12 +115,15 @@ class KnownSource:
         """
         channel = self.mechanism.channel
         alone = channel.posterior(word_prior(self.source, channel.inputs), k=len(channel.inputs))
-        numbers = alone.numbers[:, (alone.numbers >= 0).any(axis=0)]
-        found = np.zeros((len(self.positions), numbers.shape[1]))
-        for row, (d, i) in enumerate(self.positions):
+        possible = (alone.numbers >= 0).any(axis=0)
+        numbers, of_word = alone.numbers[:, possible], np.exp(alone.log_probabilities[:, possible])
+        rows = [channel.output_index[self.released[d][i]] for d, i in self.positions]
+        if not context:
+            return of_word[rows]
+        found = np.zeros((len(rows), numbers.shape[1]))
+        for at, ((d, i), row) in enumerate(zip(self.positions, rows, strict=True)):
             given = self._posteriors[d][i]
-            candidates = numbers[channel.output_index[self.released[d][i]]]
-            found[row] = [given.get(channel.inputs[x], 0.0) if x >= 0 else 0.0 for x in candidates]
+            found[at] = [given.get(channel.inputs[x], 0.0) if x >= 0 else 0.0 for x in numbers[row]]
         return found
 
     def average(self, values: Sequence[float]) -> Estimate:

@@ -1,18 +1,27 @@
 """One problem of an experiment: a sanitized private text, what an attacker knows of it, and the truth."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from textsan.attacks import ATTACKS, Attack, Knowledge, Truth
-from textsan.evaluation import Estimate, sensitive_positions
+from textsan.attacks.contextual import ContextualBayes
+from textsan.attacks.gate import Gate, flat
+from textsan.evaluation import sensitive_positions, words_at
 from textsan.experiments.splits import PUBLIC, Split, load_split
 from textsan.experiments.training import leaving_out
 from textsan.mechanisms import Mechanism, make_mechanism
 from textsan.text.names import find_names
 from textsan.text.vocabulary import count_words
+
+TESTS = 3000
+"""Pairs on which a detector is tested."""
+
+_TESTED = 20_000  # documents that they are drawn from, the same text sanitized again and again
+_TESTS_FIRST = 1 << 40  # the number of the first of them: draws that neither the owner nor the attacker has made
 
 
 @dataclass(frozen=True)
@@ -89,31 +98,53 @@ class Problem:
             attack = self.attack(attack, **settings)
         return attack.reconstruct(self.released, self.positions)
 
-    def run(self, name: str, *, tests: int | None = None, **settings) -> "Run":
+    def run(self, name: str, *, tests: int | None = None, checkpoint: Path | None = None, **settings) -> "Run":
         """Makes an attack, lets it guess, and gathers what else is known of it.
+
+        Of an attack with a detector that is whether the detector has learnt context (`gate`), and its accuracy
+        before and after training.
 
         Args:
             name: a key of `ATTACKS`.
-            tests: of an attack with a detector, pairs of the private text on which its accuracy is measured before
-                and after training; None measures nothing.
+            tests: pairs on which a detector is tested; None is `TESTS`.
+            checkpoint: a file that keeps the state of a training which takes long.
             settings: the attack's own, by name.
         """
-        attack = self.attack(name, **settings)
+        resources = self.knowledge.resources | {"checkpoint": checkpoint}
+        attack = replace(self, knowledge=replace(self.knowledge, resources=resources)).attack(name, **settings)
         guesses = self.guesses(attack)
         details = dict(attack.details)
-        if tests:
+        if isinstance(attack, ContextualBayes):
             untrained = self.attack(name, **settings | {"copies": 1, "epochs": 0.0})
-            for when, one in (("before", untrained), ("after", attack)):
-                accuracy = self._accuracy(one, tests)
-                details |= {
-                    f"accuracy_{when}{end}": x for end, x in zip(("", "_low", "_high"), accuracy, strict=True)
-                }
+            before, after = (
+                self._gate(one, ATTACKS[name].is_bound, tests or TESTS) for one in (untrained, attack)
+            )
+            accuracies = {"accuracy_before": before.accuracy, "accuracy_after": after.accuracy}
+            details |= after.columns() | flat(accuracies)
+        elif tests:
+            raise ValueError(f"tests: {name!r} has no detector that could be tested")
         return Run(guesses, details)
 
-    def _accuracy(self, attack, tests: int) -> Estimate:
-        if not hasattr(attack, "accuracy"):
-            raise ValueError(f"tests: {type(attack).__name__} has no detector whose accuracy could be measured")
-        return attack.accuracy(self.truth.docs, self.released, pairs=tests, seed=self.knowledge.seed)
+    def gate(self, attack: ContextualBayes, *, tests: int = TESTS) -> Gate:
+        """Whether an attack's detector has learnt context, on text that is neither private nor the attacker's.
+
+        Args:
+            attack: made from this problem's knowledge.
+            tests: pairs.
+
+        Raises:
+            ValueError: the data set has no text left.
+        """
+        return self._gate(attack, False, tests)
+
+    def _gate(self, attack, is_bound: bool, tests: int) -> Gate:
+        """A bound's detector is of the private text, and is tested on that, sanitized once more."""
+        docs = self.truth.docs if is_bound else self.split.held_out
+        if not docs:
+            raise ValueError("n_shadow: no text is left to test a detector on; ask for fewer sentences")
+        further = replace(self.knowledge, prior=None, shadow=docs, first=_TESTS_FIRST)
+        made = further.sanitized(max(1, _TESTED // len(docs)))
+        return attack.gate(*made, targets=self.knowledge.targets, pairs=tests, seed=self.knowledge.seed)
 
 
 def _places(doc: list[str]) -> list[tuple[str | None, ...]]:
@@ -136,8 +167,12 @@ class Run(NamedTuple):
 
 _split = lru_cache(maxsize=2)(load_split)  # a worker meets the same few splits again and again
 
-TARGETS = ("protected", "census", "presidio")
-"""What is attacked: every protected word, or the personal names among them that one of the finders finds."""
+TARGETS = ("protected", "gamma", "census", "presidio")
+"""What is attacked: every protected word; those that were released as a word of Gamma; or the personal names among
+them that one of the finders finds."""
+
+GAMMA = 1000
+"""Released words under attack in Tong et al. 2024 (their Gamma, Step 1): so many of all that were released."""
 
 
 def prepare(
@@ -158,7 +193,8 @@ def prepare(
     """The problem that all attacks of a family share: sentences, positions and draws follow from the seed alone.
 
     Under attack are the positions whose original word is in the vocabulary and protected by the mechanism: no kept
-    word, of SanText+ only the sensitive ones; or the personal names among them. They do not depend on epsilon.
+    word, of SanText+ only the sensitive ones; or the personal names among them. They do not depend on epsilon,
+    unless Gamma is attacked, which is drawn from the released words, each as likely as another.
     Which words are sensitive is public: it follows from text that nobody protects, the shadow text.
 
     Args:
@@ -178,8 +214,14 @@ def prepare(
     drawn = {"vocabulary": vocabulary, "split_by": split_by, "drawn_from": drawn_from}
     split = _split(dataset, n_private, n_shadow, seed=seed, shadow_dataset=shadow_dataset, **drawn)
     made = make_mechanism(mechanism, split.embeddings, counts=count_words(split.shadow), **given)
+    released = made.sanitize(split.private, seed=seed)
     positions = population = sensitive_positions(split.private, made.protected)
-    if targets != "protected":
+    gamma = None
+    if targets == "gamma":
+        words = sorted(set(words_at(released, positions)))
+        gamma = frozenset(np.random.default_rng(seed).permutation(words)[:GAMMA].tolist())
+        positions = [(d, i) for d, i in positions if released[d][i] in gamma]
+    elif targets != "protected":
         found = set(find_names(split.records, targets))
         positions = population = [position for position in positions if position in found]
     if n_positions is not None:
@@ -189,11 +231,11 @@ def prepare(
             )
         chosen = np.random.default_rng(seed).choice(len(positions), n_positions, replace=False)
         positions = [positions[i] for i in sorted(chosen)]
-    released = made.sanitize(split.private, seed=seed)
     knowledge = Knowledge.of(
         made,
         shadow=split.shadow,
         attacked=made.protected,
+        targets=gamma,
         seed=seed,
         first=len(split.private),  # draws of their own, under the same seed
         resources={"adapter": leaving_out(dataset), "embeddings": split.embeddings},

@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from textsan.mechanisms import Mechanism
 from textsan.text import checks
-from textsan.text.corpora import Record, load_dataset, private_and_shadow, source_numbers
+from textsan.text.corpora import Record, load_dataset, normalised, private_and_shadow, source_numbers
 from textsan.text.embeddings import Embeddings, load_embeddings
 
 PUBLIC = 20_000
@@ -30,6 +32,8 @@ class Split:
         records: the private documents with the text as it is written, for what its case says.
         sources: the number of the source that each private document is of (a sentence and its phrases, for
             example): documents of one source are not independent. None is one a document.
+        held_out: token lists like the shadow ones, up to as many, which are nobody's: for tests of what an attack
+            has learnt. None is private, or a part of a sentence that the attacker owns a part of.
     """
 
     private: list[list[str]]
@@ -37,6 +41,7 @@ class Split:
     embeddings: Embeddings
     records: tuple[Record, ...] = ()
     sources: Sequence[int] | None = None
+    held_out: tuple[list[str], ...] = ()
 
     def coverage(self, mechanism: Mechanism) -> float:
         """How much of what should be protected is in the vocabulary: a share of the private tokens.
@@ -100,8 +105,8 @@ def load_split(
     """
     split = checks.choice("drawn_from", drawn_from, DRAWN_FROM)
     records = load_dataset(dataset, split)
-    shadow = None if shadow_dataset in (None, dataset) else load_dataset(shadow_dataset, split)
-    parts = private_and_shadow(records, n_private, n_shadow, seed, shadow, split_by=split_by)
+    shadow_records = None if shadow_dataset in (None, dataset) else load_dataset(shadow_dataset, split)
+    parts = private_and_shadow(records, n_private, n_shadow, seed, shadow_records, split_by=split_by)
     private, shadow = ([list(record.tokens) for record in part] for part in parts)
     vectors = load_embeddings(embeddings)
     if check_vocabulary("vocabulary", vocabulary) == WHOLE_DATASET:
@@ -109,7 +114,23 @@ def load_split(
         known = vectors.restrict(word for word in vectors.words if word in words)
     else:
         known = vectors.frequent(vocabulary)
-    return Split(private, shadow, known, tuple(parts[0]), source_numbers(parts[0]))
+    further = _held_out(records if shadow_records is None else shadow_records, *parts, seed)
+    held_out = tuple(list(record.tokens) for record in further[:n_shadow])
+    return Split(private, shadow, known, tuple(parts[0]), source_numbers(parts[0]), held_out)
+
+
+def _held_out(records, private, shadow, seed: int) -> list[Record]:
+    """Records that are neither, one a source, in random order; of no shadow source, of private ones last."""
+
+    def source(record):
+        return record.fields.get("part_of", normalised(record.text))
+
+    texts = {normalised(record.text) for record in [*private, *shadow]}
+    owned, attacked = ({source(record) for record in part} for part in (shadow, private))
+    rest = [one for one in records if normalised(one.text) not in texts and source(one) not in owned]
+    order = np.random.default_rng([seed, 1]).permutation(len(rest))
+    one_each = {source(rest[i]): rest[i] for i in order}
+    return sorted(one_each.values(), key=lambda record: source(record) in attacked)
 
 
 def check_vocabulary(name: str, value) -> int | str:

@@ -2,8 +2,8 @@
 
 Cells that differ in the attack alone are a family: they share sentences, positions and sanitized text, and one
 worker computes them together. A result is a json file (written last: where it is, the cell is done) and an npz
-file of what was hit at each position. The json holds a fingerprint of each module that made it, so that a sweep
-knows which cells its code would make anew.
+file of what was hit at each position; until then the state of a long training is kept there. The json holds a
+fingerprint of each module that made it, so that a sweep knows which cells its code would make anew.
 """
 
 import io
@@ -432,7 +432,8 @@ def _run_cell(
 ) -> None:
     parameters = dict(cell["attack"])
     start = time.perf_counter()
-    guesses, details = problem.run(parameters.pop("name"), **parameters)
+    checkpoint = stored / f"{cell_name(cell)}.safetensors"
+    guesses, details = problem.run(parameters.pop("name"), checkpoint=checkpoint, **parameters)
     seconds = time.perf_counter() - start
     truths = problem.truth.words
     document, index = np.array(problem.positions, dtype=np.int32).T
@@ -478,6 +479,7 @@ def _run_cell(
     hardware = f"{platform.machine()}, {joblib.cpu_count()} cores"
     result = {"cell": cell, "row": row, "versions": versions, "hardware": hardware, "code": code}
     write_whole(stored / f"{name}.json", (json.dumps(result, indent=1) + "\n").encode())
+    checkpoint.unlink(missing_ok=True)
 
 
 def _line(cell: Cell, error: Exception) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 from textsan.attacks.expected_embeddings import ExpectedEmbeddings
 from textsan.attacks.shadow import WINDOW, batches_by_length
 from textsan.mechanisms import CusText, SanTextPlus, least_frequent
-from textsan.models import encoders
+from textsan.models import checkpoints, encoders
 from textsan.text import assets
 from textsan.text.corpora import load_dataset, normalised
 from textsan.text.embeddings import load_embeddings
@@ -119,11 +119,11 @@ def train_adapter(
         losses.append(loss)
         if (step + 1) % ROUND == 0:
             if checkpoint:
-                _save(checkpoint, reader, optimizer, step + 1)
+                checkpoints.save(checkpoint, reader.trained(), optimizer, step + 1)
             say(f"without-{without}: step {step + 1} of {steps}, {np.mean(losses):.3f} nats a word")
             losses.clear()
 
-    state = _load(checkpoint, reader) if checkpoint and checkpoint.is_file() else None
+    state = checkpoints.load(checkpoint, reader.trained())
     rounds = _Rounds(docs, reader, seed)
     train(reader, rounds, steps=steps, learning_rate=learning_rate, seed=seed, state=state, after=after)
     files = {file["path"]: file["sha256"] for file in assets.registry()["assets"][encoders.ENCODER]["files"]}
@@ -144,7 +144,7 @@ def train_adapter(
         "candidates": K,
         "seed": seed,
         "torch": torch.__version__,
-        "bfloat16": torch.ops.mkldnn._is_mkldnn_bf16_supported(),
+        "bfloat16": encoders.has_half_precision(encoders.pick_device("cpu")),
     }
     return _write(reader, recipe, folder / f"without-{without}.safetensors")
 
@@ -211,31 +211,3 @@ def _write(reader, recipe: dict, file: Path) -> Path:
         part.write_bytes(text)
         os.replace(part, path)
     return file
-
-
-def _save(checkpoint: Path, reader, optimizer, step: int) -> None:
-    """Weights and the optimizer's moments as safetensors, written whole or not at all."""
-    from safetensors.torch import save_file
-
-    tensors = {f"weight {name}": value.detach() for name, value in reader.trained().items()}
-    for number, moments in optimizer.state_dict()["state"].items():
-        tensors |= {f"moment {number} {name}": value for name, value in moments.items()}
-    checkpoint.parent.mkdir(parents=True, exist_ok=True)
-    part = checkpoint.with_name(checkpoint.name + ".part")
-    save_file(tensors, part, metadata={"step": str(step)})
-    os.replace(part, checkpoint)
-
-
-def _load(checkpoint: Path, reader) -> dict:
-    """Puts the weights into the reader; returns the moments by parameter, and the number of steps done."""
-    from safetensors import safe_open
-
-    moments: dict[int, dict] = {}
-    with safe_open(checkpoint, framework="pt") as file:
-        for key in file.keys():
-            kind, name, *rest = key.split(" ")
-            if kind == "weight":
-                reader.trained()[name].data.copy_(file.get_tensor(key))
-            else:
-                moments.setdefault(int(name), {})[rest[0]] = file.get_tensor(key)
-        return {"step": int(file.metadata()["step"]), "moments": moments}
