@@ -105,7 +105,7 @@ def test_every_section_with_a_program_is_tested():
         ("README.md", "Attack it"),
         ("README.md", "Plug in a mechanism"),
         ("README.md", "Plug in an attack"),
-        ("index.md", "What text sanitization really hides"),
+        ("index.md", "Read, run, use, add"),
         ("contributors.md", "A mechanism"),
         ("contributors.md", "An attack"),
         ("contributors.md", "A data set"),
@@ -163,7 +163,7 @@ def test_contributors_mechanism(default_data, tmp_path):
     assert claimed / 2 < tight <= claimed == 4
     table, figure = results(tmp_path, "unit", 8)
     mine = table[table.defence == "unit santext"]
-    assert list(mine.epsilon) == [5, 10, 15, 20] and mine.asr.is_monotonic_increasing
+    assert list(mine.epsilon) == [5, 10, 15, 20] and mine.unchanged.is_monotonic_increasing
     assert table.defence.nunique() == 2
     assert "#0f7878" in figure and "SanText, unit vectors" in figure
 

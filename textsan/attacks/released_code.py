@@ -13,10 +13,10 @@ LONG = 10  # letters
 class ReleasedContextual(ContextualBayes):
     """The contextual attack as its released code runs it.
 
-    "fused": when attacking, the candidate stands between its neighbours without blanks, three words as one.
-    "dropped": words of 10 or more letters vanish from both sentences; in training the word in question too, but
-        when attacking the candidate stays.
-    "unsegmented": the encoder is not told which sentence a piece is of.
+    - "fused": when attacking, the candidate stands between its neighbours without blanks, three words as one.
+    - "dropped": words of 10 or more letters vanish from both sentences; in training the word in question too,
+      but when attacking the candidate stays.
+    - "unsegmented": the encoder is not told which sentence a piece is of.
 
     Args:
         departures: any of these.

@@ -151,6 +151,7 @@ def check(root: Path, say: Callable[[str], None] = print) -> None:
         raise BuildError("\n".join(faults))
     command = [sys.executable, "-m", "pytest", "-c", os.devnull, "--rootdir", str(root), "-p", "no:cacheprovider"]
     command += ["-p", "textsan.book.validation", "--nbval", "--nbval-cell-timeout", "1200", "-q", "notebooks"]
+    command += ["-n", "2", "--dist", "loadfile"]  # a chapter is one kernel's
     with execution.surroundings() as variables:
         failed = subprocess.run(command, cwd=root, env=variables).returncode
     if failed:

@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 
 from textsan.attacks import ATTACKS, Attack, Knowledge, Truth
-from textsan.attacks.contextual import ContextualBayes
 from textsan.attacks.gate import Gate, flat
 from textsan.evaluation import sensitive_positions, words_at
 from textsan.experiments.splits import PUBLIC, Split, load_split
@@ -114,7 +113,7 @@ class Problem:
         attack = replace(self, knowledge=replace(self.knowledge, resources=resources)).attack(name, **settings)
         guesses = self.guesses(attack)
         details = dict(attack.details)
-        if isinstance(attack, ContextualBayes):
+        if hasattr(attack, "gate"):
             untrained = self.attack(name, **settings | {"copies": 1, "epochs": 0.0})
             before, after = (
                 self._gate(one, ATTACKS[name].is_bound, tests or TESTS) for one in (untrained, attack)
@@ -125,11 +124,11 @@ class Problem:
             raise ValueError(f"tests: {name!r} has no detector that could be tested")
         return Run(guesses, details)
 
-    def gate(self, attack: ContextualBayes, *, tests: int = TESTS) -> Gate:
+    def gate(self, attack: Attack, *, tests: int = TESTS) -> Gate:
         """Whether an attack's detector has learnt context, on text that is neither private nor the attacker's.
 
         Args:
-            attack: made from this problem's knowledge.
+            attack: one with a detector, made from this problem's knowledge.
             tests: pairs.
 
         Raises:
