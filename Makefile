@@ -22,6 +22,6 @@ test: $(INSTALLED)
 $(INSTALLED):
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 13) and "textsan needs Python 3.11 or 3.12; $(PYTHON) is " + sys.version.split()[0] + ": make PYTHON=python3.12")'
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt -e '.[book,cluster,hub,jupyter,models,test]'
+	$(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt -e '.[book,cluster,course,gradients,hub,jupyter,models,test]'
 	rm -f .venv/installed-*
 	touch $@

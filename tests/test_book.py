@@ -1134,7 +1134,9 @@ def test_more_sentences_than_there_are_get_one_line_before_a_kernel_starts(defau
 def test_contents_list_every_chapter():
     lines = (ROOT / "_toc.yml").read_text().splitlines()
     listed = [line.split("notebooks/")[1] for line in lines if "notebooks/" in line]
-    assert listed == [chapter.name for chapter in chapters.chapters(ROOT)]
+    assert sorted(listed) == [chapter.name for chapter in chapters.chapters(ROOT)]
+    numbered = [name for name in listed if name[0].isdecimal()]
+    assert numbered == sorted(numbered) and listed[: len(numbered)] == numbered
 
 
 def test_every_command_has_help_with_an_example():

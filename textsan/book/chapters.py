@@ -43,7 +43,7 @@ def project_root(start: Path | None = None) -> Path:
 
 
 def chapters(root: Path) -> list[Chapter]:
-    """All chapters under `root`, in reading order."""
+    """All chapters under `root`: the numbered ones in reading order, then the pages without a number."""
     return [Chapter(root, name) for name in sorted(path.stem for path in (root / "book").glob("*.md"))]
 
 
