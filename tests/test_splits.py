@@ -1,9 +1,11 @@
 import json
 import lzma
 
+import numpy as np
 import pytest
 
 import textsan
+from textsan import CusText, Embeddings, load_split
 from textsan.experiments.splits import _held_out
 from textsan.text.corpora import Record
 
@@ -92,3 +94,15 @@ def test_held_out_text_is_nobodys():
     found = _held_out(parts, private, shadow, seed=0)
     assert sorted(record.fields["part_of"] for record in found) == ["a", "d", "e", "f", "g", "h"]
     assert found[-1].fields["part_of"] == "a" and found[-1].text != "a x"
+
+
+def test_a_draw_changes_neither_the_vocabulary_nor_what_is_made_of_it():
+    splits = [load_split("rt", 5, 5, seed=seed, vocabulary=300) for seed in (0, 1)]
+    assert splits[0].private != splits[1].private
+    groups = [
+        CusText(split.embeddings, epsilon, k=7).groups for split, epsilon in zip(splits, (1, 2), strict=True)
+    ]
+    assert splits[0].embeddings is splits[1].embeddings and groups[0] is groups[1]
+    assert CusText(splits[0].embeddings, 1, k=6).groups is not groups[0]
+    alone = CusText(Embeddings(splits[0].embeddings.words, splits[0].embeddings.vectors), 1, k=7)
+    assert all(np.array_equal(*pair) for pair in zip(alone.groups, groups[0], strict=True))

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -108,15 +109,25 @@ def load_split(
     shadow_records = None if shadow_dataset in (None, dataset) else load_dataset(shadow_dataset, split)
     parts = private_and_shadow(records, n_private, n_shadow, seed, shadow_records, split_by=split_by)
     private, shadow = ([list(record.tokens) for record in part] for part in parts)
-    vectors = load_embeddings(embeddings)
     if check_vocabulary("vocabulary", vocabulary) == WHOLE_DATASET:
-        words = {word for record in records for word in record.tokens}
-        known = vectors.restrict(word for word in vectors.words if word in words)
+        known = _among(frozenset(word for record in records for word in record.tokens), embeddings)
     else:
-        known = vectors.frequent(vocabulary)
+        known = _frequent(vocabulary, embeddings)
     further = _held_out(records if shadow_records is None else shadow_records, *parts, seed)
     held_out = tuple(list(record.tokens) for record in further[:n_shadow])
     return Split(private, shadow, known, tuple(parts[0]), source_numbers(parts[0]), held_out)
+
+
+# A draw changes no vocabulary, so that what follows from its vectors alone is made once for all seeds.
+@lru_cache(maxsize=2)
+def _among(words: frozenset[str], embeddings: str) -> Embeddings:
+    vectors = load_embeddings(embeddings)
+    return vectors.restrict(word for word in vectors.words if word in words)
+
+
+@lru_cache(maxsize=2)
+def _frequent(n: int, embeddings: str) -> Embeddings:
+    return load_embeddings(embeddings).frequent(n)
 
 
 def _held_out(records, private, shadow, seed: int) -> list[Record]:

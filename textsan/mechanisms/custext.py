@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from functools import cached_property
 from typing import Literal
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy
@@ -17,6 +18,7 @@ from textsan.text.embeddings import Embeddings, euclidean, load_embeddings
 from textsan.text.vocabulary import STOP_WORDS
 
 _SEEDS = 64  # words whose distances to all remaining ones are computed at a time
+_GROUPS: WeakKeyDictionary[Embeddings, dict[tuple, list[np.ndarray]]] = WeakKeyDictionary()
 
 
 class CusText(Mechanism):
@@ -91,7 +93,18 @@ class CusText(Mechanism):
 
     @cached_property
     def groups(self) -> list[np.ndarray]:
-        """Output sets as ascending numbers in `outputs`: one a group (disjoint) or one a word (overlapping)."""
+        """Output sets as ascending numbers in `outputs`: one a group (disjoint) or one a word (overlapping).
+
+        They do not depend on epsilon, and are made once for the same embeddings.
+        """
+        outputs = None if self.outputs is self.embeddings else self.outputs
+        made = _GROUPS.setdefault(self.embeddings, {})
+        asked = self.k, self.similarity, self.mapping, outputs
+        if asked not in made:
+            made[asked] = self._grouped()
+        return made[asked]
+
+    def _grouped(self) -> list[np.ndarray]:
         k = min(self.k, len(self.outputs.words))
         if self.mapping == "disjoint":
             return _partition(self._points, self._dissimilarity, k)
@@ -105,7 +118,7 @@ class CusText(Mechanism):
 
     @cached_property
     def channel(self) -> Channel:
-        """The channel, k entries a row, and one for a kept word. The mapping does not depend on epsilon."""
+        """The channel, k entries a row, and one for a kept word."""
         inputs, outputs, entries = [], [], []
         for source, group in self._input_sets():
             log_weights = self.epsilon / 2 * self._scores(source, group)
@@ -126,17 +139,6 @@ class CusText(Mechanism):
     def parameters(self) -> dict:
         """What the constructor was given or chose by default; outputs are None where they are the inputs."""
         return super().parameters | {"outputs": None if self.outputs is self.embeddings else self.outputs}
-
-    def with_(self, **changes) -> "CusText":
-        """The same mechanism with some parameters changed; at another epsilon the mapping is shared.
-
-        Args:
-            changes: arguments of the constructor, by name.
-        """
-        other = super().with_(**changes)
-        if changes.keys() <= {"epsilon", "keep", "oov", "numbers", "normalise"}:
-            other.groups = self.groups
-        return other
 
     @property
     def guarantee(self) -> Guarantee:
