@@ -1,0 +1,161 @@
+"""Run a submission's functions in a process of their own, and call them from here.
+
+Checks and scores stay on this side: what comes back from the other side is data, never code. See `child` for what
+is refused there, and the page for instructors for what is not stopped.
+"""
+
+import json
+import os
+import pickle
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from textsan.book.course import child
+
+MEMORY = 4 << 30  # bytes of address space
+
+
+class AnswerError(Exception):
+    """An answer that did not give a value; the message is a line for the student."""
+
+
+class Pen:
+    """A process that waits to run submissions; a context manager, good for any number of them.
+
+    Raises:
+        OSError: it did not start.
+    """
+
+    def __enter__(self) -> "Pen":
+        self._folder = tempfile.mkdtemp(prefix="pen-")
+        self.path = os.path.join(self._folder, "socket")
+        environment = {
+            name: value
+            for name, value in os.environ.items()
+            if name in ("PATH", "PYTHONPATH", "LANG", "LC_ALL", "HOME", "TEXTSAN_DATA", "XDG_CACHE_HOME")
+        }
+        environment.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", PYTHONDONTWRITEBYTECODE="1")
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "textsan.book.course.child", self.path],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        started = self._process.stdout.readline().strip()
+        if started not in ("0", "1"):
+            raise OSError(
+                f"grading: the process for submissions did not start: {self._process.stderr.read()[-300:]}"
+            )
+        self.own_network = started == "1"
+        return self
+
+    def __exit__(self, *_) -> None:
+        self._process.kill()
+        self._process.wait()
+        self._process.stdout.close()
+        self._process.stderr.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def run(self, cells: list[tuple[str | None, str]], *, seconds: float) -> "Submission":
+        """Run cells; their functions can be called then, until `seconds` are over."""
+        return Submission(self.path, cells, seconds)
+
+
+class Submission:
+    """The functions of one submission. A context manager: at its end the process is gone, and its folder with it.
+
+    Args:
+        path: the pen's socket.
+        cells: (question or None, source) of the cells, in order.
+        seconds: all the time that cells and calls have together.
+    """
+
+    def __init__(self, path: str, cells: list[tuple[str | None, str]], seconds: float):
+        self._path, self._cells, self._seconds = path, cells, seconds
+        self.errors: dict[str, str] = {}
+        self.confined = False
+
+    def __enter__(self) -> "Submission":
+        self._until = time.monotonic() + self._seconds
+        self._folder = tempfile.mkdtemp(prefix="submission-")
+        self._connection = socket.socket(socket.AF_UNIX)
+        self._connection.connect(self._path)
+        self._pid = int(child.receive(self._connection))
+        task = {
+            "cells": self._cells,
+            "folder": self._folder,
+            "readable": readable(),
+            "memory": MEMORY,
+            "seconds": self._seconds,
+        }
+        try:
+            said = self._ask(task)
+            self.errors, self.confined = said["errors"], said["kernel"]
+        except AnswerError as error:
+            self.errors = {"all": str(error)}
+        return self
+
+    def __exit__(self, *_) -> None:
+        for kill in (os.killpg, os.kill):
+            try:
+                kill(self._pid, signal.SIGKILL)
+            except (ProcessLookupError, PermissionError):
+                pass
+        self._connection.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def get(self, name: str):
+        """The function of that name as one of ours, or None where the submission has none."""
+        if "all" in self.errors:
+            raise AnswerError(self.errors["all"])
+        return Answer(self, name) if self._ask({"name": name})["callable"] else None
+
+    def call(self, name: str, arguments: tuple, options: dict):
+        """What the submission's function returns."""
+        said = self._ask({"name": name, "arguments": (arguments, options)})
+        if "error" in said:
+            raise AnswerError(said["error"])
+        return child.decode(said["value"])
+
+    def _ask(self, question) -> dict:
+        left = self._until - time.monotonic()
+        late = AnswerError(f"it ran for more than {self._seconds:g} seconds: is there an endless loop?")
+        if left <= 0:
+            raise late
+        self._connection.settimeout(left)
+        try:
+            child.send(self._connection, pickle.dumps(question))
+            return json.loads(child.receive(self._connection))
+        except TimeoutError:
+            self._until = 0
+            raise late from None
+        except (EOFError, OSError):
+            raise AnswerError("its process ended: out of memory, or it left on its own") from None
+
+
+class Answer:
+    """A function of a submission: called here, computed there."""
+
+    def __init__(self, submission: Submission, name: str):
+        self._submission, self.__name__ = submission, name
+
+    def __call__(self, *arguments, **options):
+        return self._submission.call(self.__name__, arguments, options)
+
+
+def readable() -> list[str]:
+    """What a submission may read beside its own folder: Python, its packages, this package, and the data cache."""
+    import textsan
+    from textsan.text import assets
+
+    package = str(Path(textsan.__file__).parent)
+    places = [sys.prefix, sys.base_prefix, package, "/usr", "/lib", "/lib64", "/etc", "/dev/urandom"]
+    return [*places, str(assets.cache_folder()), *filter(None, [os.environ.get("TEXTSAN_DATA")])]
