@@ -18,6 +18,7 @@ import sys
 
 import numpy as np
 
+_LINUX = sys.platform == "linux"
 _CLONE_NEWUSER, _CLONE_NEWNET = 0x10000000, 0x40000000
 _LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 444, 445, 446
 _NO_NEW_PRIVILEGES, _DIE_WITH_PARENT = 38, 1
@@ -39,6 +40,10 @@ _REFUSED = {
     "os.killpg": "it sends signals",
     "ctypes.dlopen": "it loads machine code",
     "ctypes.dlsym": "it loads machine code",
+}
+_CHANGES = {
+    f"os.{name}"
+    for name in ("remove", "rename", "mkdir", "rmdir", "symlink", "link", "truncate", "chmod", "chown", "utime")
 }
 
 
@@ -119,15 +124,20 @@ def decode(value):
 
 def without_network() -> bool:
     """Move this process into a network of its own that leads nowhere; whether the system allows it."""
-    return ctypes.CDLL(None).unshare(_CLONE_NEWUSER | _CLONE_NEWNET) == 0
+    return _LINUX and ctypes.CDLL(None).unshare(_CLONE_NEWUSER | _CLONE_NEWNET) == 0
+
+
+def can_confine() -> bool:
+    """Whether this system has Landlock, which `only_these_files` needs."""
+    return _LINUX and ctypes.CDLL(None).syscall(_LANDLOCK_CREATE, None, 0, 1) >= 1
 
 
 def only_these_files(readable: list[str], folder: str) -> bool:
     """Let this process read `readable` alone and write in `folder` alone (Landlock); whether the system can."""
+    if not can_confine():
+        return False
     libc = ctypes.CDLL(None)
     version = libc.syscall(_LANDLOCK_CREATE, None, 0, 1)
-    if version < 1:
-        return False
     rights = (1 << 13) - 1 | (1 << 13 if version > 1 else 0) | (1 << 14 if version > 2 else 0)
     handled = ctypes.c_uint64(rights)
     rules = libc.syscall(_LANDLOCK_CREATE, ctypes.byref(handled), 8, 0)
@@ -167,7 +177,7 @@ def _audited(readable: list[str], folder: str):
                 raise Refused(f"it writes to {path}, outside of its folder")
             if not writes and not inside(path, (own, "/dev", *allowed)):
                 raise Refused(f"it reads {path}, which a submission may not")
-        if event in ("os.remove", "os.rename", "os.mkdir", "os.rmdir", "os.symlink", "os.link", "os.truncate"):
+        if event in _CHANGES:
             if not all(inside(path, (own,)) for path in arguments if isinstance(path, (str, bytes))):
                 raise Refused(f"it changes {arguments[0]}, outside of its folder")
 
@@ -180,7 +190,7 @@ def _audited(readable: list[str], folder: str):
 def _serve(connection: socket.socket) -> None:
     send(connection, str(os.getpid()).encode())
     task = pickle.loads(receive(connection))
-    kernel = _confine(task)
+    _confine(task)
     names = {"__name__": "__main__"}
     errors = {}
     for number, (question, source) in enumerate(task["cells"], start=1):
@@ -190,13 +200,13 @@ def _serve(connection: socket.socket) -> None:
             errors[question or f"cell {number}"] = "there is no answer yet"
         except BaseException as error:
             errors[question or f"cell {number}"] = _line(error)
-    send(connection, json.dumps({"errors": errors, "kernel": kernel}).encode())
+    send(connection, json.dumps({"errors": errors}).encode())
     while True:
         asked = pickle.loads(receive(connection))
         send(connection, json.dumps(_answer(names, asked)).encode())
 
 
-def _confine(task) -> bool:
+def _confine(task) -> None:
     os.setpgid(0, 0)
     os.chdir(task["folder"])
     quiet = os.open(os.devnull, os.O_RDWR)
@@ -205,9 +215,8 @@ def _confine(task) -> bool:
     resource.setrlimit(resource.RLIMIT_AS, (task["memory"], task["memory"]))
     resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 26, 1 << 26))
     resource.setrlimit(resource.RLIMIT_CPU, (int(task["seconds"]) + 2, int(task["seconds"]) + 4))
-    kernel = only_these_files(task["readable"], task["folder"])
+    only_these_files(task["readable"], task["folder"])
     sys.addaudithook(_audited(task["readable"], task["folder"]))
-    return kernel
 
 
 def _answer(names: dict, asked: dict) -> dict:
@@ -231,12 +240,13 @@ def _line(error: BaseException) -> str:
 
 def main(path: str) -> None:
     """Wait for submissions at a socket and fork for each; ends with the process that started it."""
-    ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
+    if _LINUX:
+        ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
     listening = socket.socket(socket.AF_UNIX)
     listening.bind(path)
     own_network = without_network()
     listening.listen(8)
-    print(int(own_network), flush=True)
+    print(int(own_network), int(can_confine()), flush=True)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while True:
         connection, _ = listening.accept()

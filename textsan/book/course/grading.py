@@ -142,6 +142,8 @@ def grade_all(paths: Sequence[Path], *, say=lambda line: None, **settings) -> tu
     """
     grades, broken = [], []
     with Pen() as pen:
+        if not (pen.own_network and pen.confined):
+            say("note: no network namespace or no Landlock here: Python's audit hook alone holds submissions")
         for path in notebooks(paths):
             try:
                 grades.append(grade(path, pen=pen, **settings))

@@ -28,6 +28,8 @@ class AnswerError(Exception):
 class Pen:
     """A process that waits to run submissions; a context manager, good for any number of them.
 
+    `own_network` and `confined` say whether the system's kernel holds them back, or Python's audit hook alone.
+
     Raises:
         OSError: it did not start.
     """
@@ -49,12 +51,11 @@ class Pen:
             stderr=subprocess.PIPE,
             text=True,
         )
-        started = self._process.stdout.readline().strip()
-        if started not in ("0", "1"):
-            raise OSError(
-                f"grading: the process for submissions did not start: {self._process.stderr.read()[-300:]}"
-            )
-        self.own_network = started == "1"
+        started = self._process.stdout.readline().split()
+        if len(started) != 2:
+            said = self._process.stderr.read()[-300:]
+            raise OSError(f"grading: the process for submissions did not start: {said}")
+        self.own_network, self.confined = (one == "1" for one in started)
         return self
 
     def __exit__(self, *_) -> None:
@@ -81,7 +82,6 @@ class Submission:
     def __init__(self, path: str, cells: list[tuple[str | None, str]], seconds: float):
         self._path, self._cells, self._seconds = path, cells, seconds
         self.errors: dict[str, str] = {}
-        self.confined = False
 
     def __enter__(self) -> "Submission":
         self._until = time.monotonic() + self._seconds
@@ -97,8 +97,7 @@ class Submission:
             "seconds": self._seconds,
         }
         try:
-            said = self._ask(task)
-            self.errors, self.confined = said["errors"], said["kernel"]
+            self.errors = self._ask(task)["errors"]
         except AnswerError as error:
             self.errors = {"all": str(error)}
         return self

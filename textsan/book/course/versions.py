@@ -100,9 +100,7 @@ def otter_master(master: Master):
         elif kind == "answer":
             pending = cell.metadata["answer"]
             answer = new.new_code_cell(cell.source, metadata={"textsan": {"answer": pending}})
-            tests = [
-                new.new_code_cell(_otter_test(one, number)) for number, one in enumerate(by_question[pending])
-            ]
+            tests = [_otter_test(one, number) for number, one in enumerate(by_question[pending])]
             cells += [
                 new.new_raw_cell(f"# BEGIN QUESTION\nname: {pending}"),
                 *_block("SOLUTION", [answer]),
