@@ -14,9 +14,9 @@ from textsan.book.course.versions import nbgrader_api, quiet
 
 def otter_points(archive: Path, submission: Path) -> tuple[float, float]:
     """(earned, possible) points of checks, by otter-grader with this autograder zip."""
-    from otter.run import main as run
-
     with tempfile.TemporaryDirectory() as folder, quiet():
+        from otter.run import main as run  # what it imports warns
+
         run(str(submission), autograder=str(archive), output_dir=folder, no_logo=True)
         tests = json.loads(Path(folder, "results.json").read_text())["tests"]
     marked = [test for test in tests if "score" in test and "max_score" in test]
@@ -34,7 +34,8 @@ def nbgrader_points(name: str, tree: Path, submissions: dict[str, Path]) -> dict
     Raises:
         RuntimeError: nbgrader refused; the message is its log.
     """
-    api = nbgrader_api(tree)
+    with quiet():
+        api = nbgrader_api(tree)
     for student, path in submissions.items():
         place = tree / "submitted" / student / name
         place.mkdir(parents=True, exist_ok=True)

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
+
 from textsan.book.course import master as masters
 from textsan.book.course.master import Check, Master
 from textsan.book.course.sandbox import AnswerError, Pen, Submission
@@ -79,7 +81,8 @@ def _mark(check: Check, submission: Submission, seed: int) -> Mark:
 
     try:
         names = {name: submission.get(name) for name in check.names}
-        eval(compile(check.source, check.name, "eval"), {"checks": checks, "seed": seed, **names})
+        with np.errstate(all="ignore"):  # a wrong answer may overflow; its sentence is what counts
+            eval(compile(check.source, check.name, "eval"), {"checks": checks, "seed": seed, **names})
     except (AssertionError, AnswerError) as error:
         cause = submission.errors.get(check.question)
         return Mark(check, 0, cause or str(error))

@@ -61,15 +61,16 @@ def mutants(master: Master, count: int = 10, *, seed: int = 0) -> list[Mutant]:
 def _of(question: str, source: str) -> list[Mutant]:
     tree = ast.parse(source)
     seen, found = {ast.unparse(tree)}, []
+    inside = _solution_lines(source)
     for number, node in enumerate(ast.walk(tree)):
         line = getattr(node, "lineno", None) or getattr(getattr(node, "iter", None), "lineno", None)
-        if line in _solution_lines(source):
-            for variant in range(2):
+        if line in inside:
+            for variant in (one for one in range(2) if _change(copy.deepcopy(node), one)):
                 changed = copy.deepcopy(tree)
                 target = list(ast.walk(changed))[number]
                 change = _change(target, variant)
                 text = ast.unparse(changed)
-                if change and text not in seen:
+                if text not in seen:
                     seen.add(text)
                     found.append(Mutant(question, f"line {line}: {change}", text))
     return found

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from textsan.book.course import graders, grading, versions
-from textsan.book.course.master import Master, read, solution_lines
+from textsan.book.course import graders as other_graders
+from textsan.book.course import grading, versions
+from textsan.book.course.master import Check, Master, read, solution_lines
 from textsan.book.course.mutants import mutants
 from textsan.book.course.sandbox import Pen
 
@@ -46,48 +47,47 @@ class Proof:
         )
 
 
-def verify(paths: Sequence[Path], *, jobs: int = 1, full: bool = False, kernels: bool = True) -> Iterator[Proof]:
+def verify(paths: Sequence[Path], *, jobs: int = 1, full: bool = False, graders: bool = True) -> Iterator[Proof]:
     """Prove every assignment; proofs come as they are done.
 
     Args:
         paths: the masters.
         jobs: processes.
         full: corpora of the size that students have, in place of the verifier's.
-        kernels: run otter-grader and nbgrader, too, each in Jupyter kernels.
+        graders: build all versions, too, and run otter-grader and nbgrader, in Jupyter kernels.
     """
     from concurrent.futures import ProcessPoolExecutor, as_completed
     from multiprocessing import get_context
 
     if jobs == 1:
-        yield from (_prove(path, full, kernels) for path in paths)
+        yield from (_prove(path, full, graders) for path in paths)
         return
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        for done in as_completed([pool.submit(_prove, path, full, kernels) for path in paths]):
+        for done in as_completed([pool.submit(_prove, path, full, graders) for path in paths]):
             yield done.result()
 
 
-def _prove(path: Path, full: bool, kernels: bool) -> Proof:
-    master = read(path, full=full)
-    proof = Proof(master.name)
-    with Pen() as pen:
-        _solution_passes(master, pen, proof)
-        _wrong_answers_fail(master, pen, proof)
-        _mutants_fail(master, pen, proof)
-        with tempfile.TemporaryDirectory() as folder:
-            out = Path(folder)
-            shown = versions.build(master, out)
-            _secrets_stay(master, shown, proof)
-            _student_gets_nothing(master, out, pen, proof)
-            if kernels:
-                _graders_agree(master, out, proof)
-    return proof
+def _prove(path: Path, full: bool, graders: bool) -> Proof:
+    try:
+        master = read(path, full=full)
+        proof = Proof(master.name)
+        with Pen() as pen:
+            _solution_passes(master, pen, proof)
+            _wrong_answers_fail(master, pen, proof)
+            _mutants_fail(master, pen, proof)
+            if graders:
+                with tempfile.TemporaryDirectory() as folder:
+                    _versions_are_right(master, Path(folder), pen, proof)
+        return proof
+    except Exception as error:  # one assignment that cannot even be built leaves the others their proofs
+        return Proof(path.stem, [f"{type(error).__name__}: {' '.join(str(error).split())}"])
 
 
-def _failed(master: Master, pen: Pen, answers: dict[str, str]) -> tuple[list[str], dict[str, str]]:
-    """Names of the checks that fail with these answers in place of the solution's, and what each says."""
+def _failed(master: Master, pen: Pen, answers: dict[str, str], checks: Sequence[Check] | None = None) -> list[str]:
+    """Names of the checks that fail with these answers in place of the solution's."""
     with pen.run(master.code(answers), seconds=SECONDS) as submission:
-        marks = grading.marks(master, submission, seed=master.seeds[1])
-    return [mark.check.name for mark in marks if not mark.earned], {m.check.name: m.message for m in marks}
+        marks = grading.marks(master, submission, seed=master.seeds[1], only=checks)
+    return [mark.check.name for mark in marks if not mark.earned]
 
 
 def _solution_passes(master: Master, pen: Pen, proof: Proof) -> None:
@@ -113,7 +113,7 @@ def _wrong_answers_fail(master: Master, pen: Pen, proof: Proof) -> None:
     if not any("hard-coded" in wrong.name for wrong in master.wrong):
         proof.faults.append("none of its wrong answers is hard-coded")
     for wrong in master.wrong:
-        failed, _ = _failed(master, pen, {wrong.question: wrong.source})
+        failed = _failed(master, pen, {wrong.question: wrong.source})
         if wrong.caught in failed:
             proof.wrong += 1
         else:
@@ -122,12 +122,19 @@ def _wrong_answers_fail(master: Master, pen: Pen, proof: Proof) -> None:
 
 def _mutants_fail(master: Master, pen: Pen, proof: Proof) -> None:
     for mutant in mutants(master, MUTANTS):
-        if _failed(master, pen, {mutant.question: mutant.source})[0]:
+        own = [check for check in master.checks if check.question == mutant.question]
+        if _failed(master, pen, {mutant.question: mutant.source}, own):
             proof.caught += 1
         else:
             proof.missed.append(f"{mutant.question} {mutant.change}")
     if proof.caught < ENOUGH:
         proof.faults.append(f"{proof.caught} mutants are caught, but {ENOUGH} are wanted; not: {proof.missed}")
+
+
+def _versions_are_right(master: Master, out: Path, pen: Pen, proof: Proof) -> None:
+    _secrets_stay(master, versions.build(master, out), proof)
+    _student_gets_nothing(master, out, pen, proof)
+    _graders_agree(master, out, proof)
 
 
 def _student_gets_nothing(master: Master, out: Path, pen: Pen, proof: Proof) -> None:
@@ -143,12 +150,12 @@ def _student_gets_nothing(master: Master, out: Path, pen: Pen, proof: Proof) -> 
 def _graders_agree(master: Master, out: Path, proof: Proof) -> None:
     files = {kind: out / kind / f"{master.name}.ipynb" for kind in ("solution", "student")}
     archive = out / "autograder" / f"{master.name}.zip"
-    nbgrader = graders.nbgrader_points(master.name, out / "nbgrader", files)
+    by_nbgrader = other_graders.nbgrader_points(master.name, out / "nbgrader", files)
     for kind, path in files.items():
         wanted = (master.possible if kind == "solution" else 0, master.possible)
         for grader, points in (
-            ("otter-grader", graders.otter_points(archive, path)),
-            ("nbgrader", nbgrader[kind]),
+            ("otter-grader", other_graders.otter_points(archive, path)),
+            ("nbgrader", by_nbgrader[kind]),
         ):
             if points != wanted:
                 proof.faults.append(f"{grader} gives the {kind} version {points}, not {wanted}")

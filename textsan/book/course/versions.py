@@ -159,8 +159,10 @@ def nbgrader_api(tree: Path):
     """nbgrader at work in a tree; its log stays in what its calls return."""
     import logging
 
-    from nbgrader.apps import NbGraderAPI
     from traitlets.config import Config
+
+    with quiet():
+        from nbgrader.apps import NbGraderAPI
 
     config = Config()
     config.CourseDirectory.root = str(tree.resolve())
@@ -188,7 +190,6 @@ def release(master: Master, tree: Path) -> Path:
 def otter_files(master: Master, folder: Path) -> Path:
     """otter-grader's `student` and `autograder` folders under `folder`; returns the autograder zip."""
     import nbformat
-    from otter.assign import main as assign
 
     work = folder / master.name
     shutil.rmtree(work, ignore_errors=True)
@@ -196,6 +197,8 @@ def otter_files(master: Master, folder: Path) -> Path:
     source = work / f"{master.name}.ipynb"
     nbformat.write(otter_master(master), source)
     with quiet():
+        from otter.assign import main as assign  # what it imports warns
+
         assign(str(source), str(work), no_pdfs=True, no_run_tests=True)
     source.unlink()
     (archive,) = (work / "autograder").glob("*.zip")
