@@ -416,6 +416,13 @@ def test_solutions_are_in_no_page_of_the_book():
             )
 
 
+def test_the_command_fails_where_an_assignment_is_not_proved(coin):
+    coin.write_text(coin.read_text().replace("grader: 89090", "grader: 90"))
+    result = CliRunner().invoke(main, ["course", "verify", "--masters", str(coin.parent)])
+    assert result.exit_code == 1 and "1 of 1 assignments are not proved" in result.output
+    assert "90-a-coin: MasterError" in result.output
+
+
 # The leaderboard
 
 

@@ -5,3 +5,16 @@ wrong answers and a rubric. `versions` makes of it what students and instructors
 functions in a process of their own, `grading` gives points, and `verify` proves that solutions pass and other
 answers do not.
 """
+
+__all__ = [
+    "master",
+    "versions",
+    "sandbox",
+    "child",
+    "grading",
+    "graders",
+    "leaderboard",
+    "mutants",
+    "verify",
+    "checks",
+]

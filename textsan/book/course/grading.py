@@ -174,7 +174,15 @@ def write_table(grades: Sequence[Grade], broken: Sequence[str], path: Path) -> N
         rows = csv.writer(file)
         rows.writerow(["who", "assignment", "earned", "possible", "said"])
         for one in grades:
-            rows.writerow([one.who, one.assignment, one.earned, one.possible, " | ".join(one.lines()[1:])])
+            rows.writerow(
+                [
+                    one.who,
+                    one.assignment,
+                    one.earned,
+                    one.possible,
+                    " | ".join(line.strip() for line in one.lines()[1:]),
+                ]
+            )
         for line in broken:
             rows.writerow([Path(line.partition(": ")[0]).stem, "", 0, "", line])
 

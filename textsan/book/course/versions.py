@@ -5,6 +5,7 @@ its zip, `textsan course grade` by the master. Nothing here is written by hand t
 """
 
 import copy
+import os
 import shutil
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from io import StringIO
@@ -207,12 +208,19 @@ def otter_files(master: Master, folder: Path) -> Path:
 
 @contextmanager
 def quiet():
-    """What graders print and warn of is swallowed: their verdicts are files."""
+    """What graders and their kernels print and warn of is swallowed: their verdicts are files."""
     import warnings
 
-    with redirect_stdout(StringIO()), redirect_stderr(StringIO()), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)  # kernels write to the file itself
+    try:
+        with redirect_stdout(StringIO()), redirect_stderr(StringIO()), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
 
 
 def build(master: Master, out: Path) -> list[Path]:

@@ -31,6 +31,7 @@ def keeps_epsilon(response, *, seed: int) -> None:
     defined(response, "response")
     for _, n, epsilon in _worlds(seed):
         matrix = array(response(n, epsilon), (n, n), f"response({n}, {epsilon:.3g})")
+        close(matrix.sum(axis=1), np.ones(n), "a row does not sum to 1, so no ratio in it is one of probabilities")
         for x, y in product(range(n), repeat=2):
             if x != y:
                 ratio = matrix[y, y] / max(matrix[x, y], 1e-300)
