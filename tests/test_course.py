@@ -229,6 +229,13 @@ def test_the_network_of_submissions_leads_nowhere(pen):
     assert os.readlink(net) != os.readlink("/proc/self/ns/net")
 
 
+def test_a_submission_cannot_ask_for_another_one(pen):
+    program = "import socket, sys\ndef a(): socket.socket(fileno=int(sys.argv[1])).send(b'x')"
+    with pen.run([("q1", program)], seconds=9) as one:
+        with pytest.raises(sandbox.AnswerError, match="OSError"):
+            one.get("a")()
+
+
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
     lambda inner: st.lists(inner) | st.tuples(inner, inner) | st.dictionaries(st.text() | st.integers(), inner),

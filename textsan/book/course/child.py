@@ -1,7 +1,7 @@
 """The process that runs a submission: it executes cells, then answers calls of the functions that they define.
 
-It is started with `python -m textsan.book.course.child SOCKET` by `sandbox`, imports what answers need, and is
-forked once a submission. It never sees a check, a solution or a score: arguments come in, plain values go out.
+It is started by `sandbox`, imports what answers need, and is forked once a submission. It never sees a check, a
+solution or a score: arguments come in, plain values go out.
 """
 
 import base64
@@ -238,28 +238,30 @@ def _line(error: BaseException) -> str:
     return text if isinstance(error, Refused) else f"{type(error).__name__}: {text}"
 
 
-def main(path: str) -> None:
-    """Wait for submissions at a socket and fork for each; ends with the process that started it."""
+def main(control: int) -> None:
+    """Wait for submissions, each a connection that is handed over, and fork for each.
+
+    There is no address at which a submission could hand over another one: the child closes `control` first.
+
+    Args:
+        control: number of an open socket; when its other side is gone, so is this process.
+    """
     if _LINUX:
         ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
-    listening = socket.socket(socket.AF_UNIX)
-    listening.bind(path)
-    own_network = without_network()
-    listening.listen(8)
-    print(int(own_network), int(can_confine()), flush=True)
+    asked = socket.socket(fileno=control)
+    send(asked, json.dumps([without_network(), can_confine()]).encode())
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-    while True:
-        connection, _ = listening.accept()
+    while (given := socket.recv_fds(asked, 1, 1))[0]:
         if os.fork() == 0:
-            listening.close()
+            asked.close()
             try:
-                _serve(connection)
+                _serve(socket.socket(fileno=given[1][0]))
             except (EOFError, OSError):
                 pass  # the grader has all that it wants
             finally:
                 os._exit(0)
-        connection.close()
+        os.close(given[1][0])
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(int(sys.argv[1]))

@@ -35,8 +35,7 @@ class Pen:
     """
 
     def __enter__(self) -> "Pen":
-        self._folder = tempfile.mkdtemp(prefix="pen-")
-        self.path = os.path.join(self._folder, "socket")
+        self._control, theirs = socket.socketpair()
         environment = {
             name: value
             for name, value in os.environ.items()
@@ -44,50 +43,52 @@ class Pen:
         }
         environment.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", PYTHONDONTWRITEBYTECODE="1")
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "textsan.book.course.child", self.path],
+            [sys.executable, "-m", "textsan.book.course.child", str(theirs.fileno())],
             env=environment,
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
+            pass_fds=[theirs.fileno()],
             text=True,
         )
-        started = self._process.stdout.readline().split()
-        if len(started) != 2:
+        theirs.close()
+        try:
+            self.own_network, self.confined = json.loads(child.receive(self._control))
+        except EOFError:
             said = self._process.stderr.read()[-300:]
-            raise OSError(f"grading: the process for submissions did not start: {said}")
-        self.own_network, self.confined = (one == "1" for one in started)
+            raise OSError(f"grading: the process for submissions did not start: {said}") from None
         return self
 
     def __exit__(self, *_) -> None:
+        self._control.close()
         self._process.kill()
         self._process.wait()
-        self._process.stdout.close()
         self._process.stderr.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
 
     def run(self, cells: list[tuple[str | None, str]], *, seconds: float) -> "Submission":
         """Run cells; their functions can be called then, until `seconds` are over."""
-        return Submission(self.path, cells, seconds)
+        ours, theirs = socket.socketpair()
+        with theirs:
+            socket.send_fds(self._control, [b"x"], [theirs.fileno()])
+        return Submission(ours, cells, seconds)
 
 
 class Submission:
     """The functions of one submission. A context manager: at its end the process is gone, and its folder with it.
 
     Args:
-        path: the pen's socket.
+        connection: to its process.
         cells: (question or None, source) of the cells, in order.
         seconds: all the time that cells and calls have together.
     """
 
-    def __init__(self, path: str, cells: list[tuple[str | None, str]], seconds: float):
-        self._path, self._cells, self._seconds = path, cells, seconds
+    def __init__(self, connection: socket.socket, cells: list[tuple[str | None, str]], seconds: float):
+        self._connection, self._cells, self._seconds = connection, cells, seconds
         self.errors: dict[str, str] = {}
 
     def __enter__(self) -> "Submission":
         self._until = time.monotonic() + self._seconds
         self._folder = tempfile.mkdtemp(prefix="submission-")
-        self._connection = socket.socket(socket.AF_UNIX)
-        self._connection.connect(self._path)
         self._pid = int(child.receive(self._connection))
         task = {
             "cells": self._cells,
