@@ -33,6 +33,8 @@ def page(room: str) -> str:
     if not hasattr(door, "__path__"):
         return _module(door.__name__)
     names = [one.name for one in pkgutil.iter_modules(door.__path__) if not one.ispkg]
+    folders = [one.name for one in pkgutil.iter_modules(door.__path__) if one.ispkg]
+    names += [f"{folder}.{name}" for folder in folders for name in _inside(door, folder)]
     parts = [inspect.getdoc(door), _at_the_door(door)]
     for name in names:
         parts.append(f"## {name}\n\n{_module(f'{door.__name__}.{name}')}")
@@ -52,6 +54,11 @@ def house(root: Path) -> str:
     found = {name: getattr(textsan, name) for name in names}
     said = [f"- `textsan.{name}`: {_sentence(one)}" for name, one in found.items() if callable(one)]
     return "\n".join([*lines, "", "What `import textsan` has by name:", "", *said])
+
+
+def _inside(door, folder: str) -> list[str]:
+    """The modules that a folder within a room names at its own door."""
+    return getattr(importlib.import_module(f"{door.__name__}.{folder}"), "__all__", [])
 
 
 def _room(door) -> str:

@@ -37,6 +37,7 @@ SKIPPED = {
     ".venv/bin/textsan run 03 -p epsilon 1.0 -p dataset amazon": "minutes; its parameters are checked below",
     ".venv/bin/textsan sweep data/sweeps/quick.yml --over context-free": "minutes; its grid is read below",
     ".venv/bin/textsan check": "executes every chapter; make test does",
+    ".venv/bin/textsan course build ../spring": "minutes; test_course.py builds one, and make test verifies all",
     ".venv/bin/papermill notebooks/16-the-query-attack.ipynb out.ipynb -p trials 900": "test_project.py does",
     ".venv/bin/textsan book": "executes every stale chapter; make test does",
     ".venv/bin/ruff check . && .venv/bin/ruff format --check . && .venv/bin/lint-imports": "make test does",

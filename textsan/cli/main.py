@@ -4,6 +4,7 @@ import click
 
 from textsan.cli.book import book
 from textsan.cli.check import check
+from textsan.cli.course import course
 from textsan.cli.data import data
 from textsan.cli.errors import OneLineErrors
 from textsan.cli.run import run
@@ -17,5 +18,5 @@ def main():
     """How much does differentially private text sanitization really hide?"""
 
 
-for command in (book, check, data, run, sanitize, sweep):
+for command in (book, check, course, data, run, sanitize, sweep):
     main.add_command(command)

@@ -1,0 +1,66 @@
+"""What all checks begin with: is there an answer, is it of the right kind, is it the right number."""
+
+import numpy as np
+
+
+def defined(answer, name: str):
+    """The student's function; a sentence if there is none.
+
+    >>> defined(None, "response")
+    Traceback (most recent call last):
+    AssertionError: there is no function `response` yet: write it in its cell and run the cell
+    """
+    assert callable(answer), f"there is no function `{name}` yet: write it in its cell and run the cell"
+    return answer
+
+
+def array(value, shape: tuple, what: str) -> np.ndarray:
+    """A returned array of numbers, as float64, with the shape that was asked for.
+
+    Args:
+        value: what the student's function returned.
+        shape: sizes; None where any will do.
+        what: how a sentence calls it, e.g. "response(3, 1.0)".
+    """
+    assert value is not None and value is not Ellipsis, f"{what} returns nothing: end the function with a return"
+    try:
+        numbers = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise AssertionError(f"{what} returns {type(value).__name__}, but an array of numbers is wanted") from None
+    fits = len(numbers.shape) == len(shape) and all(
+        b in (None, a) for a, b in zip(numbers.shape, shape, strict=True)
+    )
+    wanted = " x ".join("any" if size is None else str(size) for size in shape) or "a single number"
+    assert fits, f"{what} has shape {numbers.shape}, but {wanted} is wanted"
+    assert not np.isnan(numbers).any(), f"{what} holds nan: a division of zero by zero?"
+    return numbers
+
+
+def number(value, what: str) -> float:
+    """A returned number."""
+    return float(array(value, (), what))
+
+
+def close(value, wanted, sentence: str, *, within: float = 1e-9) -> None:
+    """Fail with `sentence`, and both numbers where there is one each, unless they agree."""
+    value, wanted = np.asarray(value, dtype=np.float64), np.asarray(wanted, dtype=np.float64)
+    agree = np.allclose(value, wanted, rtol=within, atol=within)
+    both = f" (yours is {float(value):.6g}, not {float(wanted):.6g})" if value.ndim == 0 else ""
+    assert agree, sentence + both
+
+
+def chosen(value, known, what: str) -> list:
+    """A returned list whose members are all in `known`."""
+    assert value is not None and value is not Ellipsis, f"{what} returns nothing: end the function with a return"
+    assert isinstance(value, (list, tuple, set, frozenset, np.ndarray)), (
+        f"{what} returns {type(value).__name__}, but a list is wanted"
+    )
+    found = [one.item() if isinstance(one, np.generic) else one for one in value]
+    strange = [one for one in found if one not in known]
+    assert not strange, f"{what} returns {strange[0]!r}, which was not among the choices"
+    return found
+
+
+def random_channel(generator: np.random.Generator, inputs: int, outputs: int) -> np.ndarray:
+    """A random row-stochastic matrix."""
+    return generator.dirichlet(np.ones(outputs), size=inputs)
