@@ -85,5 +85,14 @@ ATTACKS = Registry(
             "v",
             line="--",
         ),
+        Entry(
+            "language model",
+            f"{_HERE}.language_model:LanguageModelBayes.against",
+            "language model",
+            "#005a96",
+            "p",
+            line="-.",
+        ),
+        Entry("mixture", f"{_HERE}.mixture:Mixture.against", "mixture", "#a03c00", "d"),
     ),
 )
