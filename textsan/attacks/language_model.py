@@ -26,13 +26,14 @@ TEMPERATURE, COUNTS = 0.7, 0.5
 """Weights of the language model and of the attacker's word frequencies where there are such, chosen on `nyt`."""
 
 _ROWS = 192  # prefixes that are read together
+_REMEMBERED = 4096  # sentences whose posteriors are kept: those of one problem, for the next attack on it
 
 
 class LanguageModelBayes(Attack):
     """Guesses the mode of Pr(x_t | y_1 .. y_n) for sentences that a language model is taken to have written.
 
-    A prefix weighs prod_t Pr(y_t | x_t) q(x_t | x_1 .. x_{t-1})^temperature Pr(x_t)^counts: with temperature 1 and
-    counts 0 it is Bayes' rule for the source q, which needs no text of the attacker's own.
+    A prefix weighs prod_t Pr(y_t | x_t)^likelihood q(x_t | x_1 .. x_{t-1})^temperature Pr(x_t)^counts: with
+    exponents 1, 1 and 0 it is Bayes' rule for the source q, which needs no text of the attacker's own.
 
     Args:
         channel: Pr(y | x), known to the attacker.
@@ -43,10 +44,11 @@ class LanguageModelBayes(Attack):
         mass: candidates are listed up to this share of their sum.
         temperature: exponent of the source, at least 0.
         counts: exponent of `prior`, at least 0.
+        likelihood: exponent of the channel, at least 0; with 0 it only says which words are candidates.
         attacked: words that can stand at attacked positions; None is every input.
 
     Attributes:
-        details: pieces that the model has read for this attack.
+        details: pieces of the prefixes that were read, or had been read for another attack.
 
     >>> channel = Channel.from_matrix([[0.5, 0.5], [0.5, 0.5]], inputs=["a", "b"], outputs=["u", "v"])
     >>> model = MarkovModel.from_arrays(["a", "b", "the"], [0, 0, 1], [[0, 1, 0], [1, 0, 0], [0.75, 0.25, 0]])
@@ -65,6 +67,7 @@ class LanguageModelBayes(Attack):
         mass: float = 1.0,
         temperature: float = 1.0,
         counts: float = 0.0,
+        likelihood: float = 1.0,
         attacked: Collection[str] | None = None,
     ):
         self.channel = channel
@@ -73,6 +76,7 @@ class LanguageModelBayes(Attack):
         self.mass = checks.number("mass", mass, low=0, high=1)
         self.temperature = checks.number("temperature", temperature, low=0)
         self.counts = checks.number("counts", counts, low=0)
+        self.likelihood = checks.number("likelihood", likelihood, low=0)
         n = len(channel.inputs)
         probabilities = np.full(n, 1 / n) if prior is None else channel.prior_array(prior)
         with np.errstate(divide="ignore"):
@@ -80,7 +84,7 @@ class LanguageModelBayes(Attack):
         self.attacked = frozenset(channel.inputs if attacked is None else attacked)
         self._attackable = np.array([word in self.attacked for word in channel.inputs])
         self._listed: dict[str, _Candidates] = {}
-        self._before = self.source.passes
+        self._pieces = 0
 
     @classmethod
     def against(
@@ -93,13 +97,14 @@ class LanguageModelBayes(Attack):
         mass: float = 0.99,
         temperature: float | None = None,
         counts: float | None = None,
+        likelihood: float = 1.0,
     ) -> "LanguageModelBayes":
         """The attack with a model by name; its resource "language model", where there is one already.
 
         Args:
             knowledge: a channel; shadow text or a prior tells how frequent words are, but need not be there.
             model: of the registry or the hub.
-            beam, k, mass: as for the constructor.
+            beam, k, mass, likelihood: as for the constructor.
             temperature, counts: as for the constructor; None is 1 and 0 without shadow text, else `TEMPERATURE`
                 and `COUNTS`.
         """
@@ -115,13 +120,14 @@ class LanguageModelBayes(Attack):
             mass=mass,
             temperature=(TEMPERATURE if informed else 1.0) if temperature is None else temperature,
             counts=(COUNTS if informed else 0.0) if counts is None else counts,
+            likelihood=likelihood,
             attacked=knowledge.attacked,
         )
 
     @property
     def details(self) -> dict[str, float]:
-        """Pieces that the language model has read."""
-        return {"pieces": self.source.passes - self._before}
+        """Pieces of all prefixes that were kept."""
+        return {"pieces": self._pieces}
 
     def _posteriors(self, docs, positions, k):
         read = self.read(docs, positions)
@@ -147,12 +153,20 @@ class LanguageModelBayes(Attack):
         parts.sort(key=lambda part: part[2] - part[1])
         self._list({docs[d][i] for d, a, b in parts for i in range(a, b)})
         found: dict[Position, tuple] = {}
-        size = max(1, _ROWS // self.beam)
-        for at in range(0, len(parts), size):
-            some = parts[at : at + size]
-            graphs = self._beams([[self._listed[y] for y in docs[d][a:b]] for d, a, b in some], docs, some)
-            for (d, a, _), posteriors in zip(some, graphs, strict=True):
-                found.update({(d, a + t): posterior for t, posterior in enumerate(posteriors)})
+        sentences = [_Sentence([self._listed[y] for y in docs[d][a:b]], b == len(docs[d])) for d, a, b in parts]
+        keys = [(self.beam, self.temperature, *sentence.key()) for sentence in sentences]
+        memory, size = self.source.memory, max(1, _ROWS // self.beam)
+        new = [at for at, key in enumerate(keys) if key not in memory]
+        for start in range(0, len(new), size):
+            some = new[start : start + size]
+            memory |= zip([keys[at] for at in some], self._beams([sentences[at] for at in some]), strict=True)
+        for (d, a, _), sentence, key in zip(parts, sentences, keys, strict=True):
+            pieces, posteriors = memory[key]
+            self._pieces += pieces
+            for t, (one, logs) in enumerate(zip(sentence.candidates, posteriors, strict=True)):
+                found[d, a + t] = one.numbers[one.attackable], logs[one.attackable]
+        while len(memory) > _REMEMBERED:
+            del memory[next(iter(memory))]
         return [found[position] for position in positions]
 
     def _list(self, tokens: Collection[str]) -> None:
@@ -178,48 +192,41 @@ class LanguageModelBayes(Attack):
         share = np.cumsum(np.exp(joint - scipy.special.logsumexp(joint)))
         enough = int(np.searchsorted(share, self.mass - 1e-12)) + 1
         numbers, joint = numbers[:enough], joint[:enough]
-        logs = joint - self._log_prior[numbers] * (1 - self.counts)
+        frequencies = self._log_prior[numbers]
+        logs = self.likelihood * (joint - frequencies) + self.counts * frequencies
         words = [self.channel.inputs[n] for n in numbers]
         return _Candidates(words, numbers, logs - logs.max(), self._attackable[numbers])
 
-    def _beams(self, sentences, docs, parts) -> list[list[tuple]]:
-        """Posteriors of every position of some sentences, read together."""
-        graphs = [_Graph(len(docs[d]) == b) for d, _, b in parts]
+    def _beams(self, sentences: list["_Sentence"]) -> list[tuple[int, list[np.ndarray]]]:
+        """For some sentences, read together: pieces that were read, and log posteriors of every position."""
+        graphs, pieces = [_Graph() for _ in sentences], [0] * len(sentences)
         rows = np.arange(len(sentences))  # of the prefixes of all live sentences, sentence by sentence
         prefixes, owners = self.source.begin(len(sentences)), rows
-        for t in range(max(map(len, sentences))):
-            live = [s for s, sentence in enumerate(sentences) if t < len(sentence)]
+        for t in range(max(len(sentence.candidates) for sentence in sentences)):
+            live = [s for s, sentence in enumerate(sentences) if t < len(sentence.candidates)]
             chosen, words, next_owners = [], [], []
             for s in live:
-                mine, candidates = np.flatnonzero(owners == s), sentences[s][t]
+                mine, candidates = np.flatnonzero(owners == s), sentences[s].candidates[t]
                 logs = self.temperature * self.source.log_first(prefixes, mine, candidates.words)
                 parents, columns = graphs[s].grow(logs + candidates.logs, self.beam)
                 chosen += mine[parents].tolist()
-                words += [candidates.words[c] for c in columns]
+                words += (kept := [candidates.words[c] for c in columns])
+                pieces[s] += sum(map(len, self.source.pieces(kept)))
                 next_owners += [s] * len(parents)
             prefixes, exact = self.source.advance(prefixes, chosen, words)
             owners, scores = np.array(next_owners), self.temperature * exact
             done = np.zeros(len(owners), dtype=bool)
             for s in live:
                 mine = np.flatnonzero(owners == s)
-                graphs[s].settle(scores[mine], sentences[s][t].logs)
-                if t == len(sentences[s]) - 1:
-                    end = self.source.log_stop if graphs[s].stops else self.source.log_end
+                graphs[s].settle(scores[mine], sentences[s].candidates[t].logs)
+                if t == len(sentences[s].candidates) - 1:
+                    end = self.source.log_stop if sentences[s].stops else self.source.log_end
                     graphs[s].finish(self.temperature * end(prefixes)[mine])
                     done[mine] = True
             if done.any() and not done.all():
                 prefixes = self.source.select(prefixes, np.flatnonzero(~done))
                 owners = owners[~done]
-        return [
-            [
-                (c.numbers[c.attackable], logs[c.attackable]) if c.attackable.any() else _NOTHING
-                for c, logs in zip(sentence, graph.posteriors(), strict=True)
-            ]
-            for sentence, graph in zip(sentences, graphs, strict=True)
-        ]
-
-
-_NOTHING = (np.empty(0, dtype=np.intp), np.empty(0))
+        return [(read, graph.posteriors()) for read, graph in zip(pieces, graphs, strict=True)]
 
 
 class _Candidates(NamedTuple):
@@ -228,7 +235,7 @@ class _Candidates(NamedTuple):
     Attributes:
         words: their list.
         numbers: which inputs of the channel they are, -1 for a word that is none.
-        logs: log Pr(y | x) + counts * log Pr(x), up to a constant.
+        logs: likelihood * log Pr(y | x) + counts * log Pr(x), up to a constant.
         attackable: which can stand at an attacked position.
     """
 
@@ -238,15 +245,26 @@ class _Candidates(NamedTuple):
     attackable: np.ndarray
 
 
-class _Graph:
-    """The prefixes of one sentence: those that are kept are nodes; each continuation leads to a node or nowhere.
+class _Sentence(NamedTuple):
+    """What is known of a sentence.
 
     Attributes:
-        stops: whether the sentence ends where the graph does.
+        candidates: of each position.
+        stops: whether it ends where they do.
     """
 
-    def __init__(self, stops: bool):
-        self.stops = stops
+    candidates: list[_Candidates]
+    stops: bool
+
+    def key(self) -> tuple:
+        """Equal for sentences that have the same posterior."""
+        return (self.stops, *((*one.words, one.logs.tobytes()) for one in self.candidates))
+
+
+class _Graph:
+    """Prefixes of one sentence: those that are kept are nodes; each continuation leads to a node or nowhere."""
+
+    def __init__(self):
         self._weights = np.zeros(1)  # of the nodes, log
         self._steps: list[tuple] = []
 
@@ -318,15 +336,16 @@ class _Graph:
 class _Chain:
     """A Markov model as a source of words, one piece each; sentences go on for as long as they are."""
 
-    passes = 0
-
     def __init__(self, model: MarkovModel):
-        self.model = model
+        self.model, self.memory = model, {}
         with np.errstate(divide="ignore"):
             self._initial = np.log(model.initial)
 
     def begin(self, n: int) -> np.ndarray:
         return np.full(n, -1)
+
+    def pieces(self, words) -> list[tuple[int]]:
+        return [(self.model.index[word],) for word in words]
 
     def select(self, prefixes: np.ndarray, rows) -> np.ndarray:
         return prefixes[rows]

@@ -113,6 +113,15 @@ class Mixture(Attack):
             attack.weights = make.fit(sentences)
         return attack
 
+    @classmethod
+    def without(cls, knowledge: Knowledge, *, k: int = 20, sentences: int = 60) -> "Mixture":
+        """The same attack without its language model: what that one adds is the difference.
+
+        Args:
+            knowledge, k, sentences: as for `against`.
+        """
+        return cls.against(knowledge, language=False, k=k, sentences=sentences)
+
     @property
     def details(self) -> dict[str, float]:
         """The weights, and what each part says of itself."""

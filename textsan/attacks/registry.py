@@ -94,5 +94,13 @@ ATTACKS = Registry(
             line="-.",
         ),
         Entry("mixture", f"{_HERE}.mixture:Mixture.against", "mixture", "#a03c00", "d"),
+        Entry(
+            "mixture without language",
+            f"{_HERE}.mixture:Mixture.without",
+            "mixture without language",
+            "#c8a078",
+            "d",
+            line=":",
+        ),
     ),
 )
