@@ -8,7 +8,7 @@ from textsan import Channel, Knowledge
 from textsan.attacks import ATTACKS, MarkovBayes, Mixture
 from textsan.attacks import mixture as module
 from textsan.attacks.mixture import STATED, Factors, fit_weights
-from textsan.priors import LanguageModel, MarkovModel, Prior
+from textsan.priors import MarkovModel, Prior
 
 WORDS = [f"w{i}" for i in range(30)]
 
@@ -175,4 +175,3 @@ def test_it_reads_with_all_parts(default_data):
     attack = problem.attack("mixture", beam=2, sentences=4)
     assert set(attack.weights) == set(STATED) and "language_weight" in attack.details
     assert len(problem.guesses(attack)) == 8
-    LanguageModel.named.cache_clear()

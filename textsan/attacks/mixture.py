@@ -29,7 +29,7 @@ STATED = {"channel": 1.0, "frequencies": 1.0, "bigrams": 0.3, "reader": 0.5, "la
 """Weights for those who cannot fit any, and where those that are fitted start from."""
 
 _SPREAD = 0.5  # standard deviation of the normal prior of each weight around the stated one
-_FOLDS = 3
+_FOLDS = 2
 _ENOUGH = 10  # whole sentences of shadow text; with fewer the weights are the stated ones
 _FLOOR = np.log(1e-6)  # log posterior of a candidate that a part does not list
 

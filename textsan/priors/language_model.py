@@ -20,6 +20,7 @@ from textsan.models import causal
 
 _BOUNDARIES = "ĠĊĉ▁ "  # how pieces that begin with white space are written in byte-level and in other vocabularies
 _AT_ONCE = 512  # prefixes a forward
+_FURTHER = -2.0  # about the log-probability of a piece after the first of its word
 
 
 class Prefixes(NamedTuple):
@@ -55,7 +56,6 @@ class LanguageModel:
     def __init__(self, model, tokenizer):
         self.model, self.tokenizer, self.passes, self.memory = model, tokenizer, 0, {}
         self._pieces: dict[str, tuple[int, ...]] = {}
-        self._rest: dict[str, float] = {}
 
     @classmethod
     @cache
@@ -91,16 +91,16 @@ class LanguageModel:
     def log_first(self, prefixes: Prefixes, rows: Sequence[int], words: Sequence[str]) -> np.ndarray:
         """About log Pr(word and no end yet | prefix), (len(rows), len(words)), without reading anything.
 
-        Exact where a word is one piece; what its other pieces add is taken from the start of a text.
+        Exact where a word is one piece; every further piece is taken to have the probability exp(-2).
 
         Args:
             prefixes: n of them.
             rows: which.
             words: words that may follow.
         """
-        first = [pieces[0] for pieces in self.pieces(words)]
-        logs = prefixes.log_next[np.asarray(rows)][:, first].double().numpy()
-        return logs + self._log_rest(words)
+        pieces = self.pieces(words)
+        logs = prefixes.log_next[np.asarray(rows)][:, [one[0] for one in pieces]].double().numpy()
+        return logs + _FURTHER * np.array([len(one) - 1 for one in pieces])
 
     def advance(
         self, prefixes: Prefixes, rows: Sequence[int], words: Sequence[str]
@@ -215,69 +215,49 @@ class LanguageModel:
     def _log_mass(prefixes, kind) -> np.ndarray:
         return np.log(np.maximum((prefixes.log_next.exp() @ kind).double().numpy(), 1e-30))
 
-    def _log_rest(self, words) -> np.ndarray:
-        """log Pr of all pieces of each word but the first, given that one at the start of a text; looked up."""
-        new = [word for word in dict.fromkeys(words) if word not in self._rest]
-        pieces = self.pieces(new)
-        self._rest |= {word: 0.0 for word, one in zip(new, pieces, strict=True) if len(one) == 1}
-        several = sorted(
-            ((one, word) for word, one in zip(new, pieces, strict=True) if len(one) > 1),
-            key=lambda pair: len(pair[0]),
-        )
-        for at in range(0, len(several), _AT_ONCE):
-            part = several[at : at + _AT_ONCE]
-            _, rest = self._read(None, [(self._start, *one) for one, _ in part], skip=1, last=False)
-            self._rest |= {word: float(log) for (_, word), log in zip(part, rest, strict=True)}
-        return np.array([self._rest[word] for word in words])
-
-    def _read(self, before: Prefixes | None, pieces: Sequence[tuple[int, ...]], skip: int = 0, last: bool = True):
+    def _read(self, before: Prefixes | None, pieces: Sequence[tuple[int, ...]]) -> tuple[Prefixes, np.ndarray]:
         """Reads further pieces after each prefix.
 
         Args:
             before: prefixes; None where there are none.
             pieces: for each the pieces to read, at least one.
-            skip: pieces whose successor is not rated.
-            last: whether the last piece is read too, for what follows it.
 
         Returns:
-            the longer prefixes (None without `last`); for each the log-probability of its pieces but the first.
+            the longer prefixes; for each the log-probability of its pieces but the first.
         """
         import torch
         from transformers import DynamicCache
 
-        read = pieces if last else [one[:-1] for one in pieces]
-        lengths = torch.tensor([len(one) for one in read])
+        lengths = torch.tensor([len(one) for one in pieces])
         width = int(lengths.max())
-        ids = torch.tensor([[*one, *[0] * (width - len(one))] for one in read])
+        ids = torch.tensor([[*one, *[0] * (width - len(one))] for one in pieces])
         new = torch.arange(width) < lengths[:, None]
         self.passes += int(lengths.sum())
         cache = DynamicCache()
-        attended, seen = new, torch.zeros(len(read), dtype=torch.long)
+        attended, seen = new, torch.zeros(len(pieces), dtype=torch.long)
         if before is not None:
             for layer, (key, value) in enumerate(before.keys):
                 cache.update(key, value, layer)
             attended, seen = torch.cat([before.attended, new], dim=1), before.attended.sum(dim=1)
-        positions = seen[:, None] + torch.arange(width).clamp(max=width - 1)
+        positions = seen[:, None] + torch.arange(width)
         with torch.inference_mode():
             hidden = self.model.base_model(
                 input_ids=ids,
                 attention_mask=attended.long(),
                 position_ids=positions,
                 past_key_values=cache,
-                use_cache=last,
+                use_cache=True,
             ).last_hidden_state
             head = self.model.get_output_embeddings()
-            rest = np.zeros(len(read))
-            where = [(n, i) for n, one in enumerate(pieces) for i in range(skip, len(one) - 1)]
+            rest = np.zeros(len(pieces))
+            where = [(n, i) for n, one in enumerate(pieces) for i in range(len(one) - 1)]
             for at in range(0, len(where), _AT_ONCE):
                 rows, steps = map(list, zip(*where[at : at + _AT_ONCE], strict=True))
                 logs = head(hidden[rows, steps]).float()
                 targets = torch.tensor([pieces[n][i + 1] for n, i in zip(rows, steps, strict=True)])
                 chosen = logs.gather(1, targets[:, None])[:, 0] - logs.logsumexp(dim=1)
                 np.add.at(rest, rows, chosen.double().numpy())
-            if not last:
-                return None, rest
-            log_next = head(hidden[torch.arange(len(read)), lengths - 1]).float().log_softmax(dim=1)
+            log_next = head(hidden[torch.arange(len(pieces)), lengths - 1]).float().log_softmax(dim=1)
         keys = [(layer.keys, layer.values) for layer in cache.layers]
         return Prefixes(keys, attended, log_next), rest
 
