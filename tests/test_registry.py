@@ -22,7 +22,10 @@ NEEDS_AN_ENCODER = {
     "contextual bound",
     "density ratio",
     "inversion BERT",
+    "language model",
     "mask inference",
+    "mixture",
+    "mixture without language",
     "noisy channel",
 }
 

@@ -17,6 +17,8 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "density_ratio": ["DensityRatio"],
         "embedding_inversion": ["EmbeddingInversion"],
         "inversion_bert": ["EmpiricalInversion", "InversionBert"],
+        "language_model": ["LanguageModelBayes"],
+        "mixture": ["Mixture"],
         "markov": ["MarkovBayes", "NeighbourBayes"],
         "memory": ["Memory"],
         "mask_inference": ["MaskInference", "MaskedBert", "MaskedReader"],

@@ -85,5 +85,22 @@ ATTACKS = Registry(
             "v",
             line="--",
         ),
+        Entry(
+            "language model",
+            f"{_HERE}.language_model:LanguageModelBayes.against",
+            "language model",
+            "#0096e1",
+            "p",
+            line="-.",
+        ),
+        Entry("mixture", f"{_HERE}.mixture:Mixture.against", "mixture", "#d22d1e", "d"),
+        Entry(
+            "mixture without language",
+            f"{_HERE}.mixture:Mixture.without",
+            "mixture without language",
+            "#d22d1e",
+            "d",
+            line=":",
+        ),
     ),
 )

@@ -53,6 +53,9 @@ SUBSTITUTIONS = {
 }
 """What the default corpora stand for."""
 
+_READS = {"language model", "mixture"}
+_LANGUAGE = "smollm2-135m, instruction-tuned, four bits a weight, in place of the base model in full precision"
+
 _BEAT = 0.5  # seconds between two looks at which cells have ended
 _PATIENCE = 20  # seconds without a result after which a cluster is asked whether it still has workers
 
@@ -281,6 +284,7 @@ def record(cells: list[Cell], folder: Path) -> dict:
         "data": {name: SUBSTITUTIONS.get(name) or corpora.origin(name) for name in sorted(names)},
         "word vectors": "glove-6b-50d, in place of GloVe 840B with 300 dimensions",
         "encoder": f"{encoders.ENCODER}, in place of bert-base-uncased",
+        **({"language model": _LANGUAGE} if _READS & {cell["attack"]["name"] for cell in cells} else {}),
         "recertified": sorted({one["recertified"] for one in made if "recertified" in one}),
         **provenance.describe(one.get("code") for one in made),
     }

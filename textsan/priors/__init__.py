@@ -8,6 +8,7 @@ import lazy_loader
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
+        "language_model": ["LanguageModel"],
         "markov": ["MarkovModel"],
         "unigram": ["Prior"],
         "unseen": ["good_turing", "unseen_mass"],

@@ -1,0 +1,177 @@
+"""The mixture: weights from text that no part has seen, parts left out, and what happens with too little text."""
+
+import numpy as np
+import pytest
+import scipy
+
+from textsan import Channel, Knowledge
+from textsan.attacks import ATTACKS, MarkovBayes, Mixture
+from textsan.attacks import mixture as module
+from textsan.attacks.mixture import STATED, Factors, fit_weights
+from textsan.priors import MarkovModel, Prior
+
+WORDS = [f"w{i}" for i in range(30)]
+
+
+def make_world(seed=0, context=0.05):
+    rng = np.random.default_rng(seed)
+    points = rng.normal(size=(30, 2))
+    logs = -1.2 * np.linalg.norm(points[:, None] - points, axis=2)
+    channel = Channel.from_matrix(scipy.special.softmax(logs, axis=1), WORDS, WORDS)
+    model = MarkovModel.from_arrays(WORDS, rng.dirichlet(np.ones(30)), rng.dirichlet(np.full(30, context), 30))
+    return channel, model
+
+
+def release(channel, docs, seed):
+    rng = np.random.default_rng(seed)
+    return [[WORDS[j] for j in channel.sample(doc, rng.random(len(doc)))] for doc in docs]
+
+
+def attacked(docs):
+    positions = [(d, i) for d, doc in enumerate(docs) for i in range(len(doc))]
+    return positions, [docs[d][i] for d, i in positions]
+
+
+def hits(attack, released, docs):
+    positions, truth = attacked(docs)
+    return np.array([g == x for g, x in zip(attack.reconstruct(released, positions), truth, strict=True)])
+
+
+SMALL = {"reader": False, "language": False, "k": 30}
+
+
+def test_weights_are_a_conditional_logit():
+    """Against scipy on the formula written down again; what is no candidate does not count."""
+    rng = np.random.default_rng(0)
+    values = {"channel": rng.normal(size=(2000, 4)), "frequencies": rng.normal(size=(2000, 4))}
+    true_weights = {"channel": 1.3, "frequencies": 0.4}
+    scores = sum(w * values[name] for name, w in true_weights.items())
+    truth = (scores + rng.gumbel(size=scores.shape)).argmax(axis=1)
+    numbers = np.tile(np.arange(4), (2000, 1))
+    numbers[0] = -1
+    found = fit_weights([Factors(numbers, values)], [truth])
+
+    def loss(weights):
+        logs = scipy.special.log_softmax(np.stack(list(values.values()), axis=2)[1:] @ weights, axis=1)
+        return -logs[np.arange(1999), truth[1:]].sum() + 2 * ((weights - 1) ** 2).sum()
+
+    expected = scipy.optimize.minimize(loss, [0.5, 0.5]).x
+    np.testing.assert_allclose(list(found.values()), expected, atol=1e-3)
+    np.testing.assert_allclose(list(found.values()), list(true_weights.values()), atol=0.15)
+
+
+def test_never_below_its_best_part():
+    """With a chain that can be learnt, and with none."""
+    for context, learns in ((0.05, True), (50.0, False)):
+        channel, model = make_world(1, context)
+        docs, shadow = model.sample(80, seed=2, length=10), model.sample(400, seed=3, length=10)
+        released = release(channel, docs, 4)
+        knowledge = Knowledge(channel, shadow=shadow)
+        mixed = Mixture.against(knowledge, **SMALL, sentences=100)
+        parts = [ATTACKS[name].load()(knowledge) for name in ("unseen mass", "markov")]
+        own = hits(mixed, released, docs)
+        gains = [own.astype(float) - hits(part, released, docs) for part in parts]
+        for gain in gains:
+            assert gain.mean() > -2 * gain.std() / np.sqrt(len(gain))
+        assert (gains[0].mean() > 0.05) == learns  # over the rule that sees no context
+
+
+def test_leak_is_caught(monkeypatch):
+    """Bigrams that have seen the sentences on which their weight is chosen are trusted too much: planted, seen."""
+    channel, model = make_world(5, context=50.0)  # nothing to learn from context
+    shadow = model.sample(40, seed=6, length=10)
+    knowledge = Knowledge(channel, shadow=shadow)
+    honest = Mixture.against(knowledge, **SMALL).weights["bigrams"]
+    everything = module._Maker.__call__
+    monkeypatch.setattr(module._Maker, "__call__", lambda self, docs: everything(self, shadow))
+    leaky = Mixture.against(knowledge, **SMALL).weights["bigrams"]
+    assert leaky > honest + 0.5
+    docs = model.sample(200, seed=7, length=10)
+    released = release(channel, docs, 8)
+    trusting = Mixture.against(knowledge, **SMALL)
+    positions, truth = attacked(docs)
+    logs = {}
+    for weight in (honest, leaky):
+        trusting.weights["bigrams"] = weight
+        found = trusting.posteriors(released, positions, k=30)
+        logs[weight] = np.mean([np.log(found.mapping(at).get(x, 1e-9)) for at, x in enumerate(truth)])
+    assert logs[honest] > logs[leaky] + 0.05
+
+
+def test_weights_chosen_on_attacked_text_promise_too_much():
+    """The planted leak: weights from the answers rate these answers higher than weights from others do."""
+    rng = np.random.default_rng(9)
+    channel, model = make_world(9, context=50.0)
+    docs = model.sample(12, seed=10, length=10)
+    positions, truth = attacked(docs)
+    base = Mixture(channel, Prior(WORDS, np.full(30, 1 / 30)), k=30).factors(release(channel, docs, 11), positions)
+    numbers = np.array([channel.input_index[x] for x in truth])
+    promised, kept = [], []
+    for _ in range(20):
+        noise = {name: rng.normal(size=(120, 30)) for name in ("bigrams", "reader", "language")}
+        halves = [
+            Factors(base.numbers[at], {name: values[at] for name, values in (base.values | noise).items()})
+            for at in (slice(0, 60), slice(60, 120))
+        ]
+        spied, honest = fit_weights(halves[1:], [numbers[60:]]), fit_weights(halves[:1], [numbers[:60]])
+        for weights, likelihoods in ((spied, promised), (honest, kept)):
+            logs = scipy.special.log_softmax(halves[1].scores(weights), axis=1)
+            likelihoods.append(logs[halves[1].numbers == numbers[60:, None]].mean())
+    gap = np.array(promised) - kept
+    assert (gap > 0).all() and gap.mean() > 0.02
+
+
+def test_mixture_never_sees_the_truth():
+    """Other private text, the same shadow: the same weights to the bit."""
+    channel, model = make_world(12)
+    shadow = model.sample(30, seed=13, length=8)
+    weights = [Mixture.against(Knowledge(channel, shadow=shadow, seed=3), **SMALL).weights for _ in range(2)]
+    assert weights[0] == weights[1]
+    other = Mixture.against(Knowledge(channel, shadow=shadow[:-5], seed=3), **SMALL).weights
+    assert other != weights[0]
+
+
+def test_little_shadow_text_is_stated_weights():
+    channel, model = make_world(14)
+    few = Mixture.against(Knowledge(channel, shadow=model.sample(5, seed=1, length=6)), **SMALL)
+    assert few.weights == {name: STATED[name] for name in ("channel", "frequencies", "bigrams")}
+    prior = Mixture.against(Knowledge(channel, prior=model), **SMALL)
+    assert prior.weights == few.weights
+    none = Mixture.against(Knowledge(channel), **SMALL)
+    assert set(none.weights) == {"channel", "frequencies"}
+    left_out = Mixture.against(Knowledge(channel, shadow=[["w0"]]), bigrams=False, **SMALL)
+    assert set(left_out.weights) == {"channel", "frequencies"}
+
+
+def test_with_weight_on_one_part_it_is_that_part():
+    channel, model = make_world(15)
+    docs = model.sample(10, seed=1, length=9)
+    released = release(channel, docs, 2)
+    positions, _ = attacked(docs)
+    bigrams = MarkovBayes(channel, model)
+    only = {"channel": 1.0, "frequencies": 1.0, "bigrams": 1.0}
+    mixed = Mixture(channel, Prior(WORDS, model.unigram), bigrams=bigrams, weights=only, k=30)
+    np.testing.assert_allclose(
+        [mixed.posterior(released[0])[0].get(w, 0) for w in WORDS],
+        [bigrams.posterior(released[0])[0].get(w, 0) for w in WORDS],
+        atol=1e-4,
+    )
+    assert mixed.reconstruct(released, positions) == bigrams.reconstruct(released, positions)
+
+
+def test_bad_input_is_one_line():
+    channel, _ = make_world(0)
+    with pytest.raises(ValueError, match="^weights: 'bigram' is no part; known: channel, "):
+        Mixture(channel, Prior(WORDS, np.full(30, 1 / 30)), weights={"bigram": 1})
+    with pytest.raises(ValueError, match="^sentences: "):
+        Mixture.against(Knowledge(channel, shadow=[["w0"]]), **SMALL, sentences=0)
+
+
+def test_it_reads_with_all_parts(default_data):
+    """The real models, on a few words: every part has a weight, and what was kept is its own original."""
+    from textsan.experiments import problems
+
+    problem = problems.prepare("rt", 3, 60, 8, seed=0, mechanism="custext+", epsilon=2.0)
+    attack = problem.attack("mixture", beam=2, sentences=4)
+    assert set(attack.weights) == set(STATED) and "language_weight" in attack.details
+    assert len(problem.guesses(attack)) == 8

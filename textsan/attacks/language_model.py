@@ -1,0 +1,383 @@
+"""Bayes with a language model for the source: a beam over words, and a posterior for each of them.
+
+For a source q the posterior of a whole sentence is Pr(x_1 .. x_n | y) proportional to q(x_1 .. x_n) prod_t
+Pr(y_t | x_t). A beam keeps the best prefixes at each position. A prefix that it drops is not lost where another
+one with the same last word is kept: it joins that one, as if the source remembered the last word only. So what is
+left is a graph, and forward and backward sums over it give Pr(x_t | y) of every position. This is exact with a
+beam as wide as all sentences; for a Markov chain, with one as wide as the candidates of a position.
+"""
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import scipy
+
+from textsan.attacks.base import Attack, Position
+from textsan.attacks.knowledge import Knowledge
+from textsan.attacks.shadow import WINDOW, windows
+from textsan.channel import Channel, Posterior
+from textsan.models.causal import CAUSAL
+from textsan.priors import LanguageModel, MarkovModel, Prior, good_turing
+from textsan.text import checks
+
+BEAM = 8
+TEMPERATURE, COUNTS = 0.7, 0.5
+"""Weights of the language model and of the attacker's word frequencies where there are such, chosen on `nyt`."""
+
+_ROWS = 192  # prefixes that are read together
+_REMEMBERED = 4096  # sentences whose posteriors are kept: those of one problem, for the next attack on it
+
+
+class LanguageModelBayes(Attack):
+    """Guesses the mode of Pr(x_t | y_1 .. y_n) for sentences that a language model is taken to have written.
+
+    A prefix weighs prod_t Pr(y_t | x_t)^likelihood q(x_t | x_1 .. x_{t-1})^temperature Pr(x_t)^counts: with
+    exponents 1, 1 and 0 it is Bayes' rule for the source q, which needs no text of the attacker's own.
+
+    Args:
+        channel: Pr(y | x), known to the attacker.
+        model: the source: a `LanguageModel`, or a `MarkovModel` with a state for every word.
+        prior: word frequencies of the attacker's own text; None is all words alike.
+        beam: prefixes that are kept a sentence.
+        k: candidates a position, those of most Pr(y | x) Pr(x).
+        mass: candidates are listed up to this share of their sum.
+        temperature: exponent of the source, at least 0.
+        counts: exponent of `prior`, at least 0.
+        likelihood: exponent of the channel, at least 0; with 0 it only says which words are candidates.
+        attacked: words that can stand at attacked positions; None is every input.
+
+    Attributes:
+        details: pieces of the prefixes that were read, or had been read for another attack.
+
+    >>> channel = Channel.from_matrix([[0.5, 0.5], [0.5, 0.5]], inputs=["a", "b"], outputs=["u", "v"])
+    >>> model = MarkovModel.from_arrays(["a", "b", "the"], [0, 0, 1], [[0, 1, 0], [1, 0, 0], [0.75, 0.25, 0]])
+    >>> LanguageModelBayes(channel, model).reconstruct([["the", "v", "u"]], [(0, 1), (0, 2)])
+    ['a', 'b']
+    """
+
+    def __init__(
+        self,
+        channel: Channel,
+        model: LanguageModel | MarkovModel,
+        *,
+        prior: Prior | None = None,
+        beam: int = BEAM,
+        k: int = 20,
+        mass: float = 1.0,
+        temperature: float = 1.0,
+        counts: float = 0.0,
+        likelihood: float = 1.0,
+        attacked: Collection[str] | None = None,
+    ):
+        self.channel = channel
+        self.source = _Chain(model) if isinstance(model, MarkovModel) else model
+        self.beam, self.k = checks.whole("beam", beam, low=1), checks.whole("k", k, low=1)
+        self.mass = checks.number("mass", mass, low=0, high=1)
+        self.temperature = checks.number("temperature", temperature, low=0)
+        self.counts = checks.number("counts", counts, low=0)
+        self.likelihood = checks.number("likelihood", likelihood, low=0)
+        n = len(channel.inputs)
+        probabilities = np.full(n, 1 / n) if prior is None else channel.prior_array(prior)
+        with np.errstate(divide="ignore"):
+            self._log_prior = np.log(probabilities)
+        self.attacked = frozenset(channel.inputs if attacked is None else attacked)
+        self._attackable = np.array([word in self.attacked for word in channel.inputs])
+        self._listed: dict[str, _Candidates] = {}
+        self._pieces = 0
+
+    @classmethod
+    def against(
+        cls,
+        knowledge: Knowledge,
+        *,
+        model: str = CAUSAL,
+        beam: int = BEAM,
+        k: int = 20,
+        mass: float = 0.99,
+        temperature: float | None = None,
+        counts: float | None = None,
+        likelihood: float = 1.0,
+    ) -> "LanguageModelBayes":
+        """The attack with a model by name; its resource "language model", where there is one already.
+
+        Args:
+            knowledge: a channel; shadow text or a prior tells how frequent words are, but need not be there.
+            model: of the registry or the hub.
+            beam, k, mass, likelihood: as for the constructor.
+            temperature, counts: as for the constructor; None is 1 and 0 without shadow text, else `TEMPERATURE`
+                and `COUNTS`.
+        """
+        source = knowledge.resources.get("language model") or LanguageModel.named(model)
+        informed = knowledge.prior is not None or bool(knowledge.shadow)
+        prior = unseen_prior(knowledge) if informed else None
+        return cls(
+            knowledge.channel,
+            source,
+            prior=prior,
+            beam=beam,
+            k=k,
+            mass=mass,
+            temperature=(TEMPERATURE if informed else 1.0) if temperature is None else temperature,
+            counts=(COUNTS if informed else 0.0) if counts is None else counts,
+            likelihood=likelihood,
+            attacked=knowledge.attacked,
+        )
+
+    @property
+    def details(self) -> dict[str, float]:
+        """Pieces of all prefixes that were kept."""
+        return {"pieces": self._pieces}
+
+    def _posteriors(self, docs, positions, k):
+        read = self.read(docs, positions)
+        width = max((len(numbers) for numbers, _ in read), default=0)
+        numbers, logs = np.full((len(positions), width), -1), np.full((len(positions), width), -np.inf)
+        for at, (some, weights) in enumerate(read):
+            numbers[at, : len(some)], logs[at, : len(some)] = some, weights
+        released = [docs[d][i] for d, i in positions]
+        return Posterior.from_scores(positions, released, self.channel.inputs, numbers, logs, k)
+
+    def read(self, docs: Sequence[Sequence[str]], positions: Sequence[Position]) -> list[tuple]:
+        """Candidates of each position that can stand there, with log Pr(x | y_1 .. y_n); none where all is known.
+
+        Args:
+            docs: token lists as they were released.
+            positions: pairs (document, index).
+
+        Returns:
+            for each position numbers of inputs, and their log-probabilities.
+        """
+        wanted = sorted({d for d, _ in positions})
+        parts = [(wanted[n], a, b) for n, a, b in windows([len(docs[d]) for d in wanted], WINDOW)]
+        parts.sort(key=lambda part: part[2] - part[1])
+        self._list({docs[d][i] for d, a, b in parts for i in range(a, b)})
+        found: dict[Position, tuple] = {}
+        sentences = [_Sentence([self._listed[y] for y in docs[d][a:b]], b == len(docs[d])) for d, a, b in parts]
+        keys = [(self.beam, self.temperature, *sentence.key()) for sentence in sentences]
+        memory, size = self.source.memory, max(1, _ROWS // self.beam)
+        new = [at for at, key in enumerate(keys) if key not in memory]
+        for start in range(0, len(new), size):
+            some = new[start : start + size]
+            memory |= zip([keys[at] for at in some], self._beams([sentences[at] for at in some]), strict=True)
+        for (d, a, _), sentence, key in zip(parts, sentences, keys, strict=True):
+            pieces, posteriors = memory[key]
+            self._pieces += pieces
+            for t, (one, logs) in enumerate(zip(sentence.candidates, posteriors, strict=True)):
+                found[d, a + t] = one.numbers[one.attackable], logs[one.attackable]
+        while len(memory) > _REMEMBERED:
+            del memory[next(iter(memory))]
+        return [found[position] for position in positions]
+
+    def _list(self, tokens: Collection[str]) -> None:
+        """The candidates of each released word that has none yet."""
+        new = sorted(token for token in tokens if token not in self._listed)
+        hidden = [y for y in new if y in self.channel.output_index and y not in self.channel.kept]
+        candidates = {y: [] for y in hidden}
+        for group in (self._attackable, ~self._attackable):
+            if hidden and group.any():
+                numbers, joint = self.channel.best_inputs(
+                    np.where(group, self._log_prior, -np.inf), hidden, min(self.k, int(group.sum()))
+                )
+                for y, line, scores in zip(hidden, numbers, joint, strict=True):
+                    candidates[y] += [(n, s) for n, s in zip(line, scores, strict=True) if s > -np.inf]
+        for y in new:
+            scored = sorted(candidates.get(y, ()), key=lambda pair: -pair[1])
+            self._listed[y] = self._candidates(y, scored)
+
+    def _candidates(self, y: str, scored: list[tuple[int, float]]) -> "_Candidates":
+        if not scored:  # kept, or explained by nothing: its own original
+            return _Candidates([y], np.array([-1]), np.zeros(1), np.zeros(1, dtype=bool))
+        numbers, joint = map(np.array, zip(*scored, strict=True))
+        share = np.cumsum(np.exp(joint - scipy.special.logsumexp(joint)))
+        enough = int(np.searchsorted(share, self.mass - 1e-12)) + 1
+        numbers, joint = numbers[:enough], joint[:enough]
+        frequencies = self._log_prior[numbers]
+        logs = self.likelihood * (joint - frequencies) + self.counts * frequencies
+        words = [self.channel.inputs[n] for n in numbers]
+        return _Candidates(words, numbers, logs - logs.max(), self._attackable[numbers])
+
+    def _beams(self, sentences: list["_Sentence"]) -> list[tuple[int, list[np.ndarray]]]:
+        """For some sentences, read together: pieces that were read, and log posteriors of every position."""
+        graphs, pieces = [_Graph() for _ in sentences], [0] * len(sentences)
+        rows = np.arange(len(sentences))  # of the prefixes of all live sentences, sentence by sentence
+        prefixes, owners = self.source.begin(len(sentences)), rows
+        for t in range(max(len(sentence.candidates) for sentence in sentences)):
+            live = [s for s, sentence in enumerate(sentences) if t < len(sentence.candidates)]
+            chosen, words, next_owners = [], [], []
+            for s in live:
+                mine, candidates = np.flatnonzero(owners == s), sentences[s].candidates[t]
+                logs = self.temperature * self.source.log_first(prefixes, mine, candidates.words)
+                parents, columns = graphs[s].grow(logs + candidates.logs, self.beam)
+                chosen += mine[parents].tolist()
+                words += (kept := [candidates.words[c] for c in columns])
+                pieces[s] += sum(map(len, self.source.pieces(kept)))
+                next_owners += [s] * len(parents)
+            prefixes, exact = self.source.advance(prefixes, chosen, words)
+            owners, scores = np.array(next_owners), self.temperature * exact
+            done = np.zeros(len(owners), dtype=bool)
+            for s in live:
+                mine = np.flatnonzero(owners == s)
+                graphs[s].settle(scores[mine], sentences[s].candidates[t].logs)
+                if t == len(sentences[s].candidates) - 1:
+                    end = self.source.log_stop if sentences[s].stops else self.source.log_end
+                    graphs[s].finish(self.temperature * end(prefixes)[mine])
+                    done[mine] = True
+            if done.any() and not done.all():
+                prefixes = self.source.select(prefixes, np.flatnonzero(~done))
+                owners = owners[~done]
+        return [(read, graph.posteriors()) for read, graph in zip(pieces, graphs, strict=True)]
+
+
+class _Candidates(NamedTuple):
+    """Original words of one released word.
+
+    Attributes:
+        words: their list.
+        numbers: which inputs of the channel they are, -1 for a word that is none.
+        logs: likelihood * log Pr(y | x) + counts * log Pr(x), up to a constant.
+        attackable: which can stand at an attacked position.
+    """
+
+    words: list[str]
+    numbers: np.ndarray
+    logs: np.ndarray
+    attackable: np.ndarray
+
+
+class _Sentence(NamedTuple):
+    """What is known of a sentence.
+
+    Attributes:
+        candidates: of each position.
+        stops: whether it ends where they do.
+    """
+
+    candidates: list[_Candidates]
+    stops: bool
+
+    def key(self) -> tuple:
+        """Equal for sentences that have the same posterior."""
+        return (self.stops, *((*one.words, one.logs.tobytes()) for one in self.candidates))
+
+
+class _Graph:
+    """Prefixes of one sentence: those that are kept are nodes; each continuation leads to a node or nowhere."""
+
+    def __init__(self):
+        self._weights = np.zeros(1)  # of the nodes, log
+        self._steps: list[tuple] = []
+
+    def grow(self, logs: np.ndarray, beam: int) -> tuple[np.ndarray, np.ndarray]:
+        """Keeps continuations: the best one of every last word, likeliest words first, then the best of the rest.
+
+        Args:
+            logs: log weights of (node, candidate), about.
+            beam: how many.
+
+        Returns:
+            the nodes and the candidates of those that are kept, best first.
+        """
+        total = self._weights[:, None] + logs
+        order = np.argsort(-total, axis=None, kind="stable")
+        first = np.zeros(len(order), dtype=bool)
+        first[np.unique(order % total.shape[1], return_index=True)[1]] = True
+        order = order[np.sort(np.argsort(~first, kind="stable")[:beam])]
+        self._parents, self._columns = np.unravel_index(order, total.shape)
+        self._logs = logs
+        return self._parents, self._columns
+
+    def settle(self, exact: np.ndarray, emissions: np.ndarray) -> None:
+        """What was kept has been read: exact log weights of these words, then who joins whom."""
+        parents, columns = self._parents, self._columns
+        logs = self._logs
+        logs[parents, columns] = exact + emissions[columns]
+        total = self._weights[:, None] + logs
+        # A dropped continuation goes to the best node with the same last word, to none (-1) where there is none.
+        own = total[parents, columns]
+        target = np.full(logs.shape, -1)
+        for node in np.argsort(own, kind="stable"):  # the best one last
+            target[:, columns[node]] = node
+        target[parents, columns] = np.arange(len(parents))
+        joined = target >= 0
+        weights = np.full(len(parents), -np.inf)
+        np.logaddexp.at(weights, target[joined], total[joined])
+        self._steps.append((self._weights, logs, target))
+        self._weights = weights
+
+    def finish(self, end: np.ndarray) -> None:
+        """log weight of the end of the sentence after each node."""
+        self._end = end
+
+    def posteriors(self) -> list[np.ndarray]:
+        """log Pr(x_t | y) of the candidates of each position, normalised.
+
+        A continuation that leads nowhere is given the mean future of the nodes beside it: what it says of its own
+        word is kept, what comes after says nothing.
+        """
+        future, result = self._end, []
+        for before, logs, target in reversed(self._steps):
+            reached = future[target]
+            weights = scipy.special.softmax(self._mass(before, logs, target, len(future)))
+            mean = scipy.special.logsumexp(future, b=weights)
+            ahead = logs + np.where(target >= 0, reached, mean)
+            total = scipy.special.logsumexp(before[:, None] + ahead, axis=0)
+            result.append(total - scipy.special.logsumexp(total))
+            future = scipy.special.logsumexp(np.where(target >= 0, logs + reached, -np.inf), axis=1)
+        return result[::-1]
+
+    @staticmethod
+    def _mass(before, logs, target, n) -> np.ndarray:
+        joined, weights = target >= 0, np.full(n, -np.inf)
+        np.logaddexp.at(weights, target[joined], (before[:, None] + logs)[joined])
+        return weights
+
+
+class _Chain:
+    """A Markov model as a source of words, one piece each; sentences go on for as long as they are."""
+
+    def __init__(self, model: MarkovModel):
+        self.model, self.memory = model, {}
+        with np.errstate(divide="ignore"):
+            self._initial = np.log(model.initial)
+
+    def begin(self, n: int) -> np.ndarray:
+        return np.full(n, -1)
+
+    def pieces(self, words) -> list[tuple[int]]:
+        return [(self.model.index[word],) for word in words]
+
+    def select(self, prefixes: np.ndarray, rows) -> np.ndarray:
+        return prefixes[rows]
+
+    def log_first(self, prefixes, rows, words) -> np.ndarray:
+        states = np.array([self.model.index[word] for word in words])
+        return np.array([self._log_row(state, states) for state in np.asarray(prefixes)[rows]])
+
+    def advance(self, prefixes, rows, words) -> tuple[np.ndarray, np.ndarray]:
+        states = np.array([self.model.index[word] for word in words])
+        logs = [self._log_row(prefixes[row], np.array([x]))[0] for row, x in zip(rows, states, strict=True)]
+        return states, np.array(logs)
+
+    def log_end(self, prefixes) -> np.ndarray:
+        return np.zeros(len(prefixes))
+
+    log_stop = log_end
+
+    def _log_row(self, state: int, to: np.ndarray) -> np.ndarray:
+        if state < 0:
+            return self._initial[to]
+        row = self.model.seen[[state]].toarray()[0][to] + self.model.backoff_weight[state] * self.model.backoff[to]
+        with np.errstate(divide="ignore"):
+            return np.log(row)
+
+
+def unseen_prior(knowledge: Knowledge) -> Prior:
+    """Word frequencies with a share for unseen words, see `textsan.priors.good_turing`.
+
+    Args:
+        knowledge: shadow text or a prior.
+    """
+    if knowledge.prior is not None:
+        return knowledge.unigram()
+    return good_turing(knowledge.documents, knowledge.channel.inputs)

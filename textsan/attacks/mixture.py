@@ -1,0 +1,329 @@
+"""A log-linear mixture of all that an attacker has: channel, frequencies, bigrams, reader, language model.
+
+    log score(x) = w_1 log Pr(y | x) + w_2 log Pr(x) + w_3 b(x) + w_4 s(x) + w_5 l(x)
+
+where Pr(x) leaves a share to unseen words, s is a reader's estimate of log Pr(c | x) up to a constant, and b and l
+are what a bigram model and a language model add to the context-free posterior: log Pr(x | y_1 .. y_n) of each
+minus log Pr(x | y). The weights make original words of shadow sentences likeliest (a conditional logit), sentences
+whose own words are in none of the counts, bigrams and readers that attack them.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import scipy
+
+from textsan.attacks.base import Attack, Position
+from textsan.attacks.context_free import ContextFreeBayes
+from textsan.attacks.knowledge import Knowledge
+from textsan.attacks.language_model import BEAM, COUNTS, TEMPERATURE, LanguageModelBayes
+from textsan.attacks.markov import MarkovBayes
+from textsan.attacks.shadow import folds, held_out_split, whole_sentences
+from textsan.channel import Channel, Posterior
+from textsan.models.causal import CAUSAL
+from textsan.priors import LanguageModel, MarkovModel, Prior, good_turing
+from textsan.text import checks
+
+STATED = {"channel": 1.0, "frequencies": 1.0, "bigrams": 0.3, "reader": 0.5, "language": 0.6}
+"""Weights for those who cannot fit any, and where those that are fitted start from."""
+
+_SPREAD = 0.5  # standard deviation of the normal prior of each weight around the stated one
+_FOLDS = 2
+_ENOUGH = 10  # whole sentences of shadow text; with fewer the weights are the stated ones
+_FLOOR = np.log(1e-6)  # log posterior of a candidate that a part does not list
+
+
+class Mixture(Attack):
+    """Guesses the word of the largest log-linear score, over the `k` likeliest words of each released one.
+
+    Args:
+        channel: Pr(y | x), known to the attacker.
+        prior: Pr(x), with a share for unseen words.
+        bigrams: an attack with a bigram model; None leaves it out, like the next two.
+        reader: a `NoisyChannel`, whose reader is used.
+        language: a `LanguageModelBayes`.
+        weights: of the parts by name; those that are missing are the stated ones.
+        k: candidates a position.
+        attacked: words that can stand at attacked positions; None is every input that is not kept.
+
+    Attributes:
+        weights: of the parts that are there.
+
+    >>> channel = Channel.from_matrix([[0.6, 0.4], [0.4, 0.6]], inputs=["a", "b"], outputs=["a", "b"])
+    >>> Mixture(channel, Prior(["a", "b"], [0.9, 0.1])).reconstruct([["b"]], [(0, 0)])
+    ['a']
+    """
+
+    def __init__(
+        self,
+        channel: Channel,
+        prior: Prior,
+        *,
+        bigrams: MarkovBayes | None = None,
+        reader=None,
+        language: LanguageModelBayes | None = None,
+        weights: Mapping[str, float] | None = None,
+        k: int = 20,
+        attacked: Collection[str] | None = None,
+    ):
+        self.channel, self.k = channel, checks.whole("k", k, low=1)
+        self.attacked = frozenset(channel.inputs if attacked is None else attacked) - channel.kept
+        self._free = ContextFreeBayes.__new__(ContextFreeBayes)
+        self._free._use(channel, prior, self.attacked)
+        self._contexts = {"bigrams": bigrams, "reader": reader, "language": language}
+        self._contexts = {name: part for name, part in self._contexts.items() if part is not None}
+        given = dict(weights or {})
+        names = ("channel", "frequencies", *self._contexts)
+        if unknown := given.keys() - STATED.keys():
+            raise ValueError(f"weights: {sorted(unknown)[0]!r} is no part; known: {', '.join(STATED)}")
+        self.weights = {name: checks.number(name, given.get(name, STATED[name])) for name in names}
+
+    @classmethod
+    def against(
+        cls,
+        knowledge: Knowledge,
+        *,
+        bigrams: bool = True,
+        reader: bool = True,
+        language: bool = True,
+        model: str = CAUSAL,
+        beam: int = BEAM,
+        k: int = 20,
+        sentences: int = 60,
+    ) -> "Mixture":
+        """The attack, its weights fitted on shadow sentences; with too few of them the stated ones.
+
+        Args:
+            knowledge: a channel and, for weights and for bigrams, shadow text; its resources "adapter", where the
+                reader starts, and "language model", one that is loaded already.
+            bigrams, reader, language: which parts to use.
+            model, beam, k: as of `LanguageModelBayes`.
+            sentences: shadow sentences that the weights are fitted on.
+        """
+        checks.whole("sentences", sentences, low=1)
+        parts = {"bigrams": bigrams, "reader": reader and bool(knowledge.resources.get("adapter"))}
+        if language:
+            source = knowledge.resources.get("language model") or LanguageModel.named(model)
+        else:
+            source = None
+        make = _Maker(cls, knowledge, parts, source, beam, k)
+        attack = make(knowledge.shadow or ())
+        if len(set(whole_sentences(knowledge.shadow or ()))) >= _ENOUGH:
+            attack.weights = make.fit(sentences)
+        return attack
+
+    @classmethod
+    def without(cls, knowledge: Knowledge, *, k: int = 20, sentences: int = 60) -> "Mixture":
+        """The same attack without its language model: what that one adds is the difference.
+
+        Args:
+            knowledge, k, sentences: as for `against`.
+        """
+        return cls.against(knowledge, language=False, k=k, sentences=sentences)
+
+    @property
+    def details(self) -> dict[str, float]:
+        """The weights, and what each part says of itself."""
+        weights = {f"{name}_weight": weight for name, weight in self.weights.items()}
+        language = self._contexts.get("language")
+        return weights | (dict(language.details) if language else {})
+
+    def factors(self, docs: Sequence[Sequence[str]], positions: Sequence[Position]) -> "Factors":
+        """What each part says of the candidates of each position."""
+        numbers, joint, _ = self._free.candidates_at(docs, positions, min(self.k, len(self.channel.inputs)))
+        possible = (numbers >= 0) & (joint > -np.inf)
+        numbers = np.where(possible, numbers, -1)
+        frequencies = np.where(possible, self._free.log_prior[numbers], 0.0)
+        channel = np.where(possible, joint - frequencies, -np.inf)
+        values = {"channel": channel, "frequencies": frequencies}
+        total = scipy.special.logsumexp(np.where(possible, joint, -1e30), axis=1, keepdims=True)
+        free = np.where(possible, joint - total, 0.0)
+        for name, part in self._contexts.items():
+            if name == "reader":
+                said = _reader(part, docs, positions, numbers)
+            elif name == "language":
+                said = _aligned(part.read(docs, positions), numbers) - free
+            else:
+                said = _bigrams(part, docs, positions, numbers) - free
+            values[name] = np.where(possible, said, 0.0)
+        return Factors(numbers, values)
+
+    def _posteriors(self, docs, positions, k):
+        found = self.factors(docs, positions)
+        released = [docs[d][i] for d, i in positions]
+        scores = found.scores(self.weights)
+        return Posterior.from_scores(positions, released, self.channel.inputs, found.numbers, scores, k)
+
+
+class Factors(NamedTuple):
+    """What parts say of the candidates of n positions.
+
+    Attributes:
+        numbers: (n, k) inputs of the channel, -1 for none.
+        values: for each part log factors, (n, k).
+    """
+
+    numbers: np.ndarray
+    values: dict[str, np.ndarray]
+
+    def scores(self, weights: Mapping[str, float]) -> np.ndarray:
+        """The weighted sum, -inf where there is no candidate."""
+        total = sum(
+            weight * np.where(self.numbers >= 0, self.values[name], 0.0) for name, weight in weights.items()
+        )
+        return np.where(self.numbers >= 0, total, -np.inf)
+
+
+def fit_weights(factors: Sequence[Factors], truths: Sequence[np.ndarray]) -> dict[str, float]:
+    """The weights that make original words likeliest: a conditional logit with a normal prior around `STATED`.
+
+    Args:
+        factors: of some positions each.
+        truths: (n,) number of the original word of each; where it is no candidate the position tells nothing.
+
+    Returns:
+        a weight of at least 0 for each part.
+    """
+    names = list(factors[0].values)
+    stated = np.array([STATED[name] for name in names])
+    parts = []
+    for found, true in zip(factors, truths, strict=True):
+        match = (found.numbers == np.asarray(true)[:, None]) & (found.numbers >= 0)
+        known = match.any(axis=1)
+        values = np.stack([found.values[name][known] for name in names], axis=2)
+        possible = found.numbers[known] >= 0
+        parts.append((np.where(possible[:, :, None], values, 0.0), possible, match[known].argmax(axis=1)))
+
+    def loss(weights):
+        total = ((weights - stated) ** 2).sum() / (2 * _SPREAD**2)
+        slope = (weights - stated) / _SPREAD**2
+        for values, possible, right in parts:
+            logs = scipy.special.log_softmax(np.where(possible, values @ weights, -1e30), axis=1)
+            line = np.arange(len(right))
+            total -= logs[line, right].sum()
+            slope = slope + np.einsum("nk,nkf->f", np.exp(logs), values) - values[line, right].sum(axis=0)
+        return total, slope
+
+    found = scipy.optimize.minimize(loss, stated, jac=True, method="L-BFGS-B", bounds=[(0, None)] * len(names))
+    return dict(zip(names, found.x.tolist(), strict=True))
+
+
+class _Maker:
+    """Mixtures of one threat model whose counts and bigrams come from some of the shadow documents."""
+
+    def __init__(self, kind, knowledge: Knowledge, parts: Mapping[str, bool], source, beam: int, k: int):
+        self.kind, self.knowledge, self.parts = kind, knowledge, parts
+        self.source, self.beam, self.k = source, beam, k
+        self.attacked = knowledge.candidates - knowledge.kept
+        self._weight = 1.0
+
+    def __call__(self, docs: Sequence[Sequence[str]], weights=None) -> Mixture:
+        """A mixture that has seen these documents, with stated weights."""
+        channel, granted = self.knowledge.channel, self.knowledge.prior
+        given = {"attacked": self.attacked, "k": self.k}
+        informed = granted is not None or any(docs)
+        prior = self._prior(docs)
+        model = granted if isinstance(granted, MarkovModel) else None
+        if model is None and self.parts["bigrams"] and any(docs):
+            model = MarkovModel.fit(docs, words=channel.inputs)
+        bigrams = reader = language = None
+        if self.parts["bigrams"] and model is not None:
+            bigrams = MarkovBayes(channel, model, weight=_BIGRAMS, k=self.k, attacked=self.attacked)
+        if self.parts["reader"] and any(docs):
+            reader = self._reader(docs)
+        if self.source is not None:
+            exponents = {"temperature": TEMPERATURE, "counts": COUNTS} if informed else {}
+            language = LanguageModelBayes(
+                channel,
+                self.source,
+                prior=prior,
+                beam=self.beam,
+                k=self.k,
+                mass=0.99,
+                attacked=self.attacked,
+                **exponents,
+            )
+        return self.kind(channel, prior, bigrams=bigrams, reader=reader, language=language, **given)
+
+    def fit(self, sentences: int) -> dict[str, float]:
+        """Weights from so many shadow sentences, attacked by what has seen neither them nor their phrases."""
+        shadow, released = self.knowledge.sanitized()
+        share = min(1.0, sentences / len(shadow))
+        chosen = list(range(len(shadow)))
+        if share < 0.9:
+            chosen = held_out_split(shadow, share, self.knowledge.seed)[1]
+        factors, truths = [], []
+        for part in folds([shadow[d] for d in chosen], _FOLDS, self.knowledge.seed):
+            attacked = [chosen[i] for i in part]
+            own = set(whole_sentences(shadow)[attacked])
+            others = [doc for doc, s in zip(shadow, whole_sentences(shadow), strict=True) if s not in own]
+            originals = [shadow[d] for d in attacked]
+            positions = [
+                (d, i) for d, doc in enumerate(originals) for i, x in enumerate(doc) if x in self.attacked
+            ]
+            if not positions or not any(others):
+                continue
+            factors.append(self(others).factors([released[d] for d in attacked], positions))
+            truths.append(np.array([self.knowledge.channel.input_index[originals[d][i]] for d, i in positions]))
+        return fit_weights(factors, truths)
+
+    def _prior(self, docs) -> Prior:
+        channel, granted = self.knowledge.channel, self.knowledge.prior
+        if granted is not None:
+            return self.knowledge.unigram()
+        words = [word for word in channel.inputs if word in self.attacked]
+        if not any(word in self.attacked for doc in docs for word in doc):
+            return Prior(channel.inputs, np.full(len(channel.inputs), 1 / len(channel.inputs)))
+        prior = good_turing(docs, words)
+        # Words that stand at no attacked position are candidates elsewhere: rarely, and of all that is left.
+        everything = good_turing(docs, channel.inputs)
+        inside = np.array([word in self.attacked for word in channel.inputs])
+        weights = np.where(inside, 0.0, everything.probabilities)
+        weights[inside] = prior.aligned(channel.inputs)[inside] * (1 - weights.sum())
+        return Prior(channel.inputs, weights / weights.sum())
+
+    def _reader(self, docs):
+        from textsan.attacks.noisy_channel import NoisyChannel
+        from textsan.text.vocabulary import count_words
+
+        adapter = self.knowledge.resources["adapter"]
+        given = {"adapter": adapter, "k": self.k, "bigrams": False, "attacked": self.attacked}
+        return NoisyChannel(self.knowledge.channel, count_words(docs), **given)
+
+
+_BIGRAMS = 0.75  # of the bigram model against unigram frequencies, within its forward-backward
+
+
+def _bigrams(attack: MarkovBayes, docs, positions, numbers) -> np.ndarray:
+    """log Pr(x_i | y_1 .. y_n) of the candidates, (n, k)."""
+    found = attack.posteriors(docs, positions, k=numbers.shape[1])
+    index, words = attack.channel.input_index, attack.model.words
+    listed = [
+        (np.array([index.get(words[s], -2) for s in line[line >= 0]], dtype=np.intp), logs[line >= 0])
+        for line, logs in zip(found.numbers, found.log_probabilities, strict=True)
+    ]
+    return _aligned(listed, numbers)
+
+
+def _reader(attack, docs, positions, numbers) -> np.ndarray:
+    """s(x, c) of the candidates, 0 where the reader does not list one."""
+    known, rows, _, read, _ = attack._factors(docs, positions)
+    result = np.zeros(numbers.shape)
+    listed = [(row, values) for row, values in zip(rows, read, strict=True)]
+    if len(known):
+        result[known] = _aligned(listed, numbers[known], floor=-np.inf)
+    return np.where(np.isfinite(result), result, 0.0)
+
+
+def _aligned(
+    listed: Sequence[tuple[np.ndarray, np.ndarray]], numbers: np.ndarray, floor: float = _FLOOR
+) -> np.ndarray:
+    """Values in the order of `numbers`, at least `floor`."""
+    result = np.full(numbers.shape, floor)
+    for line, (some, values) in enumerate(listed):
+        if len(some):
+            match = numbers[line][:, None] == some
+            there = match.any(axis=1)
+            result[line, there] = np.maximum(values[match[there].argmax(axis=1)], floor)
+    return result
