@@ -2,8 +2,8 @@
 
 Nothing is run for it. From the definitions that make a cell of a sweep (its mechanism, its attack or task, the
 problem, the scores) every name is followed to where it is defined, through imports, those inside of functions too,
-and through the lazy doors of packages. What a definition does not mention is not followed; a module that is reached
-counts as a whole.
+and through the lazy doors of packages. What a definition does not mention is not followed; a module that is
+reached counts as a whole.
 """
 
 import ast

@@ -3,8 +3,6 @@
 As in both papers; theirs is bert-base-uncased, 3 epochs, 128 pieces, batches of 64 and a rate of 2e-5.
 """
 
-import copy
-
 import numpy as np
 
 from textsan.models import encoders
@@ -52,9 +50,7 @@ def learn(
     with encoders.seeded(seed):
         whole = encoders.load_encoder(pieces.encoder, classes=1 if numbers else 2)
         if model is not None:
-            getattr(whole, whole.base_model_prefix).load_state_dict(
-                copy.deepcopy(model.state_dict()), strict=False
-            )
+            whole.base_model.load_state_dict(model.state_dict(), strict=False)
         optimizer = torch.optim.AdamW(whole.parameters(), lr=learning_rate, weight_decay=0.01)
         steps = epochs * -(-len(train) // batch)
         rate = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: _rate(step, steps))

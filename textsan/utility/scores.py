@@ -1,4 +1,4 @@
-"""How well a task is done: accuracy and correlation with intervals, and paired differences between two learners."""
+"""How well a task is done: accuracy and correlation with intervals, paired differences between two learners."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -66,8 +66,9 @@ class Task:
     ) -> Outcome:
         """Learns from sanitized records and is tested on others, sanitized alike.
 
-        A part of the records, `VALIDATION` of their sources, chooses among models; the test records choose nothing.
-        Of a task with one text, the released form of the records is the very one that attacks see under this seed.
+        A part of the records, `VALIDATION` of their sources, chooses among models; the test records choose
+        nothing. Of a task with one text, the released form of the records is the very one that attacks see under
+        this seed.
 
         Args:
             records: to learn from.
