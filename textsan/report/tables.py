@@ -17,8 +17,8 @@ def load_tables(folder: Path, patterns: str | Sequence[str]) -> pd.DataFrame:
 
     Lines that begin with # are comments. The parameters of a sweep's table become columns, "attack.k",
     "defence.mapping" and "task.text" for example, and four more follow from others: table (the file), shadow_ratio
-    (in percent), own_shadow (the shadow set is of the private text's corpus) and minutes_per_1000 (of 1,000 attacked
-    words).
+    (in percent), own_shadow (the shadow set is of the private text's corpus) and minutes_per_1000 (of 1,000
+    attacked words).
 
     Args:
         folder: where the tables are.
