@@ -7,7 +7,7 @@ import lazy_loader
 
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
-    submodules=["fine_tuning", "frozen"],
+    submodules=["fine_tuning", "frozen", "tasks"],
     submod_attrs={
         "examples": ["Examples", "Pieces"],
         "registry": ["TASKS"],
