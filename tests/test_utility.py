@@ -1,6 +1,8 @@
 """Tasks on sanitized text: what is learnt, what it is scored by, what must not leak, and cells of a sweep."""
 
 import json
+from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -328,3 +330,20 @@ def test_specification_refuses_what_no_task_knows(world, tmp_path):
         cells_of(tmp_path, task={"name": "sentiment", "protocol": "thawed"})
     with pytest.raises(KeyError, match="attack"):
         cells_of(tmp_path, task=..., attack=...)
+
+
+def test_exposure_counts_kept_words_and_is_that_of_a_small_world(world):
+    """Against enumeration: V(X | Y) over all words, kept ones included, less those without a row."""
+    from textsan.experiments.exposure import exposure
+
+    problem = problems.prepare("rt", 60, 20, None, 0, "custext", epsilon=2.0, k=5)
+    docs = [[*doc, "unlisted"] for doc in problem.split.private]
+    problem = replace(problem, split=replace(problem.split, private=docs))
+    counts = Counter(word for doc in docs for word in doc)
+    channel = problem.mechanism.channel
+    joint = np.array(
+        [[counts[x] * p for p in row] for x, row in zip(channel.inputs, channel.matrix(), strict=True)]
+    )
+    assert np.isclose(exposure(problem), joint.max(axis=0).sum() / counts.total())
+    keeping = replace(problem, mechanism=problem.mechanism.with_(keep=frozenset(WORDS)))
+    assert np.isclose(exposure(keeping), 1 - counts["unlisted"] / counts.total())
