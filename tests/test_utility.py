@@ -347,3 +347,15 @@ def test_exposure_counts_kept_words_and_is_that_of_a_small_world(world):
     assert np.isclose(exposure(problem), joint.max(axis=0).sum() / counts.total())
     keeping = replace(problem, mechanism=problem.mechanism.with_(keep=frozenset(WORDS)))
     assert np.isclose(exposure(keeping), 1 - counts["unlisted"] / counts.total())
+
+
+def test_exposure_table_asks_about_the_same_words_under_every_mechanism(world, tmp_path):
+    from textsan.experiments import exposure
+
+    kept = {"name": "custext+", "epsilon": 9, "k": 5}
+    cells = cells_of(tmp_path, defence=["random", kept], attack=..., seed=[0, 1])
+    found = exposure.table(cells)
+    assert len(found) == 4 and (found.exposure <= 1).all()  # a row a released text, not a task
+    same = found[found.defence == "random"]
+    assert np.allclose(same.common, same.vulnerability)  # no made-up word is a stop word
+    assert found.groupby("defence").exposure.mean()["custext+"] > same.exposure.mean()
