@@ -1,8 +1,8 @@
 """What released text gives away on the same words whatever protects them, and of a document in all.
 
 V(X | Y) of the words that a mechanism protects is not comparable between mechanisms that protect others: SanText+
-protects rare words, CusText+ all but stop words. Comparable are V(X | Y) of the words that *all* of them protect, and
-the exposure of a document, in which every word counts, the kept ones too.
+protects rare words, CusText+ all but stop words. Comparable are V(X | Y) of the words that *all* of them protect,
+and the exposure of a document, in which every word counts, the kept ones too.
 
     python -m textsan.experiments.exposure SPEC OUTPUT    # a row for each released text of a sweep
 """
