@@ -2,7 +2,6 @@
 
 import json
 from collections import Counter
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -249,7 +248,7 @@ def test_fine_tuning_learns_a_planted_word_and_repeats_itself(default_data):
 def world(monkeypatch, tiny):
     """Sentences of made-up reviews; the encoder is the tiny one."""
 
-    def split(dataset, n_private, n_shadow, *, seed, **asked):
+    def split(dataset, n_private, n_shadow, seed, **asked):
         made = records(n_private + n_shadow, seed=seed)
         docs = [record.tokens for record in made]
         return Split(docs[:n_private], docs[n_private:], vectors(), tuple(made[:n_private]))
@@ -338,20 +337,20 @@ def test_exposure_counts_kept_words_and_is_that_of_a_small_world(world):
 
     problem = problems.prepare("rt", 60, 20, None, 0, "custext", epsilon=2.0, k=5)
     docs = [[*doc, "unlisted"] for doc in problem.split.private]
-    problem = replace(problem, split=replace(problem.split, private=docs))
     counts = Counter(word for doc in docs for word in doc)
     channel = problem.mechanism.channel
     joint = np.array(
         [[counts[x] * p for p in row] for x, row in zip(channel.inputs, channel.matrix(), strict=True)]
     )
-    assert np.isclose(exposure(problem), joint.max(axis=0).sum() / counts.total())
-    keeping = replace(problem, mechanism=problem.mechanism.with_(keep=frozenset(WORDS)))
-    assert np.isclose(exposure(keeping), 1 - counts["unlisted"] / counts.total())
+    assert np.isclose(exposure(problem.mechanism, docs), joint.max(axis=0).sum() / counts.total())
+    keeping = problem.mechanism.with_(keep=frozenset(WORDS))
+    assert np.isclose(exposure(keeping, docs), 1 - counts["unlisted"] / counts.total())
 
 
-def test_exposure_table_asks_about_the_same_words_under_every_mechanism(world, tmp_path):
+def test_exposure_table_asks_about_the_same_words_under_every_mechanism(world, tmp_path, monkeypatch):
     from textsan.experiments import exposure
 
+    monkeypatch.setattr(exposure, "load_split", problems._split)
     kept = {"name": "custext+", "epsilon": 9, "k": 5}
     cells = cells_of(tmp_path, defence=["random", kept], attack=..., seed=[0, 1])
     found = exposure.table(cells)
@@ -359,3 +358,28 @@ def test_exposure_table_asks_about_the_same_words_under_every_mechanism(world, t
     same = found[found.defence == "random"]
     assert np.allclose(same.common, same.vulnerability)  # no made-up word is a stop word
     assert found.groupby("defence").exposure.mean()["custext+"] > same.exposure.mean()
+
+
+def test_bare_prepared_reader_reads_as_the_encoder_does(default_data):
+    """Words of one piece each, shown as they stand: the same vectors as through the pieces."""
+    from textsan.models.context_model import Reader
+    from textsan.utility.prepared import PreparedReader
+
+    docs = [["a", "good", "film"], ["dull"], ["the", "plot", "is", "bad", "and", "long"]]
+    both = PreparedReader(Reader())
+    own, published = frozen.sentence_vectors(docs, both, both), frozen.sentence_vectors(docs, Pieces())
+    assert np.allclose(own, published, atol=1e-4)
+
+
+def test_slots_hold_what_the_channel_says(default_data):
+    from textsan import Channel
+    from textsan.attacks.expected_embeddings import ExpectedEmbeddings
+    from textsan.models.context_model import Reader
+    from textsan.utility.prepared import PreparedReader
+
+    reader = Reader()
+    channel = Channel.from_matrix([[0.9, 0.1], [0.3, 0.7]], inputs=["good", "bad"], outputs=["good", "bad"])
+    both = PreparedReader(reader, ExpectedEmbeddings(channel, {"good": 4, "bad": 4}, reader, k=2))
+    [[number]] = both.of([["good"]])
+    good, bad = reader.vectors(["good", "bad"])
+    assert np.allclose(both._table[number].detach(), (0.75 * good + 0.25 * bad).detach(), atol=1e-5)

@@ -8,44 +8,49 @@ and the exposure of a document, in which every word counts, the kept ones too.
 """
 
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import pandas as pd
 from tqdm import tqdm
 
-from textsan.experiments import problems, specification
-from textsan.experiments.problems import Problem
+from textsan.experiments import specification
+from textsan.experiments.splits import load_split
 from textsan.leakage import bayes_vulnerability
+from textsan.mechanisms import Mechanism, make_mechanism
 from textsan.priors import Prior
 from textsan.text.vocabulary import count_words
 
+Docs = Sequence[Sequence[str]]
 
-def vulnerability_of(problem: Problem, words: Collection[str]) -> float:
+
+def vulnerability_of(mechanism: Mechanism, docs: Docs, words: Collection[str]) -> float:
     """V(X | Y) under the true frequencies of some of the private words, exact.
 
-    The attacker is told that the word is one of them, so that problems with different protected words compare.
+    The attacker is told that the word is one of them, so that mechanisms with different protected words compare.
 
     Args:
-        problem: of a mechanism whose channel has a formula.
+        mechanism: one whose channel has a formula.
+        docs: the private text, token lists.
         words: among the channel's inputs.
     """
-    channel, counts = problem.mechanism.channel, count_words(problem.split.private)
+    channel, counts = mechanism.channel, count_words(docs)
     asked = {word: counts[word] for word in words if counts[word]}
     return bayes_vulnerability(Prior.from_counts(asked, channel.inputs, alpha_inverse=0), channel)
 
 
-def exposure(problem: Problem) -> float:
+def exposure(mechanism: Mechanism, docs: Docs) -> float:
     """The expected share of the private words, of whatever kind, that the best context-free guess gets right.
 
     The prior is the true one of all words that have a row or are kept. A word without a row becomes a uniform draw
     and counts as never guessed.
 
     Args:
-        problem: of a mechanism whose channel has a formula.
+        mechanism: one whose channel has a formula.
+        docs: the private text, token lists.
     """
-    words, counts = problem.mechanism.channel.inputs, count_words(problem.split.private)
-    return vulnerability_of(problem, words) * sum(counts[word] for word in words) / counts.total()
+    words, counts = mechanism.channel.inputs, count_words(docs)
+    return vulnerability_of(mechanism, docs, words) * sum(counts[word] for word in words) / counts.total()
 
 
 def table(cells: list[specification.Cell]) -> pd.DataFrame:
@@ -58,25 +63,32 @@ def table(cells: list[specification.Cell]) -> pd.DataFrame:
         cells: of `textsan.experiments.specification.read_spec`.
     """
     released = {str(one): one for one in map(specification.released_by, cells)}.values()
-    known: dict[int, frozenset[str]] = {}
-    for shared in released:
-        protected = _prepared(shared).mechanism.protected
-        known[shared["seed"]] = known.get(shared["seed"], protected) & protected
-    rows = []
-    for shared in tqdm(released, desc="exposure", unit="text", disable=None):
-        problem, defence = _prepared(shared), shared["defence"]
-        said = {key: shared[key] for key in ("dataset", "vocabulary", "n_private", "seed")}
-        said |= {"defence": defence["name"], "epsilon": defence.get("epsilon")}
-        common = vulnerability_of(problem, known[shared["seed"]])
-        said |= {"vulnerability": problem.vulnerability, "common": common, "exposure": exposure(problem)}
-        rows.append(said)
+    splits, rows = {}, []
+    for seed in sorted({one["seed"] for one in released}):
+        here = [one for one in released if one["seed"] == seed]
+        made = [_made(one, splits) for one in here]
+        common = frozenset.intersection(*(mechanism.protected for mechanism, _ in made))
+        rows += [_row(one, *pair, common) for one, pair in zip(tqdm(here, disable=None), made, strict=True)]
     return pd.DataFrame(rows)
 
 
-def _prepared(shared: specification.Cell) -> Problem:
-    given, defence = dict(shared), dict(shared["defence"])
-    del given["meaning"], given["defence"]
-    return problems.prepare(**given, attacked=False, mechanism=defence.pop("name"), **defence)
+def _made(shared: specification.Cell, splits: dict) -> tuple[Mechanism, Docs]:
+    """A mechanism as a problem has it, and the private text; nothing is sanitized."""
+    names = ("dataset", "n_private", "n_shadow", "seed", "shadow_dataset", "vocabulary", "split_by", "drawn_from")
+    drawn = {name: shared[name] for name in names}
+    if str(drawn) not in splits:
+        splits[str(drawn)] = load_split(**drawn)
+    split, defence = splits[str(drawn)], dict(shared["defence"])
+    counts = count_words(split.shadow)
+    return make_mechanism(defence.pop("name"), split.embeddings, counts=counts, **defence), split.private
+
+
+def _row(shared: specification.Cell, mechanism: Mechanism, docs: Docs, common: Collection[str]) -> dict:
+    said = {key: shared[key] for key in ("dataset", "vocabulary", "n_private", "seed")}
+    said |= {"defence": shared["defence"]["name"], "epsilon": shared["defence"].get("epsilon")}
+    own = vulnerability_of(mechanism, docs, mechanism.protected)
+    both = vulnerability_of(mechanism, docs, common)
+    return said | {"vulnerability": own, "common": both, "exposure": exposure(mechanism, docs)}
 
 
 def main(specs: list[str], output: str) -> None:

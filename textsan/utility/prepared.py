@@ -1,8 +1,8 @@
 """An encoder prepared for noise: it has learnt to predict original words from sanitized text.
 
 Yue et al. 2021, section 5.4, call that sanitization-aware pretraining. Its objective, the likelihood of original
-words given sanitized ones, is that of the attacker's reader in `textsan.models.context_model`. So a trained adapter
-of that reader is such a model, and this module reads sentences with it for a task.
+words given sanitized ones, is that of the attacker's reader in `textsan.models.context_model`. So a trained
+adapter of that reader is such a model, and this module reads sentences with it for a task.
 """
 
 from types import SimpleNamespace
