@@ -333,7 +333,7 @@ def test_specification_refuses_what_no_task_knows(world, tmp_path):
 
 def test_exposure_counts_kept_words_and_is_that_of_a_small_world(world):
     """Against enumeration: V(X | Y) over all words, kept ones included, less those without a row."""
-    from textsan.experiments.exposure import exposure
+    from textsan.experiments.exposure import exposure, vulnerability_of
 
     problem = problems.prepare("rt", 60, 20, None, 0, "custext", epsilon=2.0, k=5)
     docs = [[*doc, "unlisted"] for doc in problem.split.private]
@@ -343,6 +343,8 @@ def test_exposure_counts_kept_words_and_is_that_of_a_small_world(world):
         [[counts[x] * p for p in row] for x, row in zip(channel.inputs, channel.matrix(), strict=True)]
     )
     assert np.isclose(exposure(problem.mechanism, docs), joint.max(axis=0).sum() / counts.total())
+    own = vulnerability_of(problem.mechanism, problem.split.private, problem.mechanism.protected)
+    assert np.isclose(own, problem.vulnerability)
     keeping = problem.mechanism.with_(keep=frozenset(WORDS))
     assert np.isclose(exposure(keeping, docs), 1 - counts["unlisted"] / counts.total())
 

@@ -11,17 +11,18 @@ import sys
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
 from textsan.experiments import specification
 from textsan.experiments.splits import load_split
-from textsan.leakage import bayes_vulnerability
 from textsan.mechanisms import Mechanism, make_mechanism
-from textsan.priors import Prior
 from textsan.text.vocabulary import count_words
 
 Docs = Sequence[Sequence[str]]
+
+_BLOCK = 256  # rows held at a time
 
 
 def vulnerability_of(mechanism: Mechanism, docs: Docs, words: Collection[str]) -> float:
@@ -34,9 +35,14 @@ def vulnerability_of(mechanism: Mechanism, docs: Docs, words: Collection[str]) -
         docs: the private text, token lists.
         words: among the channel's inputs.
     """
-    channel, counts = mechanism.channel, count_words(docs)
-    asked = {word: counts[word] for word in words if counts[word]}
-    return bayes_vulnerability(Prior.from_counts(asked, channel.inputs, alpha_inverse=0), channel)
+    counts = count_words(docs)
+    asked = [word for word in words if counts[word]]
+    weights = np.array([counts[word] for word in asked], dtype=float)
+    best = np.zeros(len(mechanism.channel.outputs))
+    for at in range(0, len(asked), _BLOCK):  # rows of the words that occur, not of the whole vocabulary
+        rows = mechanism.channel.rows(asked[at : at + _BLOCK])
+        np.maximum(best, (weights[at : at + _BLOCK, None] * rows).max(axis=0), out=best)
+    return float(best.sum() / weights.sum())
 
 
 def exposure(mechanism: Mechanism, docs: Docs) -> float:
