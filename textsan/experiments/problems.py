@@ -12,9 +12,16 @@ from textsan.attacks.gate import Gate, flat
 from textsan.evaluation import sensitive_positions, words_at
 from textsan.experiments.splits import PUBLIC, Split, load_split
 from textsan.experiments.training import leaving_out
+from textsan.leakage import bayes_vulnerability
 from textsan.mechanisms import Mechanism, make_mechanism
+from textsan.mechanisms.noise import NoiseMechanism
+from textsan.text.corpora import load_dataset
 from textsan.text.names import find_names
 from textsan.text.vocabulary import count_words
+from textsan.utility import TASKS, Outcome
+
+TESTED_ON = "dev"
+"""The split on whose records a task is tested: that of GLUE which has labels."""
 
 TESTS = 3000
 """Pairs on which a detector is tested."""
@@ -31,14 +38,18 @@ class Problem:
         split: private and shadow documents, and the vocabulary.
         mechanism: what sanitized the private ones.
         knowledge: what the attacker is granted: the channel, the shadow documents, the mechanism to try on them,
-            and, as in Tong et al. 2024, which words can stand at attacked positions.
+            and, as in Tong et al. 2024, which words can stand at attacked positions; None where nobody attacks.
         truth: what was sanitized, for bounds and scores alone.
+        dataset: name of the private text's data set, whose other splits a task is tested on.
+        seed: of what the owner draws.
     """
 
     split: Split
     mechanism: Mechanism
-    knowledge: Knowledge
+    knowledge: Knowledge | None
     truth: Truth
+    dataset: str = ""
+    seed: int = 0
 
     @property
     def released(self) -> list[list[str]]:
@@ -85,6 +96,32 @@ class Problem:
         entry = ATTACKS[name]
         make = entry.load()
         return make(self.knowledge, self.truth, **settings) if entry.is_bound else make(self.knowledge, **settings)
+
+    def utility(self, name: str, *, model=None, **settings) -> Outcome:
+        """How well a task is learnt from the private text as it was released.
+
+        The owner learns from the sanitized private sentences and is tested on other ones of the data set,
+        sanitized alike; so an attack and a task speak of the same released text.
+
+        Args:
+            name: a key of `TASKS`.
+            model: as for `Task.learn`.
+            settings: the task's own, by name.
+
+        Raises:
+            KeyError: unknown name, or a data set without the split `TESTED_ON`.
+            ValueError: a setting that does not fit, or records without what the task reads.
+        """
+        task, tests = TASKS[name].load()(**settings), load_dataset(self.dataset, TESTED_ON)
+        return task.learn(self.split.records, tests, self.mechanism, seed=self.seed, model=model)
+
+    @property
+    def vulnerability(self) -> float | None:
+        """V(X | Y) under the true frequencies of all attacked words, exact; None where there is no formula."""
+        if isinstance(self.mechanism, NoiseMechanism):
+            return None
+        channel = self.mechanism.channel
+        return bayes_vulnerability(self.truth.prior(channel.inputs), channel)
 
     def guesses(self, attack: Attack | str, **settings) -> list[str]:
         """A guess for each attacked position.
@@ -187,6 +224,7 @@ def prepare(
     vocabulary: int | str = PUBLIC,
     split_by: str = "source",
     drawn_from: str = "train",
+    attacked: bool = True,
     **given,
 ) -> Problem:
     """The problem that all attacks of a family share: sentences, positions and draws follow from the seed alone.
@@ -205,6 +243,8 @@ def prepare(
         shadow_dataset: data set that the shadow sentences are of; None is the same one.
         targets: one of `TARGETS`.
         vocabulary, split_by, drawn_from: as of `load_split`.
+        attacked: whether anybody attacks. Where nobody does the channel is not made, which of a mechanism that
+            adds noise to vectors takes an hour for 20,000 words; tasks do without.
         **given: the mechanism's parameters.
 
     Raises:
@@ -230,13 +270,13 @@ def prepare(
             )
         chosen = np.random.default_rng(seed).choice(len(positions), n_positions, replace=False)
         positions = [positions[i] for i in sorted(chosen)]
-    knowledge = Knowledge.of(
-        made,
-        shadow=split.shadow,
-        attacked=made.protected,
-        targets=gamma,
-        seed=seed,
-        first=len(split.private),  # draws of their own, under the same seed
-        resources={"adapter": leaving_out(dataset), "embeddings": split.embeddings},
-    )
-    return Problem(split, made, knowledge, Truth(split.private, released, positions, population))
+    granted = {
+        "shadow": split.shadow,
+        "attacked": made.protected,
+        "targets": gamma,
+        "seed": seed,
+        "first": len(split.private),  # draws of their own, under the same seed
+        "resources": {"adapter": leaving_out(dataset), "embeddings": split.embeddings},
+    }
+    knowledge = Knowledge.of(made, **granted) if attacked else None
+    return Problem(split, made, knowledge, Truth(split.private, released, positions, population), dataset, seed)

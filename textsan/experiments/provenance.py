@@ -1,9 +1,9 @@
 """The code behind a result: which modules its numbers came from, and which of them have changed since.
 
-Nothing is run for it. From the definitions that make a cell of a sweep (its mechanism, its attack, the problem,
-the scores) every name is followed to where it is defined, through imports, those inside of functions too, and
-through the lazy doors of packages. What a definition does not mention is not followed; a module that is reached
-counts as a whole.
+Nothing is run for it. From the definitions that make a cell of a sweep (its mechanism, its attack or task, the
+problem, the scores) every name is followed to where it is defined, through imports, those inside of functions too,
+and through the lazy doors of packages. What a definition does not mention is not followed; a module that is
+reached counts as a whole.
 """
 
 import ast
@@ -20,13 +20,14 @@ import yaml
 from textsan.attacks import ATTACKS
 from textsan.mechanisms import MECHANISMS
 from textsan.text.fingerprints import fingerprint
+from textsan.utility import TASKS
 
 UNRECORDED = "code that is not recorded"
 EVERYTHING = "*"
 _NO_FILE = "no file"  # code of a notebook, say: it cannot be told from other code, so that it is never the same
 _ROOTS = (("textsan.experiments.problems", "prepare"), ("textsan.evaluation", EVERYTHING))
 # Tables that name every constructor: a cell uses one entry of each, and starts from that.
-_TABLES = {"MECHANISMS", "ATTACKS"}
+_TABLES = {"MECHANISMS", "ATTACKS", "TASKS"}
 
 Code = dict[str, str]  # fingerprints by path
 
@@ -41,7 +42,9 @@ def code_of(cell: Mapping) -> Code:
 
 
 def _constructors(cell: Mapping) -> Iterator[tuple[str, str]]:
-    for known, part in ((MECHANISMS, "defence"), (ATTACKS, "attack")):
+    for known, part in ((MECHANISMS, "defence"), (ATTACKS, "attack"), (TASKS, "task")):
+        if part not in cell:
+            continue
         entry = known[cell[part]["name"]]
         yield entry.origin
         if entry.plugin:

@@ -11,14 +11,18 @@
 `plugins: my_module.py`, or a list, names files (from the folder of the specification) or modules that register
 mechanisms and attacks of one's own.
 
-Every value may be one or a list; the grid is the product of them. `n_positions`, a number of attacked positions,
-may be left out (all of them), and so may `seed` (0), `shadow_dataset` (where the attacker's sentences are of
-another data set than the private ones), `split_by` (source, so that the attacker has no text of what the private
-text is of; or line, as the released code draws), `drawn_from` (train; or all the rows there are), `vocabulary`
-(20000, so many of the most frequent words of the embeddings; or data, every word of the data set), `targets`
-(protected; or census or presidio, the personal names that this finder finds among the protected words), `meaning`
-(none; or an encoder, all-minilm-l6-v2 for example, that says which words mean about the same) and the parameters
-that have a default.
+Beside `attack`, or in its place, there may be `task`, what the released text is to be good for:
+
+    task: [sentiment, {name: sentiment, text: original}]
+
+Every value may be one or a list; the grid is the product of them, once with the attacks and once with the tasks.
+`n_positions`, a number of attacked positions, may be left out (all of them), and so may `seed` (0),
+`shadow_dataset` (where the attacker's sentences are of another data set than the private ones), `split_by`
+(source, so that the attacker has no text of what the private text is of; or line, as the released code draws),
+`drawn_from` (train; or all the rows there are), `vocabulary` (20000, so many of the most frequent words of the
+embeddings; or data, every word of the data set), `targets` (protected; or census or presidio, the personal names
+that this finder finds among the protected words), `meaning` (none; or an encoder, all-minilm-l6-v2 for example,
+that says which words mean about the same) and the parameters that have a default.
 """
 
 import hashlib
@@ -40,6 +44,7 @@ from textsan.text import assets, checks
 from textsan.text.corpora import SPLIT_BY, load_dataset
 from textsan.text.plugins import load_plugin
 from textsan.text.registry import Registry
+from textsan.utility import TASKS
 
 _NUMBERS = {
     "n_private": partial(checks.whole, low=1),
@@ -51,9 +56,10 @@ _CHOICES = {"split_by": SPLIT_BY, "drawn_from": DRAWN_FROM, "targets": problems.
 _DEFAULTS = {"shadow_dataset": None, "split_by": "source", "drawn_from": "train", "vocabulary": PUBLIC}
 _DEFAULTS |= {"targets": "protected", "meaning": None, "n_positions": None, "seed": 0}
 _TESTS = partial(checks.whole, low=1)
-_KEYS = ("dataset", "shadow_dataset", *_CHOICES, "vocabulary", "meaning", *_NUMBERS, "defence", "attack")
+_KEYS = ("dataset", "shadow_dataset", *_CHOICES, "vocabulary", "meaning", *_NUMBERS, "defence")
+_ASKED = {"attack": ATTACKS, "task": TASKS}
 
-Cell = dict  # a value for each of _KEYS; defence and attack are their name and parameters
+Cell = dict  # a value for each of _KEYS, and either an attack or a task; these and defence are name and parameters
 
 
 def read_spec(path: Path) -> list[Cell]:
@@ -74,11 +80,12 @@ def read_spec(path: Path) -> list[Cell]:
         raise ValueError(f"spec: {path} is no mapping; its keys are {', '.join(_KEYS)}")
     _load_plugins(spec.pop("plugins", []), Path(path).parent)
     for key in spec:
-        if key not in _KEYS:
-            raise KeyError(f"spec: key {key!r} is unknown; known: {', '.join(_KEYS)}, plugins")
+        if key not in (*_KEYS, *_ASKED):
+            raise KeyError(f"spec: key {key!r} is unknown; known: {', '.join((*_KEYS, *_ASKED))}, plugins")
     missing = [key for key in _KEYS if key not in spec and key not in _DEFAULTS]
+    missing += [] if {*_ASKED} & {*spec} else ["attack"]
     if missing:
-        raise KeyError(f"spec: key {missing[0]!r} is missing; known: {', '.join(_KEYS)}")
+        raise KeyError(f"spec: key {missing[0]!r} is missing; known: {', '.join((*_KEYS, *_ASKED))}")
     spec = _DEFAULTS | spec
     axes = {key: _values(key, spec[key], _name, optional=key in _DEFAULTS) for key in _KEYS[:2]}
     for name in {name for names in axes.values() for name in names if name}:
@@ -89,9 +96,12 @@ def read_spec(path: Path) -> list[Cell]:
     axes["meaning"] = _values("meaning", spec["meaning"], _encoder, optional=True)
     for key, check in _NUMBERS.items():
         axes[key] = _values(key, spec[key], check, optional=_DEFAULTS.get(key, 0) is None)
-    for key, known in (("defence", MECHANISMS), ("attack", ATTACKS)):
-        axes[key] = [choice for entry in _listed(key, spec[key]) for choice in _choices(key, entry, known)]
-    cells = (dict(zip(axes, values, strict=True)) for values in product(*axes.values()))
+    axes["defence"] = _all_choices("defence", spec["defence"], MECHANISMS)
+    cells = []
+    for key, known in _ASKED.items():
+        if key in spec:
+            grid = axes | {key: _all_choices(key, spec[key], known)}
+            cells += [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
     return list({cell_name(cell): cell for cell in cells}.values())
 
 
@@ -124,8 +134,12 @@ def _values(key: str, value, check, *, optional: bool) -> list:
     return [None if optional and one is None else check(key, one) for one in _listed(key, value)]
 
 
+def _all_choices(key: str, value, known: Registry) -> list[dict]:
+    return [choice for entry in _listed(key, value) for choice in _choices(key, entry, known)]
+
+
 def _choices(key: str, entry, known: Registry) -> Iterator[dict]:
-    """What one defence or attack of a specification stands for: its parameters, lists expanded."""
+    """What one defence, attack or task of a specification stands for: its parameters, lists expanded."""
     entry = entry if isinstance(entry, dict) else {"name": entry}
     name = entry.get("name")
     if not isinstance(name, str) or name not in known:
@@ -148,9 +162,14 @@ def _choices(key: str, entry, known: Registry) -> Iterator[dict]:
         yield {"name": name, **dict(zip(axes, values, strict=True))}
 
 
+def released_by(cell: Cell) -> Cell:
+    """What a cell says of its released text: equal for all attacks and tasks that share it."""
+    return {key: cell[key] for key in _KEYS}
+
+
 def cell_name(cell: Cell) -> str:
     """File name of a cell without its suffix: readable, and a hash of all that defines it."""
     digest = hashlib.sha256(json.dumps(cell, sort_keys=True).encode()).hexdigest()[:12]
-    defence, attack = cell["defence"], cell["attack"]
-    name = f"{cell['dataset']}-{defence['name']}-{defence.get('epsilon', 0):g}-{attack['name']}-{cell['seed']}"
+    defence, asked = cell["defence"], cell["task" if "task" in cell else "attack"]
+    name = f"{cell['dataset']}-{defence['name']}-{defence.get('epsilon', 0):g}-{asked['name']}-{cell['seed']}"
     return f"{re.sub(r'[^a-z0-9.+-]+', '_', name.lower())}-{digest}"

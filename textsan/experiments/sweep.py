@@ -1,9 +1,10 @@
 """Sweeps: a grid of cells, each with a result file of its own, so that a killed sweep goes on where it stopped.
 
-Cells that differ in the attack alone are a family: they share sentences, positions and sanitized text, and one
-worker computes them together. A result is a json file (written last: where it is, the cell is done) and an npz
-file of what was hit at each position; until then the state of a long training is kept there. The json holds a
-fingerprint of each module that made it, so that a sweep knows which cells its code would make anew.
+Cells that differ in the attack or the task alone are a family: they share sentences, positions and sanitized text,
+and one worker computes them together. A result is a json file (written last: where it is, the cell is done) and an
+npz file of what was hit at each position, or of what was answered in each test example; until then the state of a
+long training is kept there. The json holds a fingerprint of each module that made it, so that a sweep knows which
+cells its code would make anew.
 """
 
 import io
@@ -36,12 +37,13 @@ from textsan.attacks import ATTACKS
 from textsan.evaluation import Estimate, bootstrap_mean, means_the_same, words_at
 from textsan.experiments import problems, provenance
 from textsan.experiments.cluster import connect
-from textsan.experiments.specification import Cell, cell_name
+from textsan.experiments.specification import Cell, cell_name, released_by
 from textsan.mechanisms import MECHANISMS
 from textsan.models import encoders
 from textsan.text import corpora, extras, plugins
 from textsan.text.embeddings import Embeddings
 from textsan.text.registry import Entry
+from textsan.utility import TASKS
 
 _log = logging.getLogger(__name__)
 
@@ -160,9 +162,7 @@ def compute(
     stored.mkdir(parents=True, exist_ok=True)
     families: dict[str, Family] = {}
     for cell in cells:
-        family = families.setdefault(
-            json.dumps(cell | {"attack": None}), Family([], [], plugged_in(), plugins.loaded())
-        )
+        family = families.setdefault(json.dumps(released_by(cell)), Family([], [], plugged_in(), plugins.loaded()))
         family.cells.append(cell)
         family.codes.append(provenance.code_of(cell))
     total, failures = of or len(cells), []
@@ -233,7 +233,7 @@ def table(cells: list[Cell], folder: Path, baselines: Sequence[str] = ()) -> pd.
     rows = []
     for cell in computed:
         row = load_result(cell, folder)["row"]
-        for attack in others:
+        for attack in others if "attack" in cell else []:
             other = cell | {"attack": attack}
             if other in computed and other != cell:
                 name, gain = f"over {attack['name']}", _difference(cell, other, folder)
@@ -247,21 +247,21 @@ _SHARED = "dataset shadow_dataset split_by drawn_from vocabulary targets n_priva
 
 def labels(cell: Cell) -> dict:
     """The columns of the table that say which cell a row is."""
-    defence, attack = dict(cell["defence"]), dict(cell["attack"])
+    defence, kind = dict(cell["defence"]), "task" if "task" in cell else "attack"
+    asked = dict(cell[kind])
     return {
         **{key: cell[key] for key in _SHARED},
         "defence": defence.pop("name"),
         "epsilon": defence.pop("epsilon", None),
         "defence_parameters": json.dumps(defence),
-        "attack": attack.pop("name"),
-        "attack_parameters": json.dumps(attack),
+        kind: asked.pop("name"),
+        f"{kind}_parameters": json.dumps(asked),
     }
 
 
 def _attack(name: str, cells: list[Cell]) -> dict:
-    found = list(
-        {json.dumps(cell["attack"]): cell["attack"] for cell in cells if cell["attack"]["name"] == name}.values()
-    )
+    attacks = [cell["attack"] for cell in cells if "attack" in cell]
+    found = list({json.dumps(attack): attack for attack in attacks if attack["name"] == name}.values())
     if len(found) != 1:
         raise ValueError(f"over: {name!r} is {len(found)} attacks of the sweep; name one that is there just once")
     return found[0]
@@ -354,19 +354,22 @@ class Family(NamedTuple):
     Attributes:
         cells: the cells.
         codes: what code makes each of them.
-        plugged: mechanisms and attacks that the worker does not know by itself.
+        plugged: mechanisms, attacks and tasks that the worker does not know by itself.
         plugins: those that the worker must import.
     """
 
     cells: list[Cell]
     codes: list[provenance.Code]
-    plugged: tuple[list[Entry], list[Entry]]
+    plugged: tuple[list[Entry], ...]
     plugins: dict[str, str]
 
 
-def plugged_in() -> tuple[list[Entry], list[Entry]]:
-    """Mechanisms and attacks of this process that another one does not know by itself."""
-    return MECHANISMS.plugged_in, ATTACKS.plugged_in
+_REGISTRIES = (MECHANISMS, ATTACKS, TASKS)
+
+
+def plugged_in() -> tuple[list[Entry], ...]:
+    """Mechanisms, attacks and tasks of this process that another one does not know by itself."""
+    return tuple(registry.plugged_in for registry in _REGISTRIES)
 
 
 def _computed(families: list[Family], stored: Path, workers: int, cluster) -> Iterator[tuple[int, list[str]]]:
@@ -410,28 +413,57 @@ def _computed_by(cluster, families: list[Family], stored: Path) -> Iterator[tupl
 
 
 def _run_family(family: Family, stored: Path) -> tuple[int, list[str]]:
-    """In a worker: all attacks on one sanitized text; how many cells, and a line for each that failed."""
+    """In a worker: all that is asked of one sanitized text; how many cells, a line for each that failed."""
     failures, cells = [], family.cells
     try:
         plugins.load_same(family.plugins)
-        for registry, entries in zip((MECHANISMS, ATTACKS), family.plugged, strict=True):
+        for registry, entries in zip(_REGISTRIES, family.plugged, strict=True):
             for entry in entries:
                 registry.add(entry)
-        shared = {key: value for key, value in cells[0].items() if key not in ("defence", "attack", "meaning")}
-        defence, meaning = dict(cells[0]["defence"]), cells[0]["meaning"]
-        problem = problems.prepare(**shared, mechanism=defence.pop("name"), **defence)
+        shared = released_by(cells[0])
+        defence, meaning = dict(shared.pop("defence")), shared.pop("meaning")
+        attacked = any("attack" in cell for cell in cells)
+        problem = problems.prepare(**shared, attacked=attacked, mechanism=defence.pop("name"), **defence)
         judge = encoders.input_embeddings(problem.split.embeddings.words, meaning) if meaning else None
     except Exception as error:
         return len(cells), [_line(cell, error) for cell in cells]
     for cell, code in zip(cells, family.codes, strict=True):
         try:
-            _run_cell(cell, problem, judge, stored, code)
+            if "task" in cell:
+                _run_task(cell, problem, stored, code)
+            else:
+                _run_attack(cell, problem, judge, stored, code)
         except Exception as error:
             failures.append(_line(cell, error))
     return len(cells), failures
 
 
-def _run_cell(
+def _run_task(cell: Cell, problem: problems.Problem, stored: Path, code: provenance.Code) -> None:
+    parameters = dict(cell["task"])
+    start = time.perf_counter()
+    outcome = problem.utility(parameters.pop("name"), **parameters)
+    seconds = time.perf_counter() - start
+    estimate = outcome.estimate(seed=cell["seed"])
+    row = {
+        **labels(cell),
+        "metric": outcome.metric,
+        "n_test": len(outcome.truths),
+        "utility": estimate.value,
+        "utility_low": estimate.low,
+        "utility_high": estimate.high,
+        "validation": outcome.validation,
+        "best_on_test": outcome.best_on_test,
+        "chance": outcome.chance,
+        "vulnerability": problem.vulnerability,
+        "coverage": problem.coverage,
+        "right": outcome.right,
+        "seconds": round(seconds, 3),
+    }
+    arrays = {"truth": outcome.truths, "answer": outcome.answers, "source": outcome.sources}
+    _store(cell, row, arrays, stored, code)
+
+
+def _run_attack(
     cell: Cell, problem: problems.Problem, judge: Embeddings | None, stored: Path, code: provenance.Code
 ) -> None:
     parameters = dict(cell["attack"])
@@ -474,6 +506,12 @@ def _run_cell(
         "seconds": round(seconds, 3),
         **details,
     }
+    _store(cell, row, arrays, stored, code)
+    checkpoint.unlink(missing_ok=True)
+
+
+def _store(cell: Cell, row: dict, arrays: dict[str, np.ndarray], stored: Path, code: provenance.Code) -> None:
+    """Writes what a cell found; the json last, because where it is the cell is done."""
     versions = {"python": platform.python_version()}
     versions |= {name: version(name) for name in ("textsan", "numpy", "scipy", "torch") if find_spec(name)}
     hits = io.BytesIO()
@@ -483,7 +521,6 @@ def _run_cell(
     hardware = f"{platform.machine()}, {joblib.cpu_count()} cores"
     result = {"cell": cell, "row": row, "versions": versions, "hardware": hardware, "code": code}
     write_whole(stored / f"{name}.json", (json.dumps(result, indent=1) + "\n").encode())
-    checkpoint.unlink(missing_ok=True)
 
 
 def _line(cell: Cell, error: Exception) -> str:

@@ -15,9 +15,10 @@ _WIDTH = 3.919927969080108  # of a 95 % interval, in standard errors
 def load_tables(folder: Path, patterns: str | Sequence[str]) -> pd.DataFrame:
     """Rows of all tables of a folder that match; an empty frame where none does.
 
-    Lines that begin with # are comments. The parameters of a sweep's table become columns, "attack.k" and
-    "defence.mapping" for example, and four more follow from others: table (the file), shadow_ratio (in percent),
-    own_shadow (the shadow set is of the private text's corpus) and minutes_per_1000 (of 1,000 attacked words).
+    Lines that begin with # are comments. The parameters of a sweep's table become columns, "attack.k",
+    "defence.mapping" and "task.text" for example, and four more follow from others: table (the file), shadow_ratio
+    (in percent), own_shadow (the shadow set is of the private text's corpus) and minutes_per_1000 (of 1,000
+    attacked words).
 
     Args:
         folder: where the tables are.
@@ -35,10 +36,10 @@ def _read(path: Path) -> pd.DataFrame:
         while file.readline().startswith("#"):
             above += 1
     frame = pd.read_csv(path, skiprows=above)
-    for kind in ("defence", "attack"):
+    for kind in ("defence", "attack", "task"):
         column = f"{kind}_parameters"
         if column in frame:
-            given = [json.loads(text) for text in frame[column]]
+            given = [json.loads(text) for text in frame[column].fillna("{}")]
             for name in dict.fromkeys(name for one in given for name in one):
                 frame[f"{kind}.{name}"] = pd.Series([one.get(name) for one in given], dtype=object)
     if {"n_shadow", "n_private"} <= {*frame}:

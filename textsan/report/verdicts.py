@@ -53,6 +53,7 @@ NOT_COMPARABLE = {
     "unstated": "the paper does not state what it is measured on",
     "corpus": "other text, another list of words, or another routine",
     "positions": "the two rates of ours are from different positions",
+    "protocol": "another encoder, not fine-tuned, that has learnt from far fewer sentences",
     "reach": "our grid of epsilon does not reach the published success",
 }
 """Why a number of ours, or of the paper, cannot be compared: one of these, and nothing else."""

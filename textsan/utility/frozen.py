@@ -1,0 +1,115 @@
+"""The frozen protocol: an encoder's vectors, never trained, and a logistic or ridge head on them.
+
+It costs one reading of every text, so that a cell of a grid takes seconds. It measures what a fixed reader still
+finds in sanitized text; a fine-tuned encoder may adapt to the noise, and does so in `fine_tuning`.
+"""
+
+import warnings
+from collections.abc import Sequence
+
+import numpy as np
+
+from textsan.models import encoders
+from textsan.utility.examples import Docs, Examples, Pieces
+from textsan.utility.scores import Outcome, score
+
+STRENGTHS = (0.1, 1.0, 10.0, 100.0)
+"""Inverse weights of the head's penalty, of which the validation part chooses."""
+_AT_ONCE = 64  # texts a forward
+
+
+def sentence_vectors(docs: Docs, pieces: Pieces, model=None) -> np.ndarray:
+    """Mean of an encoder's last layer over the pieces of each text, scaled to length 1; (n, d) float32.
+
+    That is how the default encoder was trained to be read (Reimers and Gurevych 2019).
+
+    Args:
+        docs: token lists.
+        pieces: how words are cut.
+        model: an encoder; None is the one that the pieces are of, as it was published.
+    """
+    import torch
+
+    model = model or encoders.load_encoder(pieces.encoder)
+    room = pieces.longest - 2
+    ids = [[pieces.first, *doc[:room], pieces.last] for doc in pieces.of(docs)]
+    order = np.argsort([len(one) for one in ids], kind="stable")
+    vectors = np.empty((len(ids), model.config.hidden_size), dtype=np.float32)
+    for start in range(0, len(order), _AT_ONCE):
+        some = order[start : start + _AT_ONCE]
+        parts = [torch.tensor(ids[i]) for i in some]
+        read = torch.nn.utils.rnn.pad_sequence(parts, batch_first=True)
+        attended = torch.arange(read.shape[1]) < torch.tensor([[len(part)] for part in parts])
+        with torch.inference_mode(), encoders.half_precision(read.device):
+            hidden = model(input_ids=read, attention_mask=attended.long()).last_hidden_state.float()
+        mean = (hidden * attended[:, :, None]).sum(1) / attended.sum(1, keepdim=True)
+        vectors[some] = torch.nn.functional.normalize(mean, dim=1).numpy()
+    return vectors
+
+
+def features(examples: Examples, pieces: Pieces, model=None) -> np.ndarray:
+    """What the head sees: u of a text; u, v, |u - v| and u v of a pair (Conneau et al. 2017).
+
+    Args:
+        examples: texts or pairs.
+        pieces, model: as for `sentence_vectors`.
+    """
+    u = sentence_vectors(examples.first, pieces, model)
+    if examples.second is None:
+        return u
+    v = sentence_vectors(examples.second, pieces, model)
+    return np.hstack([u, v, np.abs(u - v), u * v])
+
+
+def learn(
+    train: Examples,
+    validation: Examples,
+    test: Examples,
+    metric: str,
+    *,
+    pieces: Pieces | None = None,
+    model=None,
+    strengths: Sequence[float] = STRENGTHS,
+) -> Outcome:
+    """A head on frozen vectors: logistic for classes, ridge for numbers.
+
+    The strength of the penalty is chosen on the validation part; of equals the strongest penalty.
+
+    Args:
+        train, validation, test: as they are to be read, sanitized or not.
+        metric: one of `scores.METRICS`; "Pearson r" asks for numbers, the others for classes.
+        pieces: how words are cut; None is the default encoder's way.
+        model: as for `sentence_vectors`.
+        strengths: what is chosen from.
+
+    Raises:
+        ValueError: only one class to learn from.
+    """
+    pieces = pieces or Pieces()
+    if metric != "Pearson r" and len(np.unique(train.labels)) < 2:
+        raise ValueError("train: all labels are equal; pass examples of two classes")
+    model = model or encoders.load_encoder(pieces.encoder)
+    seen = [features(part, pieces, model) for part in (train, validation, test)]
+    centre, scale = seen[0].mean(axis=0), seen[0].std(axis=0) + 1e-6
+    seen = [(part - centre) / scale / np.sqrt(part.shape[1]) for part in seen]
+    answers = [_fitted(metric, strength, seen[0], train.labels, seen[1:]) for strength in strengths]
+    on_validation = [score(metric, validation.labels, answer[0]) for answer in answers]
+    on_test = [score(metric, test.labels, answer[1]) for answer in answers]
+    best = int(np.argmax(on_validation))
+    chosen = f"strength {strengths[best]:g}"
+    found = on_validation[best], max(on_test), chosen
+    return Outcome(metric, np.asarray(test.labels, dtype=float), answers[best][1], test.sources, *found)
+
+
+def _fitted(metric, strength, seen, labels, others) -> list[np.ndarray]:
+    """What a head that was fitted with one penalty answers."""
+    from sklearn.linear_model import LogisticRegression, Ridge
+
+    if metric == "Pearson r":
+        head = Ridge(alpha=len(seen) / (1000 * strength))
+    else:
+        head = LogisticRegression(C=strength, max_iter=300, tol=1e-3)
+    with warnings.catch_warnings():  # a head that has not converged is worse on the validation part
+        warnings.simplefilter("ignore")
+        head.fit(seen, labels)
+    return [head.predict(other).astype(float) for other in others]

@@ -1,0 +1,126 @@
+"""How well a task is done: accuracy and correlation with intervals, paired differences between two learners."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from textsan.evaluation import Estimate
+
+METRICS = ("accuracy", "Pearson r", "Matthews")
+"""Matthews' coefficient is Pearson's r of two binary variables."""
+
+
+def score(metric: str, truths: Sequence[float], answers: Sequence[float]) -> float:
+    """Accuracy, Pearson's r, or Matthews' coefficient; a correlation with a constant is 0.
+
+    Args:
+        metric: one of `METRICS`.
+        truths, answers: one number an example.
+
+    Raises:
+        ValueError: an unknown metric, no example, or lists of different lengths.
+
+    >>> score("accuracy", [0, 1], [0, 0]), score("Matthews", [0, 1, 1], [0, 1, 1])
+    (0.5, 1.0)
+    """
+    sums = _sums(metric, truths, answers).sum(axis=0)
+    return float(_value(metric, sums[None])[0])
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a learner answered on the test sentences.
+
+    Attributes:
+        metric: one of `METRICS`.
+        truths, answers: (n,) numbers, one a test example.
+        sources: (n,) number of the source of each test example.
+        validation: the score of the chosen model on the validation part.
+        best_on_test: the score that a choice on the test part would have had: too good, and never used otherwise.
+        chosen: which of the models was chosen, in words.
+    """
+
+    metric: str
+    truths: np.ndarray
+    answers: np.ndarray
+    sources: np.ndarray
+    validation: float
+    best_on_test: float
+    chosen: str
+
+    @property
+    def chance(self) -> float:
+        """The score of the best answer that reads nothing: the larger class, or no correlation."""
+        if self.metric != "accuracy":
+            return 0.0
+        return float(np.unique(self.truths, return_counts=True)[1].max() / len(self.truths))
+
+    @property
+    def right(self) -> str:
+        """A sign for each test example, + where the answer is right and . where it is not: for paired comparisons.
+
+        Empty where answers are numbers.
+        """
+        if self.metric == "Pearson r":
+            return ""
+        return "".join("+" if hit else "." for hit in self.truths == self.answers)
+
+    def estimate(self, *, seed: int = 0, resamples: int = 1000) -> Estimate:
+        """The score with a 95 % percentile interval from resampling sources."""
+        return _estimate(self.metric, [(self.truths, self.answers)], self.sources, seed, resamples)
+
+
+def paired_difference(one: Outcome, other: Outcome, *, seed: int = 0, resamples: int = 1000) -> Estimate:
+    """The score of one learner minus that of another on the same test examples, sources resampled together.
+
+    Raises:
+        ValueError: other test examples, or another metric.
+
+    >>> truths, sources = np.array([0, 1]), np.arange(2)
+    >>> good, bad = (Outcome("accuracy", truths, np.array(a), sources, 0, 0, "") for a in ([0, 1], [0, 0]))
+    >>> paired_difference(good, bad).value
+    0.5
+    """
+    same = one.metric == other.metric and np.array_equal(one.truths, other.truths)
+    if not same or not np.array_equal(one.sources, other.sources):
+        raise ValueError("other: it was tested on other examples; compare learners of the same task")
+    pair = [(one.truths, one.answers), (other.truths, other.answers)]
+    return _estimate(one.metric, pair, one.sources, seed, resamples)
+
+
+def _estimate(metric, pairs, sources, seed, resamples) -> Estimate:
+    """The score of the first pair of truths and answers, less that of the second one if there is one."""
+    _, group = np.unique(np.asarray(sources), return_inverse=True)
+    groups = group.max() + 1
+    picks = np.random.default_rng(seed).multinomial(groups, np.full(groups, 1 / groups), size=resamples)
+    signs, value, drawn = (1, -1), 0.0, np.zeros(resamples)
+    for sign, (truths, answers) in zip(signs, pairs, strict=False):
+        sums = _sums(metric, truths, answers)
+        by_group = np.stack([np.bincount(group, weights=column, minlength=groups) for column in sums.T], axis=1)
+        value += sign * float(_value(metric, by_group.sum(axis=0)[None])[0])
+        drawn += sign * _value(metric, picks @ by_group)
+    return Estimate(value, *np.quantile(drawn, [0.025, 0.975]).tolist())
+
+
+def _sums(metric: str, truths, answers) -> np.ndarray:
+    """What is added up over examples, (n, columns): a score is a function of the sums."""
+    if metric not in METRICS:
+        raise ValueError(f"metric: {metric!r} is unknown; pass one of {', '.join(METRICS)}")
+    truths, answers = np.asarray(truths, dtype=float), np.asarray(answers, dtype=float)
+    if len(truths) != len(answers) or not len(truths):
+        raise ValueError(f"answers: {len(answers)} for {len(truths)} truths; pass one an example, at least one")
+    one = np.ones(len(truths))
+    if metric == "accuracy":
+        return np.stack([one, truths == answers], axis=1)
+    return np.stack([one, truths, answers, truths**2, answers**2, truths * answers], axis=1)
+
+
+def _value(metric: str, sums: np.ndarray) -> np.ndarray:
+    if metric == "accuracy":
+        return sums[:, 1] / sums[:, 0]
+    n, x, y, xx, yy, xy = sums.T
+    across, along = n * xx - x * x, n * yy - y * y
+    spread = np.sqrt(np.maximum(across, 0) * np.maximum(along, 0))
+    constant = (across <= 1e-9 * n * xx) | (along <= 1e-9 * n * yy)
+    return np.divide(n * xy - x * y, spread, out=np.zeros(len(n)), where=~constant & (spread > 0))
