@@ -1,7 +1,7 @@
 """Citizen numbers by rule: 18 characters of region, date of birth, sequence and check character (GB 11643).
 
-Every number here is drawn, none is anybody's. The region codes have the form of GB/T 2260, with the numbers of real
-provinces and drawn numbers for city and county.
+Every number here is drawn, none is anybody's. The region codes have the form of GB/T 2260, with the numbers of
+real provinces and drawn numbers for city and county.
 """
 
 from collections.abc import Sequence
@@ -73,7 +73,7 @@ def generate(n: int, seed) -> list[str]:
 
 
 def blind(k: int = 1) -> dict[str, float]:
-    """The success of the best k blind guesses of each segment and of the whole date, exactly, by counting all days.
+    """The exact success of the best k blind guesses of each segment and of the whole date, by counting days.
 
     Args:
         k: guesses, at least 1.

@@ -1,7 +1,7 @@
-"""Pattern reconstruction: the segments of a text of known form, read from its vector, each by a network of its own.
+"""Pattern reconstruction: the segments of a text of known form, read from its vector by one network each.
 
-Divide and conquer (Pan et al. 2020, section V-B): one classifier for all dates would have 36,525 outputs, three for
-year, month and day have 143. The whole is guessed from the product of the parts' probabilities.
+Divide and conquer (Pan et al. 2020, section V-B): one classifier for all dates would have 36,525 outputs, three
+for year, month and day have 143. The whole is guessed from the product of the parts' probabilities.
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence

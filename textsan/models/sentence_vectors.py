@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from textsan.models import encoders
+from textsan.models import causal, encoders
 from textsan.text import assets, checks
 from textsan.text.embeddings import load_embeddings
 from textsan.text.vocabulary import tokenize
@@ -28,6 +28,7 @@ STATIC = "glove-6b-50d"
 POOLINGS = ("mean", "cls", "pooled", "last")
 """Mean over pieces; the first piece; the first piece through the encoder's own pooler; the last piece."""
 
+_CAUSAL = ("llama", "gpt2", "openai-gpt")
 _BLOCK = 2048  # texts a file
 _LONGEST = 256  # pieces that are read of a text
 
@@ -148,9 +149,7 @@ def available() -> list[str]:
     """
     known = assets.registry()["assets"]
     kinds = {name: asset["kind"] for name, asset in known.items()}
-    return [
-        name for name, kind in kinds.items() if (kind == "model" or name == STATIC) and assets.is_cached(name)
-    ]
+    return [name for name, kind in kinds.items() if (kind == "model" or name == STATIC) and assets.is_cached(name)]
 
 
 # --- the forward pass -----------------------------------------------------------------------------------------
@@ -167,7 +166,9 @@ def _forward(texts: Sequence[str], encoder: str, of: Sequence[View], batch: int)
         if not -depth - 1 <= view.layer <= depth:
             raise ValueError(f"layer: {view.layer}; {encoder} has layers 0 to {depth}")
         if view.pooling == "pooled" and getattr(model, "pooler", None) is None:
-            raise ValueError(f"pooling: {encoder} has no pooler; pass 'mean', 'cls' or 'last'")
+            raise ValueError(f"pooling: {encoder} has no pooler; pass another of {POOLINGS}")
+        if view.pooling == "cls" and model.config.model_type in _CAUSAL:
+            raise ValueError(f"pooling: the first piece of {encoder} sees no other; pass 'mean' or 'last'")
     ids = pieces_of(texts)
     order = sorted(range(len(texts)), key=lambda i: len(ids[i]))
     out: list[np.ndarray | None] = [None] * len(of)
@@ -228,6 +229,12 @@ def _folder(encoder: str) -> Path:
         raise ValueError(_cannot(encoder)) from error
 
 
+def _is_causal(folder: Path) -> bool:
+    """Whether a registered model reads from left to right: a GGUF file, or what its configuration says."""
+    config = folder / "config.json"
+    return not config.is_file() or '"gpt2"' in config.read_text(encoding="utf8")
+
+
 def _cannot(encoder: str) -> str:
     return f"encoder: {encoder!r} cannot be had here; without a network there are {', '.join(available())}"
 
@@ -239,7 +246,11 @@ def _loaded(encoder: str):
     if encoder in known:
         if known[encoder]["kind"] != "model":
             raise ValueError(f"encoder: {encoder!r} is no model; without a network there are {available()}")
-        _folder(encoder)
+        folder = _folder(encoder)
+        if _is_causal(folder):
+            pieces_of = causal.load_causal_tokenizer(encoder)
+            model = causal.load_causal(encoder, precision="float32").base_model
+            return model, lambda texts: [ids[:_LONGEST] for ids in pieces_of(list(texts))["input_ids"]]
         tokenizer = encoders.load_tokenizer(encoder)
         return encoders.load_encoder(encoder), lambda texts: [
             one.ids[:_LONGEST] for one in tokenizer.encode_batch(list(texts))
@@ -248,7 +259,7 @@ def _loaded(encoder: str):
 
     safe = {"trust_remote_code": False}
     try:
-        with encoders._quiet():
+        with encoders.quiet():
             tokenizer = AutoTokenizer.from_pretrained(encoder, **safe)
             model = AutoModel.from_pretrained(encoder, use_safetensors=True, **safe)
     except (OSError, ValueError, ImportError) as error:
