@@ -38,10 +38,15 @@ class VectorKnowledge:
 
     def __repr__(self) -> str:
         """Without the texts, which are long."""
-        granted = [f"{len(self.corpus)} texts"] * (self.corpus is not None)
-        granted += ["a rule"] * (self.rule is not None)
-        granted += [f"{len(self.captured)} captured vectors"] * (self.captured is not None)
-        granted += [f"{self.queries} queries"] * (self.queries is not None)
+        granted = []
+        if self.corpus is not None:
+            granted.append(f"{len(self.corpus)} texts")
+        if self.rule is not None:
+            granted.append("a rule")
+        if self.captured is not None:
+            granted.append(f"{len(self.captured)} captured vectors")
+        if self.queries is not None:
+            granted.append(f"{self.queries} queries")
         return f"VectorKnowledge({', '.join(['an encoder', *granted])})"
 
     @property

@@ -1,6 +1,6 @@
 """Pattern reconstruction: the segments of a text of known form, read from its vector by one network each.
 
-Divide and conquer (Pan et al. 2020, section V-B): one classifier for all dates would have 36,525 outputs, three
+Divide and conquer (Pan et al. 2020, section V-B): one classifier for all dates would have 36,524 outputs, three
 for year, month and day have 143. The whole is guessed from the product of the parts' probabilities.
 """
 

@@ -53,7 +53,7 @@ def sentence_vectors(
     Args:
         texts: any strings; read up to 256 pieces.
         encoder: a model of the registry, "glove-6b-50d" for the mean of static word vectors, or the name of an
-            encoder on the Hugging Face hub.
+            encoder on the Hugging Face hub, owner/name.
         pooling: one of `POOLINGS`; static vectors have the mean alone.
         layer: 0 are the input embeddings, -1 is the last layer.
         **options: batch and stored, as of `views`.
@@ -134,6 +134,8 @@ def fingerprint(encoder: str) -> str:
     """
     known = assets.registry()["assets"]
     if encoder in known:
+        if encoder != STATIC and known[encoder]["kind"] != "model":
+            raise ValueError(_cannot(encoder))
         _folder(encoder)
         files = [[file["path"], file.get("sha256")] for file in known[encoder]["files"]]
     else:
@@ -245,7 +247,7 @@ def _loaded(encoder: str):
     known = assets.registry()["assets"]
     if encoder in known:
         if known[encoder]["kind"] != "model":
-            raise ValueError(f"encoder: {encoder!r} is no model; without a network there are {available()}")
+            raise ValueError(_cannot(encoder))
         folder = _folder(encoder)
         if _is_causal(folder):
             pieces_of = causal.load_causal_tokenizer(encoder)
@@ -255,6 +257,8 @@ def _loaded(encoder: str):
         return encoders.load_encoder(encoder), lambda texts: [
             one.ids[:_LONGEST] for one in tokenizer.encode_batch(list(texts))
         ]
+    if "/" not in encoder:  # no name on the hub
+        raise ValueError(_cannot(encoder))
     from transformers import AutoModel, AutoTokenizer
 
     safe = {"trust_remote_code": False}
