@@ -189,7 +189,10 @@ def read(path: Path) -> tuple[str, list[dict]]:
     cells = []
     for grid in spec["grids"]:
         values = [value if isinstance(value, list) else [value] for value in grid.values()]
-        cells += [dict(zip(grid, some, strict=True)) for some in product(*values)]
+        for some in product(*values):
+            cell = dict(zip(grid, some, strict=True))
+            if cell not in cells:  # grids may overlap
+                cells.append(cell)
     return name, cells
 
 
