@@ -1,8 +1,8 @@
 """Keyword inference: is a word in the text behind a vector?
 
 White box: the attacker has texts like the attacked ones. Few of them hold the keyword, so that a network that
-always says no is right nearly always; four ways to deal with that are compared. Black box: the attacker has other texts,
-puts the keyword into them, and adapts to the released vectors by gradient reversal.
+always says no is right nearly always; four ways to deal with that are compared. Black box: the attacker has other
+texts, puts the keyword into them, and adapts to the released vectors by gradient reversal.
 """
 
 from collections.abc import Sequence

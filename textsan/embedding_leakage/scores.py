@@ -20,7 +20,9 @@ def area(scores: np.ndarray, there: np.ndarray) -> float:
     return float((ranks[there].sum() / 2 - positives**2 / 2) / (positives * (n - positives)))
 
 
-def area_gain(scores: np.ndarray, others: np.ndarray, there: np.ndarray, *, seed, resamples: int = 500) -> Estimate:
+def area_gain(
+    scores: np.ndarray, others: np.ndarray, there: np.ndarray, *, seed, resamples: int = 500
+) -> Estimate:
     """Area of one attack minus that of another; 95 % interval from resampling texts of both kinds, paired.
 
     Args:

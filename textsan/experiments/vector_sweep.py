@@ -7,11 +7,12 @@ then holds `results.csv` and `results.yml`, which says what made them; both beco
 """
 
 import hashlib
+import importlib
 import json
 import platform
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from importlib.metadata import version
 from itertools import product
@@ -60,7 +61,7 @@ def citizens(
         hits, chance = attack.hits(vectors, attacked, top), citizen.blind(top)
         beyond = pattern.beyond_product(hits, seed=seed)
         for segment, rate in pattern.rates(hits).items():
-            row = {"segment": segment, "top": top, **_columns(rate), "chance": chance[segment]}
+            row = {"segment": segment, "top": top, **columns(rate), "chance": chance[segment]}
             if segment == "whole":
                 row |= {f"beyond_product{end}": value for end, value in zip(_ENDS, beyond, strict=True)}
             rows.append(row | {"n": victims})
@@ -82,13 +83,13 @@ def genomes(*, encoder: str, pooling: str, layer: int, corpus: str, n: int, step
     right = genome.hits(attack.reconstruct(encode(texts.attacked)), texts.attacked)
     blind = genome.majority(texts.own, texts.attacked)
     rows = [
-        {"position": position + 1, **_columns(hit_rate(right[:, position])), "chance": blind[:, position].mean()}
+        {"position": position + 1, **columns(hit_rate(right[:, position])), "chance": blind[:, position].mean()}
         for position in range(genome.LENGTH)
     ]
     window = np.repeat(np.arange(len(right)), genome.LENGTH)
     mean = bootstrap_mean(right.ravel(), window, seed=seed)
     over = bootstrap_mean(right.ravel().astype(float) - blind.ravel(), window, seed=seed)
-    rows.append({"position": "mean", **_columns(mean), "chance": blind.mean(), **_columns(over, "over_")})
+    rows.append({"position": "mean", **columns(mean), "chance": blind.mean(), **columns(over, "over_")})
     return [row | {"n": len(right)} for row in rows]
 
 
@@ -129,8 +130,8 @@ def keywords(
             knowledge = VectorKnowledge(encode, texts.own, seed=seed)
             attack = KeywordInference.against(knowledge, keyword=word, head=head, balance=balance)
         score = keyword_score(attack.scores(vectors), present(texts.attacked, word), seed=seed)
-        row = {"keyword": word, **_columns(score.auc), **_columns(score.balanced, "balanced_")}
-        row |= {**_columns(score.accuracy, "accuracy_"), "majority": score.majority}
+        row = {"keyword": word, **columns(score.auc), **columns(score.balanced, "balanced_")}
+        row |= {**columns(score.accuracy, "accuracy_"), "majority": score.majority}
         rows.append(row | {"positives": score.positives, "n": score.n})
     return rows
 
@@ -156,16 +157,29 @@ def inversions(*, encoder: str, pooling: str, layer: int, dataset: str, n: int, 
     number = np.arange(known.sum())
     over = bootstrap_mean(share[known] - blind[known], number, seed=seed)
     mean = bootstrap_mean(share[known], number, seed=seed)
-    return [{**_columns(mean), "chance": blind[known].mean(), **_columns(over, "over_"), "n": int(known.sum())}]
+    return [{**columns(mean), "chance": blind[known].mean(), **columns(over, "over_"), "n": int(known.sum())}]
 
 
-EXPERIMENTS: dict[str, Callable] = {one.__name__: one for one in (citizens, genomes, keywords, inversions)}
-"""What a specification can name."""
+_HERE = "textsan.experiments.vector_sweep"
+
+EXPERIMENTS = {
+    "citizens": (_HERE, "citizens"),
+    "genomes": (_HERE, "genomes"),
+    "keywords": (_HERE, "keywords"),
+    "inversions": (_HERE, "inversions"),
+    "trade_offs": ("textsan.experiments.vector_defences", "trade_offs"),
+}
+"""What a specification can name: module and function."""
 
 _ENDS = ("", "_low", "_high")
 
 
-def _columns(estimate: Estimate, prefix: str = "") -> dict[str, float]:
+def columns(estimate: Estimate, prefix: str = "") -> dict[str, float]:
+    """An estimate as columns of a table: asr, low and high, or three with a prefix.
+
+    >>> columns(Estimate(0.5, 0.4, 0.6), "over_")
+    {'over': 0.5, 'over_low': 0.4, 'over_high': 0.6}
+    """
     names = ("asr", "low", "high") if not prefix else (prefix.rstrip("_"), f"{prefix}low", f"{prefix}high")
     return dict(zip(names, estimate, strict=True))
 
@@ -206,13 +220,14 @@ def run(path: Path, folder: Path) -> pd.DataFrame:
     name, cells = read(path)
     folder = Path(folder)
     (folder / "cells").mkdir(parents=True, exist_ok=True)
-    code, rows, codes, seconds = provenance.code_from([(__name__, name)]), [], [], 0.0
+    experiment = getattr(importlib.import_module(EXPERIMENTS[name][0]), EXPERIMENTS[name][1])
+    code, rows, codes, seconds = provenance.code_from([EXPERIMENTS[name]]), [], [], 0.0
     for cell in tqdm(cells, desc=name, unit="cell"):
         file = folder / "cells" / f"{_digest(cell)}.json"
         made = json.loads(file.read_text(encoding="utf8")) if file.exists() else None
         if made is None or made["code"] != code:
             start = time.perf_counter()
-            found = EXPERIMENTS[name](**cell)
+            found = experiment(**cell)
             made = {"cell": cell, "rows": found, "seconds": time.perf_counter() - start, "code": code}
             write_whole(file, json.dumps(made, indent=1).encode())
         rows += [cell | row for row in made["rows"]]
