@@ -12,7 +12,7 @@ the same: data set or its named substitute, defence, epsilon, K and attack.
     no result            a setting, or the time of a machine; one of `verdicts.NO_RESULT`
 
 The published error is binomial, of as many positions as the paper attacked: 3,000 under CusText+, 1,000 under
-SanText+. Of a difference or a ratio of two published rates it follows from both, as if independent: the released
+SanText+, 1,000 citizen numbers. Of a difference or a ratio of two published rates it follows from both, as if independent: the released
 code draws other positions for every attack. Of a count the margin is 15 %, which a Monte Carlo of 1,000 runs
 leaves open.
 
@@ -39,8 +39,8 @@ from textsan.report.tables import difference, estimate, load_tables, pooled, rat
 from textsan.report.verdicts import Comparison, rate_error
 
 SPEC, PUBLISHED, RESULTS = (Path("data") / name for name in ("scoreboard.yml", "paper_numbers.csv", "results"))
-ATTACKED = {"CUSTEXT+": 3000, "SANTEXT+": 1000}
-"""Positions that Tong et al. 2024 attack (section 5.1)."""
+ATTACKED = {"CUSTEXT+": 3000, "SANTEXT+": 1000, "Citizen (1000 generated IDs)": 1000}
+"""Positions that Tong et al. 2024 attack (section 5.1), by defence; numbers that Pan et al. 2020 attack (V-C)."""
 OURS = ("ours", "ours_low", "ours_high", "substitution", "verdict", "reason", "trivial")
 OURS += (
     "published_low",
@@ -372,7 +372,7 @@ def _published_error(rule: Mapping, known: Mapping, sides: _Sides) -> tuple[floa
 
 def _attacked(known: Mapping) -> float | None:
     """How many positions a published number was measured on."""
-    return known.get("test samples", ATTACKED.get(known.get("defense")))
+    return known.get("test samples", ATTACKED.get(known.get("defense", known.get("dataset"))))
 
 
 def _limit(row: Mapping) -> str:

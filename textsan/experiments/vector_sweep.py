@@ -1,0 +1,258 @@
+"""Sweeps of attacks on vectors: each cell a file of its own, so that one that is killed goes on where it stopped.
+
+    python -m textsan.experiments.vector_sweep data/sweeps/vectors-citizen.yml runs/vectors-citizen
+
+A specification names an experiment of this module and gives values to its arguments; a list is a grid. The folder
+then holds `results.csv` and `results.yml`, which says what made them; both become a table of data/results.
+"""
+
+import hashlib
+import importlib
+import json
+import platform
+import sys
+import time
+from collections.abc import Mapping
+from functools import partial
+from importlib.metadata import version
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import yaml
+from tqdm import tqdm
+
+from textsan.embedding_leakage import citizen, genome, inversion, pattern
+from textsan.embedding_leakage.keyword import KeywordInference, KeywordTransfer, keyword_score, present
+from textsan.embedding_leakage.knowledge import VectorKnowledge
+from textsan.evaluation import Estimate, bootstrap_mean, hit_rate
+from textsan.experiments import provenance
+from textsan.experiments.sweep import write_whole
+from textsan.experiments.vector_texts import KEYWORDS, keyword_texts, windows
+from textsan.models.sentence_vectors import sentence_vectors
+from textsan.text.corpora import load_dataset
+from textsan.text.vocabulary import STOP_WORDS
+
+VICTIMS = 1_000_000
+"""Added to the seed of what is attacked, so that it is never the attacker's."""
+
+
+def citizens(
+    *, encoder: str, pooling: str, layer: int, pairs: int, steps: int, victims: int, seed: int
+) -> list[dict]:
+    """Dates of birth read from citizen numbers: top 1 and top 5 of each segment and of the whole.
+
+    Args:
+        encoder, pooling, layer: of the vectors.
+        pairs, steps: of `PatternReconstruction.against`.
+        victims: numbers that are attacked.
+        seed: of draws and training.
+
+    Returns:
+        rows: segment, top, the rate, the best blind guesses; what the whole has beyond the product of its parts.
+    """
+    encode = partial(sentence_vectors, encoder=encoder, pooling=pooling, layer=layer)
+    attacked = citizen.generate(victims, seed + VICTIMS)
+    knowledge = VectorKnowledge(encode, rule=citizen.generate, seed=seed)
+    attack = pattern.PatternReconstruction.against(knowledge, pairs=pairs, steps=steps)
+    vectors, rows = encode(attacked), []
+    for top in (1, 5):
+        hits, chance = attack.hits(vectors, attacked, top), citizen.blind(top)
+        beyond = pattern.beyond_product(hits, seed=seed)
+        for segment, rate in pattern.rates(hits).items():
+            row = {"segment": segment, "top": top, **columns(rate), "chance": chance[segment]}
+            if segment == "whole":
+                row |= {f"beyond_product{end}": value for end, value in zip(_ENDS, beyond, strict=True)}
+            rows.append(row | {"n": victims})
+    return rows
+
+
+def genomes(*, encoder: str, pooling: str, layer: int, corpus: str, n: int, steps: int, seed: int) -> list[dict]:
+    """Bases read from windows of DNA: a row a position, and one of their mean.
+
+    Args:
+        encoder, pooling, layer: of the vectors.
+        corpus, n: of `windows`.
+        steps: of `GenomeReconstruction.against`.
+        seed: of draws and training.
+    """
+    encode = partial(sentence_vectors, encoder=encoder, pooling=pooling, layer=layer)
+    texts = windows(corpus, n, seed=seed)
+    attack = genome.GenomeReconstruction.against(VectorKnowledge(encode, texts.own, seed=seed), steps=steps)
+    right = genome.hits(attack.reconstruct(encode(texts.attacked)), texts.attacked)
+    blind = genome.majority(texts.own, texts.attacked)
+    rows = [
+        {"position": position + 1, **columns(hit_rate(right[:, position])), "chance": blind[:, position].mean()}
+        for position in range(genome.LENGTH)
+    ]
+    window = np.repeat(np.arange(len(right)), genome.LENGTH)
+    mean = bootstrap_mean(right.ravel(), window, seed=seed)
+    over = bootstrap_mean(right.ravel().astype(float) - blind.ravel(), window, seed=seed)
+    rows.append({"position": "mean", **columns(mean), "chance": blind.mean(), **columns(over, "over_")})
+    return [row | {"n": len(right)} for row in rows]
+
+
+def keywords(
+    *,
+    encoder: str,
+    pooling: str,
+    layer: int,
+    dataset: str,
+    n: int | None,
+    head: str,
+    balance: str,
+    seed: int,
+    external: str | None = None,
+    reversal: float = 0.0,
+    moments: bool = False,
+) -> list[dict]:
+    """Keyword inference on a corpus, a row a keyword.
+
+    Args:
+        encoder, pooling, layer: of the vectors.
+        dataset, n: of `keyword_texts`.
+        head, balance: of `KeywordInference.against`.
+        seed: of draws and training.
+        external: the corpus that the black-box attacker has instead; None is the white box.
+        reversal, moments: of `KeywordTransfer.against`.
+    """
+    encode, words = partial(sentence_vectors, encoder=encoder, pooling=pooling, layer=layer), KEYWORDS[dataset]
+    texts = keyword_texts(dataset, words, n, seed=seed)
+    vectors, rows = encode(texts.attacked), []
+    for word in words:
+        if external:
+            other = [record.text for record in load_dataset(external, split="all")][: len(texts.own)]
+            knowledge = VectorKnowledge(encode, other, captured=vectors, seed=seed)
+            more = {"reversal": reversal, "moments": moments, "others": words}
+            attack = KeywordTransfer.against(knowledge, keyword=word, **more)
+        else:
+            knowledge = VectorKnowledge(encode, texts.own, seed=seed)
+            attack = KeywordInference.against(knowledge, keyword=word, head=head, balance=balance)
+        score = keyword_score(attack.scores(vectors), present(texts.attacked, word), seed=seed)
+        row = {"keyword": word, **columns(score.auc), **columns(score.balanced, "balanced_")}
+        row |= {**columns(score.accuracy, "accuracy_"), "majority": score.majority}
+        rows.append(row | {"positives": score.positives, "n": score.n})
+    return rows
+
+
+def inversions(*, encoder: str, pooling: str, layer: int, dataset: str, n: int, leak: int, k: int, seed: int):
+    """Words recovered from vectors after a leak of some pairs, a row.
+
+    Args:
+        encoder, pooling, layer: of the vectors.
+        dataset, n: of `keyword_texts`.
+        leak: of `WordInversion.against`.
+        k: words that are guessed of each text.
+        seed: of draws.
+    """
+    encode, stop = partial(sentence_vectors, encoder=encoder, pooling=pooling, layer=layer), STOP_WORDS
+    texts = keyword_texts(dataset, (), n, seed=seed)
+    attack = inversion.WordInversion.against(
+        VectorKnowledge(encode, texts.own, seed=seed), leak=leak, ignored=stop
+    )
+    share = inversion.recovered(attack.guess(encode(texts.attacked), k), texts.attacked, stop)
+    blind = inversion.recovered(attack.blind(len(share), k), texts.attacked, stop)
+    known = ~np.isnan(share)
+    number = np.arange(known.sum())
+    over = bootstrap_mean(share[known] - blind[known], number, seed=seed)
+    mean = bootstrap_mean(share[known], number, seed=seed)
+    return [{**columns(mean), "chance": blind[known].mean(), **columns(over, "over_"), "n": int(known.sum())}]
+
+
+_HERE = "textsan.experiments.vector_sweep"
+
+EXPERIMENTS = {
+    "citizens": (_HERE, "citizens"),
+    "genomes": (_HERE, "genomes"),
+    "keywords": (_HERE, "keywords"),
+    "inversions": (_HERE, "inversions"),
+    "trade_offs": ("textsan.experiments.vector_defences", "trade_offs"),
+}
+"""What a specification can name: module and function."""
+
+_ENDS = ("", "_low", "_high")
+
+
+def columns(estimate: Estimate, prefix: str = "") -> dict[str, float]:
+    """An estimate as columns of a table: asr, low and high, or three with a prefix.
+
+    >>> columns(Estimate(0.5, 0.4, 0.6), "over_")
+    {'over': 0.5, 'over_low': 0.4, 'over_high': 0.6}
+    """
+    names = ("asr", "low", "high") if not prefix else (prefix.rstrip("_"), f"{prefix}low", f"{prefix}high")
+    return dict(zip(names, estimate, strict=True))
+
+
+# --- the machinery ------------------------------------------------------------------------------------------
+
+
+def read(path: Path) -> tuple[str, list[dict]]:
+    """The experiment that a specification names, and the settings of its cells.
+
+    Args:
+        path: a yml file: experiment, and grids, a mapping or a list of them from argument to value or values.
+
+    Raises:
+        ValueError: no such experiment.
+    """
+    spec = yaml.safe_load(Path(path).read_text(encoding="utf8"))
+    name = spec["experiment"]
+    if name not in EXPERIMENTS:
+        raise ValueError(f"experiment: {name!r} is unknown; known: {', '.join(EXPERIMENTS)}")
+    cells = []
+    for grid in spec["grids"]:
+        values = [value if isinstance(value, list) else [value] for value in grid.values()]
+        for some in product(*values):
+            cell = dict(zip(grid, some, strict=True))
+            if cell not in cells:  # grids may overlap
+                cells.append(cell)
+    return name, cells
+
+
+def run(path: Path, folder: Path) -> pd.DataFrame:
+    """Computes the cells that have no result, or one of other code; writes and returns the table.
+
+    Args:
+        path: a specification.
+        folder: where results go.
+    """
+    name, cells = read(path)
+    folder = Path(folder)
+    (folder / "cells").mkdir(parents=True, exist_ok=True)
+    experiment = getattr(importlib.import_module(EXPERIMENTS[name][0]), EXPERIMENTS[name][1])
+    code, rows, codes, seconds = provenance.code_from([EXPERIMENTS[name]]), [], [], 0.0
+    for cell in tqdm(cells, desc=name, unit="cell"):
+        file = folder / "cells" / f"{_digest(cell)}.json"
+        made = json.loads(file.read_text(encoding="utf8")) if file.exists() else None
+        if made is None or made["code"] != code:
+            start = time.perf_counter()
+            found = experiment(**cell)
+            made = {"cell": cell, "rows": found, "seconds": time.perf_counter() - start, "code": code}
+            write_whole(file, json.dumps(made, indent=1).encode())
+        rows += [cell | row for row in made["rows"]]
+        codes.append(made["code"])
+        seconds += made["seconds"]
+        table = pd.DataFrame(rows)
+        write_whole(folder / "results.csv", table.round(5).to_csv(index=False).encode())
+    write_whole(folder / "results.yml", yaml.safe_dump(_record(path, seconds, codes), sort_keys=False).encode())
+    return table
+
+
+def _digest(cell: Mapping) -> str:
+    return hashlib.sha256(json.dumps(cell, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _record(path: Path, seconds: float, codes) -> dict:
+    names = "textsan", "numpy", "scikit-learn", "torch", "transformers"
+    return {
+        "command": f"python -m textsan.experiments.vector_sweep {path} FOLDER",
+        "seconds": round(seconds, 1),
+        "hardware": f"2 cores, {platform.machine()}",
+        "versions": {name: version(name) for name in names} | {"python": platform.python_version()},
+        **provenance.describe(codes),
+    }
+
+
+if __name__ == "__main__":
+    run(Path(sys.argv[1]), Path(sys.argv[2]))
