@@ -203,7 +203,7 @@ def test_contributors_entry_of_the_registry(tmp_path, monkeypatch):
         (file,) = asset["files"]
         table = pyarrow.table({"note": ["Slept well.", "Went home early."], "long": [0, 1]})
         pyarrow.parquet.write_table(table, folder / file["path"])
-        recorded = {file["path"]: assets._sha256(folder / file["path"])}
+        recorded = {file["path"]: assets.file_sha256(folder / file["path"])}
         (folder / f".sha256-{asset['revision']}.json").write_text(json.dumps(recorded))
         assert [(r.text, r.label) for r in load_dataset("ward")] == [("Slept well.", 0), ("Went home early.", 1)]
     finally:

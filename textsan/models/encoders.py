@@ -79,7 +79,7 @@ def load_encoder(name: str = ENCODER, *, classes: int | None = None, masked: boo
         kind, options["num_labels"] = AutoModelForSequenceClassification, classes
     if masked:
         kind, options["output_loading_info"] = AutoModelForMaskedLM, True
-    with _quiet():
+    with quiet():
         model = kind.from_pretrained(assets.fetch(name), **options)
     if masked:
         model, loading = model
@@ -89,8 +89,8 @@ def load_encoder(name: str = ENCODER, *, classes: int | None = None, masked: boo
 
 
 @contextmanager
-def _quiet():
-    """Without progress bars, and without the notice that a fresh layer is fresh."""
+def quiet():
+    """A context in which transformers shows no progress bars and does not say that a fresh layer is fresh."""
     from transformers.utils import logging
 
     level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()

@@ -144,7 +144,7 @@ def _why_bad(path: Path, sha256: str | None) -> str | None:
     if sha256 is None:
         return "it was never verified"
     if _hashed.get(path) != look:
-        if _sha256(path) != sha256:
+        if file_sha256(path) != sha256:
             return f"damaged, its sha256 is not {sha256}"
         _hashed[path] = look
     return None
@@ -161,7 +161,8 @@ def _recorded(asset: dict, folder: Path) -> dict[str, str]:
     return {}
 
 
-def _sha256(path: Path) -> str:
+def file_sha256(path: Path) -> str:
+    """The sha256 of a file, in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -184,7 +185,7 @@ def _pull(name: str, asset: dict, folder: Path, wanted) -> None:
         folder.mkdir(exist_ok=True)
         if asset["source"] == "hub":
             # Before the files: one that has its record is still hashed, one that has none is never used.
-            record = recorded | {path: _sha256(source) for path, source in brought.items()}
+            record = recorded | {path: file_sha256(source) for path, source in brought.items()}
             (stage / "record").write_text(json.dumps(record, indent=1))
             os.replace(stage / "record", _record(asset, folder))
         for path, source in brought.items():
@@ -202,7 +203,7 @@ def _bring_from_index(name: str, asset: dict, files: list[dict], stage: Path) ->
         brought[file["path"]] = target = stage / str(number)
         with _open_inside(artefact, *file["inside"]) as source, target.open("wb") as copy:
             shutil.copyfileobj(source, copy, 1 << 20)
-        if _sha256(target) != file["sha256"]:
+        if file_sha256(target) != file["sha256"]:
             raise FetchError(f"{name}: {file['path']} in {artefact.name} has another sha256 than the registry")
     return brought
 
@@ -313,7 +314,7 @@ def _bring_from_hub(name: str, asset: dict, files: list[dict], stage: Path) -> d
             why = (str(error).strip() or type(error).__name__).splitlines()[0]
             raise FetchError(f"{title} cannot be downloaded: {why}") from error
         # The hub's own hash is the sha256 of a large file and git's sha1 of a small one.
-        if want not in (_sha256(target), _git_sha1(target)):
+        if want not in (file_sha256(target), _git_sha1(target)):
             raise FetchError(f"{title} has the wrong hash, not {want}")
         brought[file["path"]] = target
     return brought
