@@ -112,11 +112,11 @@ def span(matrix: torch.Tensor, tolerance: float | None = None) -> Span:
 
     Args:
         matrix: (rows, d).
-        tolerance: singular values below this share of the largest count as zero; None is the rounding error of
-            the number type times the larger size of the matrix.
+        tolerance: singular values below this share of the largest count as zero; None is 20 rounding errors of
+            the number type.
     """
     if tolerance is None:
-        tolerance = max(matrix.shape) * torch.finfo(matrix.dtype).eps
+        tolerance = 20 * torch.finfo(matrix.dtype).eps
     tolerance = checks.number("tolerance", tolerance, 0, 1)
     _, values, rows = torch.linalg.svd(matrix.double(), full_matrices=False)
     return Span(rows[: int((values > values[0] * tolerance).sum())], values)
@@ -151,8 +151,8 @@ def accepted(
 ) -> Accepted:
     """The pieces that lie in the span at each position; no optimisation, no prior, no length.
 
-    The threshold is the attacker's own: positions beyond the longest sentence hold no piece, so the smallest
-    residual there says how near to the span a false candidate comes by chance; what passes is below a tenth of it.
+    The threshold is the attacker's own: 1,000 rounding errors of the number type, or, where that is less, a tenth
+    of the smallest residual at positions beyond the longest sentence, where every candidate is false.
 
     Args:
         shared: of a case.
@@ -167,7 +167,9 @@ def accepted(
     longest = max(shared.lengths)
     table = residuals(victim, found, min(longest + 16, victim.encoder.config.max_position_embeddings))
     floor = float(table[:, longest:].min())
-    threshold = floor / 10 if threshold is None else checks.number("threshold", threshold, 0, 1)
+    if threshold is None:
+        threshold = min(floor / 10, 1000 * torch.finfo(victim.words.dtype).eps)
+    threshold = checks.number("threshold", threshold, 0, 1)
     pieces, passed = [], []
     for place in range(longest):
         near = torch.nonzero(table[:, place] < max(2 * threshold, 1e-3)).flatten()
@@ -244,7 +246,8 @@ def assemble(shared: Shared, found: Accepted, *, most: int = 64, restarts: int =
     A sentence that reaches zero is right.
 
     Args:
-        shared: of a case; a victim of at least two layers.
+        shared: of a case; a victim of at least three layers. In the last one queries other than [CLS]'s do not
+            matter and values only through it, so that its gradient does not span what it reads.
         found: of `accepted`.
         most: candidates tried at a position, best residual first.
         restarts: random choices for each sentence.
@@ -252,7 +255,12 @@ def assemble(shared: Shared, found: Accepted, *, most: int = 64, restarts: int =
 
     Returns:
         piece numbers of each sentence in the order of the lengths, and the mean residual of each.
+
+    Raises:
+        ValueError: a victim of fewer layers.
     """
+    if len(shared.victim.encoder.encoder.layer) < 3:
+        raise ValueError("victim: fewer than 3 layers; the last one's gradient does not span its inputs")
     victim, generator = shared.victim, torch.Generator().manual_seed(seed)
     second = span(stacked(shared, layer=1))
     basis = Span(second.basis.to(victim.words.dtype), second.values)

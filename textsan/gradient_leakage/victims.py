@@ -108,24 +108,14 @@ def load_victim(
     name: str = encoders.ENCODER,
     *,
     layers: int | None = None,
-    activation: str = "tanh",
-    width: int | None = None,
-    recovered: int = 100,
     classes: int = 2,
     seed: int = 0,
 ) -> Victim:
-    """A registered encoder with a fresh pooler and classifier, without dropout.
-
-    A widened pooler (`width` above the encoder's) is that of Li et al. 2023, section 4.2: below the fresh rows are
-    m = width - d rows that are normal in the first `recovered` coordinates and zero in the others, and class i
-    of the classifier weighs each of them by i / m.
+    """A registered encoder with a fresh pooler (tanh, as BERT's) and classifier, without dropout.
 
     Args:
         name: an encoder with a BERT architecture.
         layers: how many of its layers are kept; None is all.
-        activation: after the pooler, a key of `ACTIVATIONS`.
-        width: outputs of the pooler; None is the encoder's width. The paper takes the size of the vocabulary.
-        recovered: d' of the paper, from 1 to the encoder's width.
         classes: at least 2.
         seed: of the fresh weights.
 
@@ -143,21 +133,80 @@ def load_victim(
         if checks.whole("layers", layers, 1) > depth:
             raise ValueError(f"layers: {layers} of an encoder of {depth}; pass at most {depth}")
         encoder.encoder.layer = encoder.encoder.layer[:layers]
-    width = d if width is None else checks.whole("width", width, d)
-    recovered = int(checks.number("recovered", recovered, 1, d))
     with encoders.seeded(seed):
-        pooler, classifier = nn.Linear(d, width), nn.Linear(width, checks.whole("classes", classes, 2))
+        pooler, classifier = nn.Linear(d, d), nn.Linear(d, checks.whole("classes", classes, 2))
         for layer in (pooler, classifier):
             nn.init.normal_(layer.weight, std=encoder.config.initializer_range)
             nn.init.zeros_(layer.bias)
-        if m := width - d:
-            with torch.no_grad():
-                pooler.weight[d:] = 0
-                pooler.weight[d:, :recovered] = torch.randn(m, recovered)
-                classifier.weight[:, d:] = torch.arange(classes)[:, None] / m
-    victim = Victim(encoder, pooler, classifier, activation, name).eval()
-    victim.recovered = recovered if width > d else 0
-    return victim
+    return Victim(encoder, pooler, classifier, "tanh", name).eval()
+
+
+def small_victim(*, width: int = 64, layers: int = 2, classes: int = 2, seed: int = 0) -> Victim:
+    """A victim that is attacked in seconds: fresh weights, and the default encoder's pieces.
+
+    Its word embeddings are those of the default encoder in `width` random orthogonal directions, scaled to BERT's
+    usual size; all else is drawn.
+
+    Args:
+        width: of its layers, a multiple of 4.
+        layers: at least 1.
+        classes: at least 2.
+        seed: of everything that is drawn.
+
+    >>> small_victim().words.shape  # doctest: +SKIP
+    torch.Size([30522, 64])
+    """
+    from transformers import BertConfig, BertModel
+
+    table = encoders.load_encoder().get_input_embeddings().weight.detach()
+    sizes = {"hidden_size": width, "num_hidden_layers": layers, "num_attention_heads": 4}
+    sizes |= {"intermediate_size": 4 * width, "vocab_size": len(table), "initializer_range": 0.1}
+    with encoders.seeded(seed):
+        encoder = BertModel(BertConfig(**sizes, attn_implementation="eager"))
+        turned = table @ torch.linalg.qr(torch.randn(table.shape[1], width))[0]
+        encoder.embeddings.word_embeddings.weight.data = turned / turned.std() * 0.1
+        encoder.embeddings.LayerNorm.bias.data.normal_(std=0.1)  # a trained one is not zero
+        pooler, classifier = nn.Linear(width, width), nn.Linear(width, checks.whole("classes", classes, 2))
+        for layer in (pooler, classifier):
+            nn.init.normal_(layer.weight, std=0.1)
+            nn.init.zeros_(layer.bias)
+    return Victim(encoder, pooler, classifier, "tanh").eval()
+
+
+def widened(
+    victim: Victim, activation: str, *, width: int = 30_522, recovered: int = 100, seed: int = 0
+) -> Victim:
+    """The victim that the attack of Li et al. 2023 (section 4.2) asks for; a copy, the encoder shared.
+
+    Below the pooler's own rows are m = width - d fresh ones, normal in the first `recovered` coordinates and
+    zero in the others; class i of the classifier weighs each of them by i / m.
+
+    Args:
+        victim: a fine-tuned one; it stays as it is.
+        activation: in place of tanh, a key of `ACTIVATIONS`.
+        width: outputs of the pooler; the paper's is the size of the vocabulary.
+        recovered: d' of the paper, from 1 to the encoder's width.
+        seed: of the fresh rows.
+
+    Raises:
+        ValueError: a number out of range.
+    """
+    (inner, d), classes = victim.pooler.weight.shape, len(victim.classifier.bias)
+    m = checks.whole("width", width, inner + 1) - inner
+    recovered = int(checks.number("recovered", recovered, 1, d))
+    pooler, classifier = nn.Linear(d, width), nn.Linear(width, classes)
+    rows = torch.randn(m, recovered, generator=torch.Generator().manual_seed(seed))
+    with torch.no_grad():
+        for fresh, old in ((pooler, victim.pooler), (classifier, victim.classifier)):
+            fresh.weight.zero_()
+            fresh.bias.zero_()
+            fresh.weight[: old.weight.shape[0], : old.weight.shape[1]] = old.weight
+            fresh.bias[: len(old.bias)] = old.bias
+        pooler.weight[inner:, :recovered] = rows
+        classifier.weight[:, inner:] = torch.arange(classes)[:, None] / m
+    wide = Victim(victim.encoder, pooler, classifier, activation, victim.name).eval().to(victim.words.dtype)
+    wide.recovered = recovered
+    return wide
 
 
 def labels_of(records: Sequence) -> list[int]:
