@@ -112,11 +112,11 @@ def span(matrix: torch.Tensor, tolerance: float | None = None) -> Span:
 
     Args:
         matrix: (rows, d).
-        tolerance: singular values below this share of the largest count as zero; None is 20 rounding errors of
-            the number type.
+        tolerance: singular values below this share of the largest count as zero; None is 5 rounding errors of
+            the number type and 50 of float64, in which the decomposition is done.
     """
     if tolerance is None:
-        tolerance = 20 * torch.finfo(matrix.dtype).eps
+        tolerance = 5 * torch.finfo(matrix.dtype).eps + 50 * torch.finfo(torch.float64).eps
     tolerance = checks.number("tolerance", tolerance, 0, 1)
     _, values, rows = torch.linalg.svd(matrix.double(), full_matrices=False)
     return Span(rows[: int((values > values[0] * tolerance).sum())], values)
@@ -151,8 +151,9 @@ def accepted(
 ) -> Accepted:
     """The pieces that lie in the span at each position; no optimisation, no prior, no length.
 
-    The threshold is the attacker's own: 1,000 rounding errors of the number type, or, where that is less, a tenth
-    of the smallest residual at positions beyond the longest sentence, where every candidate is false.
+    The threshold is the attacker's own: 1,000 rounding errors of the number type, or more where the smallest
+    singular value that counts is so small that rounding turns its direction; at most a tenth of the smallest
+    residual at positions beyond the longest sentence, where every candidate is false.
 
     Args:
         shared: of a case.
@@ -168,7 +169,8 @@ def accepted(
     table = residuals(victim, found, min(longest + 16, victim.encoder.config.max_position_embeddings))
     floor = float(table[:, longest:].min())
     if threshold is None:
-        threshold = min(floor / 10, 1000 * torch.finfo(victim.words.dtype).eps)
+        error, smallest = torch.finfo(victim.words.dtype).eps, found.values[max(found.rank - 1, 0)]
+        threshold = min(floor / 10, error * max(1000.0, float(found.values[0] / smallest)))
     threshold = checks.number("threshold", threshold, 0, 1)
     pieces, passed = [], []
     for place in range(longest):
@@ -238,7 +240,7 @@ def closure(pairs: Iterable[tuple[int, int]]) -> Closure:
     return Closure(frozenset(full), rank + 1, False)
 
 
-def assemble(shared: Shared, found: Accepted, *, most: int = 64, restarts: int = 8, seed: int = 0):
+def assemble(shared: Shared, found: Accepted, *, most: int = 64, restarts: int = 30, seed: int = 0):
     """Sentences from candidates: those whose inputs to the *second* layer lie in the span of its gradient.
 
     What the second layer reads at a position depends on the whole sentence, so the check is of sentences. From a

@@ -39,14 +39,11 @@ class Victim(nn.Module):
     ):
         super().__init__()
         self.activation = checks.choice("activation", activation, ACTIVATIONS)
-        encoder.pooler = None
-        self.encoder, self.pooler, self.classifier, self.name, self.recovered = (
-            encoder,
-            pooler,
-            classifier,
-            name,
-            0,
-        )
+        encoder.pooler, self.name, self.recovered = None, name, 0
+        self.encoder, self.pooler, self.classifier = encoder, pooler, classifier
+        for module in self.modules():
+            if isinstance(module, nn.Dropout):
+                module.p = 0.0
 
     @property
     def words(self) -> torch.Tensor:
