@@ -78,6 +78,20 @@ class TwoLayer:
         rows = victim.pooler.weight.detach()[d:, :kept], shared.gradient["pooler.weight"][d:, :kept]
         return cls(*(one.double().numpy() for one in rows))
 
+    @classmethod
+    def own(cls, shared: Shared) -> tuple["TwoLayer", np.ndarray]:
+        """The rows of a pooler of two classes as it is, nothing widened, and the a_j of `fit_features`.
+
+        Raises:
+            ValueError: not two classes.
+        """
+        victim = shared.victim
+        if len(victim.classifier.bias) != 2:
+            raise ValueError(f"victim: {len(victim.classifier.bias)} classes; this is written for 2")
+        rows = victim.pooler.weight.detach(), shared.gradient["pooler.weight"]
+        slopes = (victim.classifier.weight[1] - victim.classifier.weight[0]).detach().double().numpy()
+        return cls(*(one.double().numpy() for one in rows)), slopes
+
     def projected(self, basis: np.ndarray) -> "TwoLayer":
         """The same in the coordinates of an orthonormal basis, (d', k): w . x does not change for x in its span."""
         return TwoLayer(self.weights @ basis, self.gradient @ basis)
@@ -262,7 +276,7 @@ SLOPES = {
 
 
 def fit_features(
-    seen: TwoLayer, start: np.ndarray, activation: str, *, rows: int = 4000, bias=None, outer=None, seed: int = 0
+    seen: TwoLayer, start: np.ndarray, activation: str, *, rows: int = 500, bias=None, outer=None, seed: int = 0
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """Features by least squares on the model g_j = a_j sum_i c_i sigma'(w_j . x_i + b_j) x_i itself.
 
@@ -302,6 +316,6 @@ def fit_features(
         c, columns = scales(flat.reshape(count, count))
         return columns @ c - g.ravel() / size
 
-    found = least_squares(error, first.ravel(), method="trf", x_scale="jac", max_nfev=200)
+    found = least_squares(error, first.ravel(), method="trf", x_scale="jac", max_nfev=60)
     x = found.x.reshape(count, count)
     return x @ basis.T, scales(x)[0] * size, float(np.linalg.norm(found.fun))
