@@ -13,7 +13,9 @@ from textsan.gradient_leakage import cases, features, victims
 def planted(B, activation="selu", *, m=6000, d=12, alike=0.0, seed=0):
     rng = np.random.default_rng(seed)
     x, mean = rng.normal(size=(B, d)), rng.normal(size=d)
-    x = np.sqrt(1 - alike) * x / np.linalg.norm(x, axis=1, keepdims=True) + np.sqrt(alike) * mean / np.linalg.norm(mean)
+    x = np.sqrt(1 - alike) * x / np.linalg.norm(x, axis=1, keepdims=True) + np.sqrt(alike) * mean / np.linalg.norm(
+        mean
+    )
     weights, slopes = rng.normal(size=(m, d)), rng.choice([-0.5, 0.5], size=B)
     gates = features.SLOPES[activation](weights @ x.T) * slopes
     return x, slopes, features.TwoLayer(weights, gates @ x / m)

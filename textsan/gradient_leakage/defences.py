@@ -33,7 +33,8 @@ def noise(sigma: float) -> Callable:
     def change(gradient: Gradient, victim, ids, mask, labels, seed: int) -> Gradient:
         generator = torch.Generator().manual_seed(seed)
         return {
-            name: one + sigma * one.pow(2).mean().sqrt() * torch.randn(one.shape, generator=generator).to(one.dtype)
+            name: one
+            + sigma * one.pow(2).mean().sqrt() * torch.randn(one.shape, generator=generator).to(one.dtype)
             for name, one in gradient.items()
         }
 
@@ -75,7 +76,10 @@ class _Pooled(nn.Module):
     def forward(self, embedded: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         position = torch.arange(embedded.shape[1]).expand(len(embedded), -1)
         hidden = self.encoder(
-            inputs_embeds=embedded, attention_mask=mask, position_ids=position, token_type_ids=torch.zeros_like(position)
+            inputs_embeds=embedded,
+            attention_mask=mask,
+            position_ids=position,
+            token_type_ids=torch.zeros_like(position),
         ).last_hidden_state
         return self.classifier(self.activation(self.pooler(hidden[:, 0])))
 

@@ -182,7 +182,13 @@ def decompose(tensor: np.ndarray, count: int, *, restarts: int = 20, seed: int =
     generator = np.random.RandomState(seed)  # what tensorly takes
     for _ in range(restarts):
         found = parafac(
-            tensor / size, count, n_iter_max=200, init="random", tol=1e-10, random_state=generator, normalize_factors=True
+            tensor / size,
+            count,
+            n_iter_max=200,
+            init="random",
+            tol=1e-10,
+            random_state=generator,
+            normalize_factors=True,
         )
         weights, (a, b, c) = found
         off = np.linalg.norm(np.einsum("r,ar,br,cr->abc", weights, a, b, c) - tensor / size)

@@ -5,6 +5,7 @@ been found, scored by that distance and by a language model; each embedding is t
 settings are those of LAMP's released code.
 """
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -16,7 +17,6 @@ import torch.nn.functional as F
 from textsan.gradient_leakage.cases import Shared
 from textsan.gradient_leakage.victims import is_shared
 from textsan.text import checks
-
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,8 @@ ATTACKS = {
     "LAMP cos": Settings("cosine", fluency=0.2, lengths=1.0),
     "LAMP L1+L2": Settings("squared and absolute", fluency=60.0, lengths=25.0),
     "feature match": Settings("cosine", fluency=0.2, lengths=1.0, feature=1.0),
+    "feature match, discrete": Settings("cosine", fluency=0.2, lengths=1.0, feature_orders=1.0),
+    "feature match, both": Settings("cosine", fluency=0.2, lengths=1.0, feature=1.0, feature_orders=1.0),
 }
 """Settings of the released code for BERT-base (LAMP 2022), and LAMP with the feature term of Li et al. 2023."""
 
@@ -271,3 +273,32 @@ def attack(shared: Shared, name: str = "LAMP cos", *, share: float = 1.0, **give
     return Matching(shared, settings if share == 1 else settings.quicker(share), **given).run()
 
 
+def attackers_order(
+    shared: Shared, features: torch.Tensor, slopes: np.ndarray, *, settings: Settings | None = None, seed: int = 0
+) -> torch.Tensor:
+    """Recovered features in the order of the sentences, without the truth: labels first, then trial.
+
+    A slope is p - y up to a positive factor, so that its sign is the label; among the orders that fit the known
+    labels, the one is taken whose short attack comes nearest to the shared gradient.
+
+    Args:
+        shared: of a case of two classes.
+        features: (B, d').
+        slopes: of the loss, one a feature.
+        settings: of the trial; None is LAMP's with the feature term, 30 steps, no reordering.
+        seed: of the trial.
+
+    Returns:
+        (B, d') in the order of `shared.labels`; the given order where signs and labels do not agree.
+    """
+    trial = settings or replace(ATTACKS["feature match"], steps=30, starts=1, orders=0)
+    signs = [int(slope < 0) for slope in slopes]
+    fitting = [
+        list(order)
+        for order in itertools.permutations(range(len(signs)))
+        if [signs[i] for i in order] == shared.labels.tolist()
+    ]
+    if len(fitting) < 2:
+        return features[fitting[0]] if fitting else features
+    runs = [Matching(shared, trial, features=features[order], seed=seed).run() for order in fitting]
+    return features[fitting[int(np.argmin([run.distance for run in runs]))]]
