@@ -28,7 +28,7 @@ def test_hermite_tensors_are_derivatives_of_the_density(order):
     weights = weights / weights.sum()
     for a, b in itertools.product(range(5), repeat=2):
         total = np.zeros((2,) * order)
-        for (u, p), (v, q) in itertools.product(zip(nodes, weights), repeat=2):
+        for (u, p), (v, q) in itertools.product(zip(nodes, weights, strict=True), repeat=2):
             total = total + p * q * u**a * v**b * features.hermite([u, v], order)
         for index in itertools.product(range(2), repeat=order):
             i, j = index.count(0), index.count(1)

@@ -85,7 +85,8 @@ def test_closure_rank_is_that_of_generic_vectors():
     for _ in range(20):
         edges = {tuple(torch.randint(6, (2,), generator=generator).tolist()) for _ in range(8)}
         scale = torch.rand(len(edges), generator=generator).double() + 0.5
-        rows = torch.stack([words[w] + places[p] + s * bias[0] for (w, p), s in zip(sorted(edges), scale)])
+        pairs = zip(sorted(edges), scale, strict=True)
+        rows = torch.stack([words[w] + places[p] + s * bias[0] for (w, p), s in pairs])
         assert torch.linalg.matrix_rank(rows) == spans.closure(edges).rank
 
 

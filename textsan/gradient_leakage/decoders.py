@@ -1,8 +1,8 @@
 """The span check of a causal language model of Llama's kind: whole sentences, in order (Petrov et al. 2024).
 
-The first layer reads RMSNorm(W_w), without a position: the check gives the words of the batch. What the second layer
-reads at position p depends on the pieces up to p only, so that sentences grow from the left: a piece is right
-if it makes the second layer read something in its span.
+The first layer reads RMSNorm(W_w), without a position: the check gives the words of the batch. What the second
+layer reads at position p depends on the pieces up to p only, so that sentences grow from the left: a piece is
+right if it makes the second layer read something in its span.
 """
 
 from collections.abc import Sequence

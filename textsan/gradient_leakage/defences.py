@@ -1,7 +1,7 @@
 """What a client does to a gradient before it is sent: noise, pruning, DP-SGD.
 
-A defence is a function of (gradient, victim, ids, mask, labels, seed) that returns the gradient that is sent. Frozen
-embeddings are no defence to choose here: no attack of this room gets their gradients.
+A defence is a function of (gradient, victim, ids, mask, labels, seed) that returns the gradient that is sent.
+Frozen embeddings are no defence to choose here: no attack of this room gets their gradients.
 """
 
 from collections.abc import Callable

@@ -1,9 +1,9 @@
-"""Two-layer reconstruction: what a pooler reads, from the gradient of its weight (Wang et al. 2023, Li et al. 2023).
+"""Two-layer reconstruction: what a pooler reads, from its gradient (Wang et al. 2023, Li et al. 2023).
 
 Row j of the pooler's gradient is g_j = sum_i c_i sigma'(w_j . x_i) x_i / m, with c_i the loss's slope for sentence
 i. With normal w_j Stein's lemma turns sums over j into derivatives of sigma: the tensor
-T = sum_j g_j (x) (w_j w_j^T - I) estimates sum_i c_i E[sigma'''(w . x_i)] x_i (x) x_i (x) x_i, whose components are
-the features. Every g_j lies in the span of the x_i, so the singular vectors of the gradient are the baseline.
+T = sum_j g_j (x) (w_j w_j^T - I) estimates sum_i c_i E[sigma'''(w . x_i)] x_i (x) x_i (x) x_i, whose
+components are the features. Every g_j lies in the span of the x_i: the gradient's singular vectors are the baseline.
 """
 
 from dataclasses import dataclass
@@ -93,7 +93,7 @@ class TwoLayer:
         return cls(*(one.double().numpy() for one in rows)), slopes
 
     def projected(self, basis: np.ndarray) -> "TwoLayer":
-        """The same in the coordinates of an orthonormal basis, (d', k): w . x does not change for x in its span."""
+        """The same in the coordinates of an orthonormal basis, (d', k), of a space that holds the features."""
         return TwoLayer(self.weights @ basis, self.gradient @ basis)
 
 

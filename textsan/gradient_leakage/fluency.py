@@ -1,7 +1,7 @@
 """How fluent a text is to an auxiliary language model: nats a token, of decoded strings.
 
-Strings, so that the victim's vocabulary need not be the model's. A bigram model of public text costs nothing; a causal
-language model is LAMP's way.
+Strings, so that the victim's vocabulary need not be the model's. A bigram model of public text costs nothing; a
+causal language model is LAMP's way.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,8 +1,8 @@
 """Attacks by optimisation: embeddings whose gradient is like the shared one. DLG, TAG, LAMP, and feature match.
 
-A continuous phase moves word embeddings downhill on a distance between gradients; a discrete phase reorders what has
-been found, scored by that distance and by a language model; each embedding is then read as its nearest piece. The
-settings are those of LAMP's released code.
+A continuous phase moves word embeddings downhill on a distance between gradients; a discrete phase reorders what
+has been found, scored by that distance and by a language model; each embedding is then read as its nearest
+piece. The settings are those of LAMP's released code.
 """
 
 import itertools
@@ -24,8 +24,8 @@ class Settings:
     """What tells the attacks apart.
 
     Attributes:
-        distance: "cosine" is the mean over parameters of 1 - cosine; "squared" the sum of squared differences (DLG);
-            "squared and absolute" adds `absolute` times the sum of absolute ones (TAG).
+        distance: "cosine" is the mean over parameters of 1 - cosine; "squared" the sum of squared differences
+            (DLG); "squared and absolute" adds `absolute` times the sum of absolute ones (TAG).
         absolute: weight of the absolute differences.
         steps: of Adam.
         learning_rate: at the start.

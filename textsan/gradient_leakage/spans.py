@@ -1,7 +1,7 @@
 """The exact attack: which words can stand where, by a projection onto the span of a layer's inputs.
 
-The gradient of a linear layer's weight is the sum over pieces t of delta_t x_t^T, with x_t what the layer reads and
-delta_t the gradient of what it says. Its rows lie in the span of the x_t (Petrov et al. 2024, DAGER). The first
+The gradient of a linear layer's weight is the sum over pieces t of delta_t x_t^T, with x_t what the layer reads
+and delta_t the gradient of what it says. Its rows lie in the span of the x_t (Petrov et al. 2024, DAGER). The first
 attention layer reads x(w, p) = LayerNorm(W_w + P_p), which the server can compute for every piece w and
 position p: those in the span are the answer.
 """
@@ -201,8 +201,8 @@ class Closure:
 def closure(pairs: Iterable[tuple[int, int]]) -> Closure:
     """What passes the span check of a batch, from its true (piece, position) alone: the structural theorem.
 
-    Draw an edge from piece w to position p for each true pair. If the graph is a forest, the true pairs pass and the
-    rank is their number. Else every pair within a connected component passes, and the rank is
+    Draw an edge from piece w to position p for each true pair. If the graph is a forest, the true pairs pass and
+    the rank is their number. Else every pair within a connected component passes, and the rank is
     vertices - components + 1. It holds for generic embeddings with a LayerNorm that has a bias, and a layer
     wider than the number of vertices.
 
