@@ -122,7 +122,7 @@ TEXTS = ("reference", "recovered")  # third-party text; not stored
 
 
 def _features(victim, batch, cell) -> list[dict]:
-    B, method, public = cell["B"], cell["method"], _public_features(victim, cell["seed"])
+    B, method, public = cell["B"], cell["method"], public_features(victim)
     if method == "own pooler":
         case = cases.make_case(victim, *batch)
         truth = case.features.double().numpy()
@@ -161,8 +161,14 @@ def own_features(shared: cases.Shared, public: np.ndarray, starts: int = 5):
     return best
 
 
-def _public_features(victim, seed: int) -> np.ndarray:
-    texts = [record.text for record in load_dataset(PUBLIC[0])[:64]]
+def public_features(victim, count: int = 64) -> np.ndarray:
+    """Features of sentences that the server owns, of another kind than those under attack, (count, d).
+
+    Args:
+        victim: as it is.
+        count: sentences.
+    """
+    texts = [record.text for record in load_dataset(PUBLIC[0])[:count]]
     ids, mask = victim.encode(texts)
     with torch.no_grad():
         return victim.features(victim.words[ids], mask).double().numpy()
@@ -172,7 +178,7 @@ def _attacks(victim, batch, cell) -> list[dict]:
     case = cases.make_case(victim, *batch)
     given = {"share": cell["share"] or 1.0, "seed": cell["seed"], "fluency": _fluency(cell["language_model"])}
     if cell["method"].startswith("feature match"):
-        found, slopes, error = own_features(case.shared, _public_features(victim, cell["seed"]))
+        found, slopes, error = own_features(case.shared, public_features(victim))
         guess = torch.as_tensor(found, dtype=victim.words.dtype)
         given["features"] = matching.attackers_order(case.shared, guess, slopes, seed=cell["seed"])
     outcome = matching.attack(case.shared, cell["method"], **given)

@@ -1,11 +1,14 @@
 """A case: a client's batch, and what of it the server sees. Attacks get `Shared`; only scores see the rest."""
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
+import torch.nn.functional as F
+from torch import nn
 
-from textsan.gradient_leakage.victims import Victim, is_shared, loss
+from textsan.gradient_leakage.victims import ACTIVATIONS, Victim, is_shared, loss
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,57 @@ def gradient(
     names, parameters = zip(*((n, p) for n, p in victim.named_parameters() if is_shared(n)), strict=True)
     batch_loss = loss(victim, victim.words.detach()[ids], mask, labels)
     return dict(zip(names, torch.autograd.grad(batch_loss, parameters), strict=True))
+
+
+class _Pooled(nn.Module):
+    """A victim as a module, which is what opacus hooks."""
+
+    def __init__(self, victim: Victim):
+        super().__init__()
+        self.encoder, self.pooler, self.classifier = victim.encoder, victim.pooler, victim.classifier
+        self.activation = ACTIVATIONS[victim.activation]
+
+    def forward(self, embedded: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        position = torch.arange(embedded.shape[1]).expand(len(embedded), -1)
+        hidden = self.encoder(
+            inputs_embeds=embedded,
+            attention_mask=mask,
+            position_ids=position,
+            token_type_ids=torch.zeros_like(position),
+        ).last_hidden_state
+        return self.classifier(self.activation(self.pooler(hidden[:, 0])))
+
+
+def sentence_gradients(
+    victim: Victim, embedded: torch.Tensor, mask: torch.Tensor, labels: torch.Tensor
+) -> dict[str, torch.Tensor]:
+    """The gradient of each sentence's own loss, (B, ...) by parameter, by `opacus`.
+
+    Args:
+        victim: in evaluation mode.
+        embedded: word embeddings, (B, length, d).
+        mask: (B, length).
+        labels: (B,).
+    """
+    from opacus.grad_sample import GradSampleModule
+
+    frozen = {name: one.requires_grad for name, one in victim.named_parameters()}
+    for name, one in victim.named_parameters():
+        one.requires_grad_(is_shared(name))
+    module = GradSampleModule(_Pooled(victim), batch_first=True, loss_reduction="sum", strict=False).train()
+    try:
+        with torch.enable_grad(), warnings.catch_warnings():
+            # The type embeddings read whole numbers, which have no gradient: torch warns, opacus knows.
+            warnings.filterwarnings("ignore", message="Full backward hook is firing")
+            embedded = embedded.detach().requires_grad_(True)
+            F.cross_entropy(module(embedded, mask), labels, reduction="sum").backward()
+        return {name: one.grad_sample for name, one in victim.named_parameters() if is_shared(name)}
+    finally:
+        module.remove_hooks()
+        victim.eval()
+        for name, one in victim.named_parameters():
+            one.requires_grad_(frozen[name])
+            one.grad = one.grad_sample = None
 
 
 def make_case(

@@ -7,10 +7,8 @@ Frozen embeddings are no defence to choose here: no attack of this room gets the
 from collections.abc import Callable
 
 import torch
-import torch.nn.functional as F
-from torch import nn
 
-from textsan.gradient_leakage.victims import ACTIVATIONS, Victim, is_shared
+from textsan.gradient_leakage.cases import sentence_gradients
 from textsan.text import checks
 
 Gradient = dict[str, torch.Tensor]
@@ -65,51 +63,6 @@ def prune(share: float) -> Callable:
     return change
 
 
-class _Pooled(nn.Module):
-    """A victim as a module of piece numbers, which is what opacus hooks."""
-
-    def __init__(self, victim: Victim):
-        super().__init__()
-        self.encoder, self.pooler, self.classifier = victim.encoder, victim.pooler, victim.classifier
-        self.activation = ACTIVATIONS[victim.activation]
-
-    def forward(self, embedded: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        position = torch.arange(embedded.shape[1]).expand(len(embedded), -1)
-        hidden = self.encoder(
-            inputs_embeds=embedded,
-            attention_mask=mask,
-            position_ids=position,
-            token_type_ids=torch.zeros_like(position),
-        ).last_hidden_state
-        return self.classifier(self.activation(self.pooler(hidden[:, 0])))
-
-
-def sentence_gradients(victim: Victim, ids: torch.Tensor, mask: torch.Tensor, labels: torch.Tensor) -> Gradient:
-    """The gradient of each sentence's own loss, (B, ...) by parameter, by `opacus`.
-
-    Args:
-        victim: in evaluation mode.
-        ids, mask: (B, length).
-        labels: (B,).
-    """
-    from opacus.grad_sample import GradSampleModule
-
-    frozen = {name: one.requires_grad for name, one in victim.named_parameters()}
-    for name, one in victim.named_parameters():
-        one.requires_grad_(is_shared(name))
-    module = GradSampleModule(_Pooled(victim), batch_first=True, loss_reduction="sum", strict=False).train()
-    try:
-        embedded = victim.words.detach()[ids].requires_grad_(True)  # else backward hooks warn
-        F.cross_entropy(module(embedded, mask), labels, reduction="sum").backward()
-        return {name: one.grad_sample for name, one in victim.named_parameters() if is_shared(name)}
-    finally:
-        module.remove_hooks()
-        victim.eval()
-        for name, one in victim.named_parameters():
-            one.requires_grad_(frozen[name])
-            one.grad = one.grad_sample = None
-
-
 def dp_sgd(multiplier: float, clip: float = 1.0) -> Callable:
     """DP-SGD: each sentence's gradient cut to norm `clip`, then noise of `multiplier` times that on their sum.
 
@@ -121,7 +74,7 @@ def dp_sgd(multiplier: float, clip: float = 1.0) -> Callable:
 
     def change(gradient: Gradient, victim, ids, mask, labels, seed: int) -> Gradient:
         generator = torch.Generator().manual_seed(seed)
-        each = sentence_gradients(victim, ids, mask, labels)
+        each = sentence_gradients(victim, victim.words.detach()[ids], mask, labels)
         norms = torch.stack([one.flatten(1).norm(dim=1) for one in each.values()]).norm(dim=0)
         factor = (clip / norms).clamp(max=1)
         sent = {}

@@ -3,7 +3,8 @@
 Row j of the pooler's gradient is g_j = sum_i c_i sigma'(w_j . x_i) x_i / m, with c_i the loss's slope for sentence
 i. With normal w_j Stein's lemma turns sums over j into derivatives of sigma: the tensor
 T = sum_j g_j (x) (w_j w_j^T - I) estimates sum_i c_i E[sigma'''(w . x_i)] x_i (x) x_i (x) x_i, whose
-components are the features. Every g_j lies in the span of the x_i: the gradient's singular vectors are the baseline.
+components are the features. Every g_j lies in the span of the x_i: singular vectors of the gradient are the
+baseline.
 """
 
 from dataclasses import dataclass

@@ -14,8 +14,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from textsan.gradient_leakage.cases import Shared
-from textsan.gradient_leakage.victims import is_shared
+from textsan.gradient_leakage.cases import Shared, sentence_gradients
 from textsan.text import checks
 
 
@@ -128,7 +127,9 @@ class Matching:
         if (settings.feature or settings.feature_orders) and features is None:
             raise ValueError("features: None; pass recovered ones, or settings without a feature term")
         self.shared, self.victim, self.settings, self.fluency = shared, shared.victim, settings, fluency
-        self.names = [name for name, _ in self.victim.named_parameters() if is_shared(name)]
+        # The gradient of a key's bias is zero, and what is sent of it rounding: its cosine would be chance.
+        largest = max(float(one.norm()) for one in shared.gradient.values())
+        self.names = [name for name, one in shared.gradient.items() if one.norm() > 1e-6 * largest]
         parameters = dict(self.victim.named_parameters())
         self.parameters = [parameters[name] for name in self.names]
         self.target = [shared.gradient[name] for name in self.names]
@@ -176,13 +177,47 @@ class Matching:
     def start(self) -> torch.Tensor:
         """The best of some normal draws, then the best of some orders of it, scaled to the vocabulary's norm."""
         shape, count = (*self.mask.shape, self.words.shape[1]), self.settings.starts
-        draws = (torch.randn(shape, generator=self.generator, dtype=self.words.dtype) for _ in range(count))
-        best = min(draws, key=lambda x: float(self.distance(x))) if count > 1 else next(draws)
-        if count > 1:
-            orders = [best] + [self._shuffled(best) for _ in range(count)]
-            best = min(orders, key=lambda x: float(self.distance(x)))
-            best = best / best.norm(dim=-1, keepdim=True) * self.norm
-        return best
+        draws = torch.randn((count, *shape), generator=self.generator, dtype=self.words.dtype)
+        if count == 1:
+            return draws[0]
+        best = draws[int(self.distances(draws).argmin())]
+        orders = torch.stack([best] + [self._shuffled(best) for _ in range(count)])
+        best = orders[int(self.distances(orders).argmin())]
+        return best / best.norm(dim=-1, keepdim=True) * self.norm
+
+    def distances(self, batches: torch.Tensor, weight: float = 0.0) -> torch.Tensor:
+        """`distance` of each of some batches of embeddings, (n, B, longest, d), by gradients of single sentences.
+
+        A batch's gradient is the mean of its sentences'; a sentence that all batches share is computed once.
+        """
+        n, B = batches.shape[:2]
+        parts, first = [], [self._each(batches[:1, row], row) for row in range(B)]
+        size = max(1, int(5e7 / sum(one.numel() for one in self.target)))
+        for at in range(0, n, size):
+            some = batches[at : at + size]
+            total = [0.0] * len(self.names)
+            for row in range(B):
+                same = torch.equal(some[:, row], batches[:1, row].expand_as(some[:, row]))
+                each = first[row] if same else self._each(some[:, row], row)
+                total = [one + each[name] / B for one, name in zip(total, self.names, strict=True)]
+            parts += [
+                distance([one[i] if len(one) > 1 else one[0] for one in total], self.target, self.settings)
+                for i in range(len(some))
+            ]
+        found = torch.stack(parts)
+        if weight:
+            kept = self.features.shape[1]
+            for i, x in enumerate(batches):
+                with torch.no_grad():
+                    features = self.victim.features(self.embedded(x), self.mask)
+                found[i] += weight * (1 - F.cosine_similarity(features[:, :kept], self.features)).mean()
+        return found
+
+    def _each(self, sentences: torch.Tensor, row: int) -> dict[str, torch.Tensor]:
+        """Gradients of some embeddings in the place of one sentence, one by one."""
+        fixed = torch.where(self.free[row][:, None], sentences, self.words[self.fixed[row]])
+        mask, labels = self.mask[row].expand(len(fixed), -1), self.shared.labels[row].expand(len(fixed))
+        return sentence_gradients(self.victim, fixed, mask, labels)
 
     def run(self) -> Outcome:
         """The whole attack."""
@@ -216,7 +251,7 @@ class Matching:
         s = self.settings
         for row in range(len(x)):
             options = [x] + [self._moved(x, row) for _ in range(s.orders)]
-            scores = torch.stack([self.distance(one, weight=s.feature_orders).detach() for one in options])
+            scores = self.distances(torch.stack(options), weight=s.feature_orders)
             if self.fluency is not None and s.fluency:
                 texts = [self.victim.decode(self.read(one)[row]) for one in options]
                 scores = scores + s.fluency * torch.as_tensor(self.fluency(texts), dtype=scores.dtype)

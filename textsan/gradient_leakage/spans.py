@@ -1,8 +1,8 @@
 """The exact attack: which words can stand where, by a projection onto the span of a layer's inputs.
 
 The gradient of a linear layer's weight is the sum over pieces t of delta_t x_t^T, with x_t what the layer reads
-and delta_t the gradient of what it says. Its rows lie in the span of the x_t (Petrov et al. 2024, DAGER). The first
-attention layer reads x(w, p) = LayerNorm(W_w + P_p), which the server can compute for every piece w and
+and delta_t the gradient of what it says. Its rows lie in the span of the x_t (Petrov et al. 2024, DAGER). The
+first attention layer reads x(w, p) = LayerNorm(W_w + P_p), which the server can compute for every piece w and
 position p: those in the span are the answer.
 """
 
