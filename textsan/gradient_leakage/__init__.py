@@ -1,4 +1,5 @@
 """What a gradient gives away: the text that a federated client trained on.
 
-Imports the rooms up to `embedding_leakage`.
+Case, attack and score are apart: `cases` says what server and client know, attacks see that only, `scores` see the
+truth. Imports the rooms up to `embedding_leakage`.
 """

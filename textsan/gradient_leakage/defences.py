@@ -1,0 +1,108 @@
+"""What a client does to a gradient before it is sent: noise, pruning, DP-SGD.
+
+A defence is a function of (gradient, victim, ids, mask, labels, seed) that returns the gradient that is sent.
+Frozen embeddings are no defence to choose here: no attack of this room gets their gradients.
+"""
+
+from collections.abc import Callable
+
+import torch
+
+from textsan.gradient_leakage.cases import sentence_gradients
+from textsan.text import checks
+
+Gradient = dict[str, torch.Tensor]
+
+
+def noise(sigma: float) -> Callable:
+    """Gaussian noise, in each tensor `sigma` times its own root mean square.
+
+    Relative, so that one number means the same in every layer; it promises no privacy, because its size
+    depends on the data.
+
+    Args:
+        sigma: at least 0.
+
+    >>> noise(0.0)({"w": torch.ones(2)}, None, None, None, None, 0)["w"]
+    tensor([1., 1.])
+    """
+    sigma = checks.number("sigma", sigma, 0)
+
+    def change(gradient: Gradient, victim, ids, mask, labels, seed: int) -> Gradient:
+        generator = torch.Generator().manual_seed(seed)
+        return {
+            name: one
+            + sigma * one.pow(2).mean().sqrt() * torch.randn(one.shape, generator=generator).to(one.dtype)
+            for name, one in gradient.items()
+        }
+
+    return change
+
+
+def prune(share: float) -> Callable:
+    """The smallest entries of each tensor are not sent.
+
+    Args:
+        share: of the entries, from 0 to below 1.
+
+    >>> prune(0.5)({"w": torch.tensor([1.0, -3.0, 2.0, 0.5])}, None, None, None, None, 0)["w"]
+    tensor([ 0., -3.,  2.,  0.])
+    """
+    share = checks.number("share", share, 0, 1 - 1e-9)
+
+    def change(gradient: Gradient, victim, ids, mask, labels, seed: int) -> Gradient:
+        kept = {}
+        for name, one in gradient.items():
+            dropped = int(share * one.numel())
+            order = one.abs().flatten().argsort()
+            flat = one.flatten().clone()
+            flat[order[:dropped]] = 0
+            kept[name] = flat.view_as(one)
+        return kept
+
+    return change
+
+
+def dp_sgd(multiplier: float, clip: float = 1.0) -> Callable:
+    """DP-SGD: each sentence's gradient cut to norm `clip`, then noise of `multiplier` times that on their sum.
+
+    Args:
+        multiplier: standard deviation of the noise in units of `clip`, at least 0.
+        clip: above 0.
+    """
+    multiplier, clip = checks.number("multiplier", multiplier, 0), checks.number("clip", clip, 1e-12)
+
+    def change(gradient: Gradient, victim, ids, mask, labels, seed: int) -> Gradient:
+        generator = torch.Generator().manual_seed(seed)
+        each = sentence_gradients(victim, victim.words.detach()[ids], mask, labels)
+        norms = torch.stack([one.flatten(1).norm(dim=1) for one in each.values()]).norm(dim=0)
+        factor = (clip / norms).clamp(max=1)
+        sent = {}
+        for name, one in each.items():
+            total = torch.einsum("b...,b->...", one, factor)
+            drawn = torch.randn(total.shape, generator=generator).to(total.dtype)
+            sent[name] = (total + multiplier * clip * drawn) / len(ids)
+        return sent
+
+    return change
+
+
+def epsilon_of(multiplier: float, sample_rate: float, steps: int, delta: float) -> float:
+    """The epsilon that training by `dp_sgd` has, by opacus' Rényi accountant.
+
+    It supposes Poisson sampling of sentences at `sample_rate`; adjacency is one sentence more or less.
+
+    Args:
+        multiplier: above 0.
+        sample_rate: share of the sentences in a batch.
+        steps: batches.
+        delta: from 0 to 1.
+
+    >>> round(epsilon_of(1.0, 0.01, 100, 1e-5), 1)
+    1.2
+    """
+    from opacus.accountants import RDPAccountant
+
+    accountant = RDPAccountant()
+    accountant.history = [(checks.number("multiplier", multiplier, 1e-6), sample_rate, steps)]
+    return float(accountant.get_epsilon(delta))

@@ -1,0 +1,68 @@
+"""How fluent a text is to an auxiliary language model: nats a token, of decoded strings.
+
+Strings, so that the victim's vocabulary need not be the model's. A bigram model of public text costs nothing; a
+causal language model is LAMP's way.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from textsan.models import causal
+from textsan.text.vocabulary import count_words, tokenize
+
+
+def bigram_fluency(docs: Sequence[Sequence[str]]) -> Callable[[list[str]], np.ndarray]:
+    """A bigram model with back-off to add-one word frequencies, from token lists of public text.
+
+    Args:
+        docs: token lists; not the attacked text.
+
+    >>> score = bigram_fluency([["a", "good", "film"]] * 3)
+    >>> score(["a good film"])[0] < score(["film a good"])[0]
+    np.True_
+    """
+    words, pairs = count_words(docs), {}
+    for doc in docs:
+        for pair in zip(["<s>", *doc], doc, strict=False):
+            pairs[pair] = pairs.get(pair, 0) + 1
+    firsts, total = {**words, "<s>": len(docs)}, sum(words.values()) + len(words) + 1
+
+    def nats(text: str) -> float:
+        tokens = tokenize(text) or [""]
+        found = []
+        for before, word in zip(["<s>", *tokens], tokens, strict=False):
+            back, seen = (words.get(word, 0) + 1) / total, firsts.get(before, 0)
+            found.append(-np.log((pairs.get((before, word), 0) + 2 * back) / (seen + 2)))
+        return float(np.mean(found))
+
+    return lambda texts: np.array([nats(text) for text in texts])
+
+
+def causal_fluency(name: str = causal.CAUSAL, batch: int = 32) -> Callable[[list[str]], np.ndarray]:
+    """A causal language model's mean nats a token, by name; gpt2 is LAMP's.
+
+    Args:
+        name: of `textsan.models.causal.load_causal`.
+        batch: texts at a time.
+    """
+    import torch
+
+    model, tokenizer = causal.load_causal(name), causal.load_causal_tokenizer(name)
+    start = tokenizer.bos_token_id if tokenizer.bos_token_id is not None else tokenizer.eos_token_id
+
+    def nats(texts: list[str]) -> np.ndarray:
+        rows = [[start, *tokenizer(text)["input_ids"]] for text in texts]
+        found = np.zeros(len(rows))
+        for at in range(0, len(rows), batch):
+            some = rows[at : at + batch]
+            longest = max(map(len, some))
+            ids = torch.tensor([row + [start] * (longest - len(row)) for row in some])
+            mask = torch.tensor([[1] * len(row) + [0] * (longest - len(row)) for row in some])
+            with torch.no_grad():
+                logs = model(input_ids=ids, attention_mask=mask).logits.float().log_softmax(-1)
+            said = logs[:, :-1].gather(2, ids[:, 1:, None])[:, :, 0] * mask[:, 1:]
+            found[at : at + batch] = (-said.sum(1) / mask[:, 1:].sum(1).clamp(min=1)).numpy()
+        return found
+
+    return nats

@@ -1,0 +1,99 @@
+"""Scores of recovered sentences: ROUGE, exact recovery of pieces, cosine of sentence vectors."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from textsan.gradient_leakage.cases import Case
+
+ROUGES = ("rouge1", "rouge2", "rougeL")
+
+
+def rouge(reference: str, recovered: str) -> dict[str, float]:
+    """F-measures of ROUGE-1, ROUGE-2 and ROUGE-L, from 0 to 1, by `rouge-score` without stemming.
+
+    Args:
+        reference: the true sentence.
+        recovered: the attack's.
+
+    >>> round(rouge("a good film", "good film")["rouge1"], 3)
+    0.8
+    """
+    from rouge_score.rouge_scorer import RougeScorer
+
+    found = RougeScorer(list(ROUGES)).score(reference, recovered)
+    return {name: found[name].fmeasure for name in ROUGES}
+
+
+def oracle_match(references: Sequence[str], recovered: Sequence[str]) -> list[int]:
+    """Which recovered sentence is set against each reference: the assignment with the largest sum of ROUGE-1.
+
+    An oracle, as in LAMP: only who has the references can make it, and no attacker can.
+
+    Args:
+        references, recovered: as many of each.
+
+    >>> oracle_match(["a film", "no dog"], ["dog", "film"])
+    [1, 0]
+    """
+    table = np.array([[rouge(one, other)["rouge1"] for other in recovered] for one in references])
+    return linear_sum_assignment(-table)[1].tolist()
+
+
+def exact_share(reference: Sequence[int], recovered: Sequence[int]) -> float:
+    """Share of positions whose piece is the true one.
+
+    >>> exact_share([5, 6], [5, 7])
+    0.5
+    """
+    hits = [one == other for one, other in zip(reference, recovered, strict=False)]
+    return sum(hits) / max(len(reference), 1)
+
+
+def score(case: Case, sentences: Sequence[Sequence[int]]) -> list[dict]:
+    """What an attack recovered of each sentence of a case, one row a sentence.
+
+    Args:
+        case: with the truth.
+        sentences: recovered piece numbers, special ones included, as many as the case has.
+
+    Returns:
+        rows with `rouge1`, `rouge2`, `rougeL` (without special pieces: the number), `rouge1 with specials` and so
+        on (as LAMP's code counts: [CLS] and [SEP] are part of both, so that a five-word sentence that is entirely
+        wrong scores 0.286), `exact` (share of pieces at their positions, special ones apart), `reference`
+        and `recovered`.
+    """
+    victim, truth = case.shared.victim, case.sentences
+    match = oracle_match(case.texts, [victim.decode(one) for one in sentences])
+    rows = []
+    for reference, which in zip(truth, match, strict=True):
+        found = list(sentences[which])
+        texts = victim.decode(reference), victim.decode(found)
+        with_special = (victim.decode(one, special=True) for one in (reference, found))
+        row = rouge(*texts)
+        row |= {f"{name} with specials": value for name, value in rouge(*with_special).items()}
+        row |= {"exact": exact_share(reference[1:-1], found[1:-1]), "reference": texts[0], "recovered": texts[1]}
+        rows.append(row)
+    return rows
+
+
+def sentence_cosine(references: Sequence[str], recovered: Sequence[str]) -> np.ndarray:
+    """Cosine between the sentence vectors of MiniLM (mean of the last layer), of each pair: SBERT's score.
+
+    Args:
+        references, recovered: as many of each.
+    """
+    import torch
+
+    from textsan.models import encoders
+
+    encoder, tokenizer = encoders.load_encoder(), encoders.load_tokenizer()
+    vectors = []
+    with torch.no_grad():
+        for text in [*references, *recovered]:
+            ids = torch.tensor([tokenizer.encode(text).ids])
+            hidden = encoder(input_ids=ids, attention_mask=torch.ones_like(ids)).last_hidden_state[0].mean(0)
+            vectors.append(hidden / hidden.norm())
+    both = torch.stack(vectors)
+    return (both[: len(references)] * both[len(references) :]).sum(1).numpy()
