@@ -59,7 +59,15 @@ class Settings:
         return replace(self, **sizes, decay=self.decay ** (1 / share))
 
 
-_PLAIN = {"steps": 2500, "learning_rate": 0.1, "decay": 1.0, "lengths": 0.0, "starts": 1, "orders": 0}
+_PLAIN = {
+    "steps": 2500,
+    "learning_rate": 0.1,
+    "decay": 1.0,
+    "lengths": 0.0,
+    "starts": 1,
+    "orders": 0,
+    "fluency": 0.0,
+}
 ATTACKS = {
     "DLG": Settings("squared", **_PLAIN),
     "TAG": Settings("squared and absolute", **_PLAIN),

@@ -1,0 +1,118 @@
+"""Attacks by optimisation, their scores, and defences."""
+
+import numpy as np
+import pytest
+import torch
+
+from textsan.gradient_leakage import cases, defences, fluency, matching, scores, victims
+
+TEXTS, LABELS = ["a good film", "not so very good"], [1, 0]
+
+
+@pytest.fixture(scope="module")
+def case(default_data):
+    return cases.make_case(victims.small_victim(seed=0), TEXTS, LABELS)
+
+
+@pytest.mark.parametrize("name", matching.ATTACKS)
+def test_the_distance_is_zero_at_the_truth_and_only_there(case, name):
+    settings = matching.ATTACKS[name]
+    features = case.features if "match" in name else None
+    one = matching.Matching(case.shared, settings, features=features)
+    right = one.victim.words.detach()[case.ids]
+    other = right.clone()
+    other[0, [1, 2]] = right[0, [2, 1]]
+    weight = max(settings.feature, settings.feature_orders)
+    near, far = (float(one.distance(x, weight=weight).detach()) for x in (right, other))
+    assert near < 1e-4 * far
+    assert one.read(right) == case.sentences
+
+
+def test_orders_together_are_scored_as_one_by_one(case):
+    one = matching.Matching(case.shared, matching.ATTACKS["LAMP cos"])
+    x = torch.randn(4, *one.mask.shape, 64, generator=torch.Generator().manual_seed(0))
+    x[1:, 0] = x[0, 0]  # the first sentence is shared
+    together = one.distances(x)
+    assert torch.allclose(together, torch.stack([one.distance(row) for row in x]), atol=1e-5)
+
+
+def test_a_discrete_phase_puts_a_planted_order_right(case):
+    """Two tokens of the truth swapped: among all moves the one that undoes it has distance zero."""
+    settings = matching.Settings("cosine", orders=60, fluency=0.0)
+    one = matching.Matching(case.shared, settings, seed=0)
+    right = one.victim.words.detach()[case.ids]
+    swapped = right.clone()
+    swapped[0, [1, 3]] = right[0, [3, 1]]
+    assert one.read(one.reordered(swapped)) == case.sentences
+
+
+def test_moves_keep_the_words_and_the_fixed_places(case):
+    one = matching.Matching(case.shared, matching.ATTACKS["LAMP cos"], seed=1)
+    x = one.victim.words.detach()[case.ids]
+    for _ in range(40):
+        moved = one.read(one._moved(x, 1))
+        assert moved[0] == case.sentences[0] and sorted(moved[1]) == sorted(case.sentences[1])
+        assert (moved[1][0], moved[1][-1]) == (case.sentences[1][0], case.sentences[1][-1])
+
+
+def test_descent_from_near_the_truth_ends_there(case):
+    settings = matching.Settings("cosine", steps=30, starts=1, orders=0, learning_rate=0.002)
+    one = matching.Matching(case.shared, settings, seed=0)
+    right = one.victim.words.detach()[case.ids]
+    one.start = lambda: right + 0.02 * torch.randn(right.shape, generator=torch.Generator().manual_seed(0))
+    outcome = one.run()
+    assert outcome.sentences == case.sentences and outcome.distance < outcome.history[0]
+
+
+def test_features_are_asked_for(case):
+    with pytest.raises(ValueError, match="features: None"):
+        matching.attack(case.shared, "feature match")
+    with pytest.raises(ValueError, match="name: 'lamp' is unknown"):
+        matching.attack(case.shared, "lamp")
+
+
+def test_rouge_leaves_special_pieces_out_and_the_printed_one_does_not(case):
+    wrong = [[row[0], *[2000] * (len(row) - 2), row[-1]] for row in case.sentences]
+    for row in scores.score(case, wrong):
+        words = len(row["reference"].split())
+        assert row["rouge1"] == 0 and row["exact"] == 0
+        assert row["rouge1 with specials"] == pytest.approx(2 / (words + 2))
+    for row in scores.score(case, case.sentences[::-1]):
+        assert row["rouge1"] == row["rougeL"] == row["exact"] == 1
+
+
+def test_bigrams_prefer_the_order_that_was_read():
+    score = fluency.bigram_fluency([["the", "plot", "is", "thin"]] * 5)
+    assert score(["the plot is thin"])[0] < score(["thin the is plot"])[0]
+
+
+def test_gradients_of_sentences_average_to_the_batch(case):
+    victim = case.shared.victim
+    each = cases.sentence_gradients(victim, victim.words.detach()[case.ids], case.mask, case.shared.labels)
+    for name, one in case.shared.gradient.items():
+        assert torch.allclose(each[name].mean(0), one, atol=1e-6)
+
+
+def test_dp_sgd_without_noise_and_clipping_is_the_gradient(case):
+    sent = cases.make_case(case.shared.victim, TEXTS, LABELS, defence=defences.dp_sgd(0.0, 1e9)).shared.gradient
+    assert all(torch.allclose(sent[name], one, atol=1e-6) for name, one in case.shared.gradient.items())
+
+
+def test_dp_sgd_clips_each_sentence(case):
+    clip = 1e-3
+    sent = cases.make_case(case.shared.victim, TEXTS[:1], LABELS[:1], defence=defences.dp_sgd(0.0, clip))
+    total = torch.cat([one.flatten() for one in sent.shared.gradient.values()]).norm()
+    assert float(total) == pytest.approx(clip, rel=1e-4)
+
+
+def test_dp_sgd_noise_has_the_stated_size(case):
+    args = (case.shared.gradient, case.shared.victim, case.ids, case.mask, case.shared.labels)
+    one, other = (defences.dp_sgd(2.0, 0.5)(*args, seed)["pooler.weight"] for seed in (0, 1))
+    # Two sentences: the sum's noise of 2 * 0.5 is halved; the difference of two draws has sqrt(2) of it.
+    assert float((one - other).std()) == pytest.approx(0.5 * np.sqrt(2), rel=0.05)
+
+
+def test_pruning_drops_the_smallest():
+    args = (None, None, None, None, 0)
+    sent = defences.prune(0.75)({"w": torch.arange(1.0, 9.0)}, *args)["w"]
+    assert sent.tolist() == [0] * 6 + [7, 8]
