@@ -12,9 +12,9 @@ the same: data set or its named substitute, defence, epsilon, K and attack.
     no result            a setting, or the time of a machine; one of `verdicts.NO_RESULT`
 
 The published error is binomial, of as many positions as the paper attacked: 3,000 under CusText+, 1,000 under
-SanText+, 1,000 citizen numbers. Of a difference or a ratio of two published rates it follows from both, as if independent: the released
-code draws other positions for every attack. Of a count the margin is 15 %, which a Monte Carlo of 1,000 runs
-leaves open.
+SanText+, 1,000 citizen numbers. Of a difference or a ratio of two published rates it follows from both, as if
+independent: the released code draws other positions for every attack. Of a count the margin is 15 %, which a Monte
+Carlo of 1,000 runs leaves open.
 
 Rows that our table has under several seeds count as one number, see `tables.pooled`. A ratio or a difference of
 ours is made of rows from the same positions only. Where our sizes are not the paper's, the program says so in
