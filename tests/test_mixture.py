@@ -61,7 +61,7 @@ def test_weights_are_a_conditional_logit():
 
 
 def test_hardly_below_its_best_part():
-    """With a chain that can be learnt, and with none; two points are what its own smoothing of bigrams may cost."""
+    """With a chain that can be learnt, and with none; two points are what its smoothing of bigrams may cost."""
     for context, learns in ((0.05, True), (50.0, False)):
         over = {"unseen mass": [], "markov": []}
         for seed in range(3):
