@@ -110,7 +110,7 @@ class LanguageModelBayes(Attack):
         """
         source = knowledge.resources.get("language model") or LanguageModel.named(model)
         informed = knowledge.prior is not None or bool(knowledge.shadow)
-        prior = unseen_prior(knowledge) if informed else None
+        prior = unseen_prior(knowledge, knowledge.shadow or ()) if informed else None
         return cls(
             knowledge.channel,
             source,
@@ -372,12 +372,23 @@ class _Chain:
             return np.log(row)
 
 
-def unseen_prior(knowledge: Knowledge) -> Prior:
-    """Word frequencies with a share for unseen words, see `textsan.priors.good_turing`.
+def unseen_prior(knowledge: Knowledge, docs: Sequence[Sequence[str]]) -> Prior:
+    """Word frequencies with a share for unseen words, see `textsan.priors.good_turing`; all alike without text.
+
+    Words under attack share theirs, the unseen mass included; of the others each has what it has in the text.
 
     Args:
-        knowledge: shadow text or a prior.
+        knowledge: what is granted; a prior comes before text.
+        docs: the shadow documents that are counted.
     """
     if knowledge.prior is not None:
         return knowledge.unigram()
-    return good_turing(knowledge.documents, knowledge.channel.inputs)
+    inputs = knowledge.channel.inputs
+    attacked = knowledge.candidates - knowledge.kept
+    inside = np.array([word in attacked for word in inputs])
+    if not any(word in attacked for doc in docs for word in doc):
+        return Prior(inputs, np.full(len(inputs), 1 / len(inputs)))
+    weights = np.where(inside, 0.0, good_turing(docs, inputs).probabilities)
+    own = good_turing(docs, [word for word in inputs if word in attacked])
+    weights[inside] = own.probabilities * (1 - weights.sum())
+    return Prior(inputs, weights / weights.sum())

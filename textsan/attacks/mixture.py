@@ -17,12 +17,12 @@ import scipy
 from textsan.attacks.base import Attack, Position
 from textsan.attacks.context_free import ContextFreeBayes
 from textsan.attacks.knowledge import Knowledge
-from textsan.attacks.language_model import BEAM, COUNTS, TEMPERATURE, LanguageModelBayes
+from textsan.attacks.language_model import BEAM, COUNTS, TEMPERATURE, LanguageModelBayes, unseen_prior
 from textsan.attacks.markov import MarkovBayes
 from textsan.attacks.shadow import folds, held_out_split, whole_sentences
 from textsan.channel import Channel, Posterior
 from textsan.models.causal import CAUSAL
-from textsan.priors import LanguageModel, MarkovModel, Prior, good_turing
+from textsan.priors import LanguageModel, MarkovModel, Prior
 from textsan.text import checks
 
 STATED = {"channel": 1.0, "frequencies": 1.0, "bigrams": 0.3, "reader": 0.5, "language": 0.6}
@@ -223,7 +223,7 @@ class _Maker:
         channel, granted = self.knowledge.channel, self.knowledge.prior
         given = {"attacked": self.attacked, "k": self.k}
         informed = granted is not None or any(docs)
-        prior = self._prior(docs)
+        prior = unseen_prior(self.knowledge, docs)
         model = granted if isinstance(granted, MarkovModel) else None
         if model is None and self.parts["bigrams"] and any(docs):
             model = MarkovModel.fit(docs, words=channel.inputs)
@@ -267,21 +267,6 @@ class _Maker:
             factors.append(self(others).factors([released[d] for d in attacked], positions))
             truths.append(np.array([self.knowledge.channel.input_index[originals[d][i]] for d, i in positions]))
         return fit_weights(factors, truths)
-
-    def _prior(self, docs) -> Prior:
-        channel, granted = self.knowledge.channel, self.knowledge.prior
-        if granted is not None:
-            return self.knowledge.unigram()
-        words = [word for word in channel.inputs if word in self.attacked]
-        if not any(word in self.attacked for doc in docs for word in doc):
-            return Prior(channel.inputs, np.full(len(channel.inputs), 1 / len(channel.inputs)))
-        prior = good_turing(docs, words)
-        # Words that stand at no attacked position are candidates elsewhere: rarely, and of all that is left.
-        everything = good_turing(docs, channel.inputs)
-        inside = np.array([word in self.attacked for word in channel.inputs])
-        weights = np.where(inside, 0.0, everything.probabilities)
-        weights[inside] = prior.aligned(channel.inputs)[inside] * (1 - weights.sum())
-        return Prior(channel.inputs, weights / weights.sum())
 
     def _reader(self, docs):
         from textsan.attacks.noisy_channel import NoisyChannel
