@@ -207,7 +207,7 @@ def test_no_function_outside_of_the_recorded_code_is_called(default_data, tmp_pa
         threading.setprofile(profile)
         sys.setprofile(profile)
         try:
-            family = sweep.Family([cell], [provenance.code_of(cell)], ([], []), {})
+            family = sweep.Family([cell], [provenance.code_of(cell)], sweep.plugged_in(), {})
             assert sweep._run_family(family, tmp_path / "cells") == (1, [])
         finally:
             sys.setprofile(None)

@@ -169,7 +169,8 @@ def plugged(monkeypatch):
 @pytest.mark.parametrize("workers", [1, 2])
 def test_what_is_plugged_in_is_swept_and_drawn(world, plugged, tmp_path, workers, default_data):
     attacks = ["unchanged", {"name": "previous", "share": 0.5}, "context-free"]
-    cells = specification.read_spec(spec(tmp_path, defence=["swap"], attack=attacks, seed=[0, 1]))
+    asked = {"defence": ["swap"], "attack": attacks, "seed": [0, 1], "vocabulary": 2000}
+    cells = specification.read_spec(spec(tmp_path, **asked))
     assert sweep.run(cells, tmp_path, workers=workers) == []
     rows = load_tables(tmp_path, "results.csv").set_index(["attack", "seed"]).asr
     for seed in (0, 1):

@@ -23,7 +23,7 @@ from textsan.text import checks
 
 BEAM = 8
 TEMPERATURE, COUNTS = 0.7, 0.5
-"""Weights of the language model and of the attacker's word frequencies where there are such, chosen on `nyt`."""
+"""Weights of the language model and of the attacker's word frequencies, if any: stated, fitted to no corpus."""
 
 _ROWS = 192  # prefixes that are read together
 _REMEMBERED = 4096  # sentences whose posteriors are kept: those of one problem, for the next attack on it

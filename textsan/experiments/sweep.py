@@ -284,7 +284,7 @@ def record(cells: list[Cell], folder: Path) -> dict:
         "data": {name: SUBSTITUTIONS.get(name) or corpora.origin(name) for name in sorted(names)},
         "word vectors": "glove-6b-50d, in place of GloVe 840B with 300 dimensions",
         "encoder": f"{encoders.ENCODER}, in place of bert-base-uncased",
-        **({"language model": _LANGUAGE} if _READS & {cell["attack"]["name"] for cell in cells} else {}),
+        **({"language model": _LANGUAGE} if _READS & {cell["attack"]["name"] for cell in cells if "attack" in cell} else {}),
         "recertified": sorted({one["recertified"] for one in made if "recertified" in one}),
         **provenance.describe(one.get("code") for one in made),
     }

@@ -142,7 +142,7 @@ class Overlap(Task):
     words and goes on with those of another sentence.
 
     >>> Overlap().examples([Record("a b c d"), Record("e f g h")], seed=0).second
-    [['e', 'f', 'g', 'h'], ['e', 'b', 'c', 'd']]
+    [['a', 'b', 'g', 'h'], ['e', 'f', 'g', 'h']]
     """
 
     metric = "Pearson r"
