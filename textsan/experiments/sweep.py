@@ -284,10 +284,14 @@ def record(cells: list[Cell], folder: Path) -> dict:
         "data": {name: SUBSTITUTIONS.get(name) or corpora.origin(name) for name in sorted(names)},
         "word vectors": "glove-6b-50d, in place of GloVe 840B with 300 dimensions",
         "encoder": f"{encoders.ENCODER}, in place of bert-base-uncased",
-        **({"language model": _LANGUAGE} if _READS & {cell["attack"]["name"] for cell in cells if "attack" in cell} else {}),
+        **({"language model": _LANGUAGE} if any(map(_reads_language, cells)) else {}),
         "recertified": sorted({one["recertified"] for one in made if "recertified" in one}),
         **provenance.describe(one.get("code") for one in made),
     }
+
+
+def _reads_language(cell: Cell) -> bool:
+    return "attack" in cell and cell["attack"]["name"] in _READS
 
 
 def is_computed(cell: Cell, folder: Path) -> bool:
