@@ -1,6 +1,7 @@
 """Fixtures that several tests share."""
 
 import pytest
+import setuptools  # noqa: F401  it refuses to load after the standard library's distutils, which some tests bring
 
 from textsan.text import assets
 

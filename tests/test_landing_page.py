@@ -11,9 +11,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def findings():
-    section = (
-        (ROOT / "index.md").read_text(encoding="utf-8").partition("## Findings")[2].partition("\n\nWhat")[0]
-    )
+    section = (ROOT / "index.md").read_text(encoding="utf-8").partition("## Findings")[2].partition("\n\nWhat")[0]
     return [" ".join(one.split()) for one in section.split("\n- ")[1:]]
 
 
