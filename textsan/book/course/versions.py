@@ -7,6 +7,7 @@ its zip, `textsan course grade` by the master. Nothing here is written by hand t
 import copy
 import os
 import shutil
+import sys
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
@@ -165,6 +166,10 @@ def nbgrader_api(tree: Path):
     with quiet():
         from nbgrader.apps import NbGraderAPI
 
+    # It calls alembic by its name, and an environment's programs may be run without being on the path.
+    programs = str(Path(sys.executable).parent)
+    if programs not in os.environ.get("PATH", "").split(os.pathsep):
+        os.environ["PATH"] = os.pathsep.join(filter(None, [programs, os.environ.get("PATH")]))
     config = Config()
     config.CourseDirectory.root = str(tree.resolve())
     config.CourseDirectory.course_id = "textsan"
