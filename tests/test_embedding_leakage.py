@@ -7,12 +7,11 @@ from functools import partial
 
 import numpy as np
 import pytest
-import yaml
 
 from textsan import CusText, Embeddings
 from textsan.embedding_leakage import VectorKnowledge, citizen, defences, genome, inversion, keyword, pattern
 from textsan.embedding_leakage.scores import area, area_gain
-from textsan.experiments import vector_defences, vector_sweep, vector_texts
+from textsan.experiments import vector_defences, vector_texts
 from textsan.models import sentence_vectors as vectors
 from textsan.text import assets
 
@@ -457,7 +456,7 @@ def test_what_no_encoder_can_do_is_one_line(texts, options, line):
     assert len(str(error.value).splitlines()) == 1
 
 
-# --- texts and sweeps -------------------------------------------------------------------------------------------
+# --- texts and defences -----------------------------------------------------------------------------------
 
 
 def test_no_text_is_attacked_and_owned():
@@ -466,21 +465,6 @@ def test_no_text_is_attacked_and_owned():
     assert keyword.present(found.own, "york").sum() > 50 < keyword.present(found.attacked, "york").sum()
     made = vector_texts.windows("generated", 11, seed=0)
     assert (len(made.attacked), len(made.own)) == (6, 5)
-
-
-def test_a_sweep_goes_on_where_it_stopped(tmp_path, monkeypatch):
-    spec = tmp_path / "few.yml"
-    cell = {"encoder": vectors.STATIC, "pooling": "mean", "layer": 0, "pairs": 50, "steps": 3, "victims": 5}
-    spec.write_text(yaml.safe_dump({"experiment": "citizens", "grids": [cell | {"seed": [0, 1]}]}))
-    table = vector_sweep.run(spec, tmp_path / "out")
-    assert len(table) == 2 * 2 * 4 and set(table.segment) == {"year", "month", "day", "whole"}
-    monkeypatch.setattr(vector_sweep, "citizens", None)  # nothing is computed again
-    assert vector_sweep.run(spec, tmp_path / "out").equals(table)
-    record = yaml.safe_load((tmp_path / "out" / "results.yml").read_text())
-    assert "textsan/embedding_leakage/pattern.py" in record["modules"]
-    spec.write_text(yaml.safe_dump({"experiment": "magic", "grids": []}))
-    with pytest.raises(ValueError, match="experiment: 'magic' is unknown; known: citizens"):
-        vector_sweep.run(spec, tmp_path / "out")
 
 
 def test_a_defence_that_says_nothing_leaves_nothing_to_attack_or_use():

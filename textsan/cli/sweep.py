@@ -30,43 +30,71 @@ from textsan.cli.plugins import PluginCommand
 def sweep(spec, output, workers, scheduler, over, status, recertify, seed, table):
     """Run the grid of experiments in SPEC; a sweep that was stopped goes on where it was.
 
-    Results of single cells are in OUTPUT/cells, the table of all of them is OUTPUT/results.csv, and what made it
-    OUTPUT/results.yml. With a scheduler, its workers must reach OUTPUT, and plugins, under the same names. Cells
-    that other code made are stale, and are computed anew. SPEC may name plugins, too.
+    SPEC asks for attacks on sanitized text and for tasks; or it names an experiment of another kind, on vectors or
+    gradients, and gives values to its arguments. Results of single cells are in OUTPUT/cells, the table of all of
+    them is OUTPUT/results.csv, and what made it OUTPUT/results.yml. With a scheduler, its workers must reach
+    OUTPUT, and plugins, under the same names. Cells that other code made are stale, and are computed anew. SPEC
+    may name plugins, too.
 
     Example: textsan sweep data/sweeps/quick.yml --over context-free
     """
     from pathlib import Path
 
-    from textsan.experiments import specification, sweep
+    from textsan.experiments import specification, studies, sweep
 
     if table and not (status or recertify):
         raise click.UsageError("--table goes with --status or --recertify")
     if status and recertify:
         raise click.UsageError("--status runs nothing, and --recertify does; pass one of them")
     folder = Path(output or Path("runs", "sweeps", Path(spec).stem))
+    if studies.is_study(spec):
+        if scheduler or over or (table and recertify):
+            raise click.UsageError(
+                f"{spec} is of an experiment; --scheduler, --over and a table to recertify are not"
+            )
+        _study(studies.read_study(spec), folder, workers or -1, status, recertify, seed, table)
+        return
     cells = specification.read_spec(spec)
     means = {"workers": workers or -1, "scheduler": scheduler}
     if status:
-        click.echo(_status(cells, folder, table))
+        click.echo(_table_status(table) if table else _status(sweep.state(cells, folder), folder))
     elif recertify:
         click.echo(_recertify(cells, folder, table, over, recertify, seed=seed, **means))
     else:
-        failures = sweep.run(cells, folder, **means, baselines=over)
-        click.echo(folder / "results.csv")
-        if failures:
-            fail(f"{len(failures)} failed, the others are kept: " + "\n".join(failures))
+        _report(sweep.run(cells, folder, **means, baselines=over), folder)
 
 
-def _status(cells, folder, table) -> str:
+def _study(study, folder, workers, status, recertify, seed, table) -> None:
+    from textsan.experiments import studies
+
+    if status:
+        click.echo(_table_status(table) if table else _status(studies.state(study, folder), folder))
+    elif recertify:
+        verdict = studies.recertify(study, folder, recertify, seed=seed, workers=workers)
+        studies.write_table(study, folder)
+        click.echo(_said(verdict))
+    else:
+        _report(studies.run(study, folder, workers=workers), folder)
+
+
+def _report(failures, folder) -> None:
+    click.echo(folder / "results.csv")
+    if failures:
+        fail(f"{len(failures)} failed, the others are kept: " + "\n".join(failures))
+
+
+def _table_status(table) -> str:
     from pathlib import Path
 
     from textsan.experiments import provenance, sweep
 
-    if table:
-        changed = provenance.table_changes(Path(table).with_suffix(".yml"))
-        return f"{table}: " + (f"stale, made by {sweep.made_by(changed)}" if changed else "fresh")
-    now = sweep.state(cells, folder)
+    changed = provenance.table_changes(Path(table).with_suffix(".yml"))
+    return f"{table}: " + (f"stale, made by {sweep.made_by(changed)}" if changed else "fresh")
+
+
+def _status(now, folder) -> str:
+    from textsan.experiments import sweep
+
     why = f" (made by {sweep.made_by(now.changed)})" if now.stale else ""
     return f"{folder}: {len(now.fresh)} fresh, {len(now.stale)} stale{why}, {len(now.missing)} missing"
 
@@ -75,16 +103,21 @@ def _recertify(cells, folder, table, over, number, **how) -> str:
     from textsan.experiments import recertification, sweep
 
     if table:
-        verdict = recertification.recertify_table(cells, table, number, **how)
-    else:
-        verdict = recertification.recertify(cells, folder, number, **how)
-        if verdict.stale:
-            sweep.write_table(cells, folder, over)
+        return _said(recertification.recertify_table(cells, table, number, **how))
+    verdict = recertification.recertify(cells, folder, number, **how)
+    if verdict.stale:
+        sweep.write_table(cells, folder, over)
+    elif not verdict.differing:
+        return f"nothing is stale; {_status(sweep.state(cells, folder), folder)}"
+    return _said(verdict)
+
+
+def _said(verdict) -> str:
     if verdict.differing:
         fail(
             f"{len(verdict.differing)} of {verdict.checked} differ, nothing is kept: "
             + "\n".join(verdict.differing)
         )
     if not verdict.stale:
-        return "nothing is stale" if table else f"nothing is stale; {_status(cells, folder, table)}"
+        return "nothing is stale"
     return f"{verdict.checked} of {verdict.stale} stale cells were computed anew and agree; all are kept"

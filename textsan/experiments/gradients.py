@@ -1,23 +1,12 @@
-"""Experiments on gradients: cells of a committed specification, stored one by one, then a result table.
+"""Experiments on gradients: what spans, feature recovery and optimisation read from the gradient of a batch.
 
-    python -m textsan.experiments.gradients data/gradients/spans.yml            # goes on where it stopped
-    python -m textsan.experiments.gradients data/gradients/spans.yml --table    # what is there, as data/results
-
-A specification names kind, victim, data sets, batch sizes and seeds, and is committed before its table is made.
+Each is a function from settings to rows of a table, a cell of a study (see `textsan.experiments.studies`).
 """
 
-import argparse
-import hashlib
-import itertools
-import json
-import platform
-import time
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 import torch
-import yaml
 
 from textsan.gradient_leakage import cases, features, fluency, matching, scores, spans, victims
 from textsan.text import assets
@@ -66,46 +55,20 @@ def trained_victim(dataset: str, *, epochs: int = 2, seed: int = 0, folder: Path
     return victim
 
 
-def read_cells(spec: dict) -> list[dict]:
-    """The cells of a specification, a mapping each; those of one batch stand together.
+def gradient_spans(
+    *, victim: str, dataset: str, B: int, batches: int, batch: int, longest: int | None, seed: int
+) -> list[dict]:
+    """The exact attack on one batch: pairs of piece and place that the span accepts, and the sentences they make.
 
-    >>> spec = {"kind": "spans", "victim": "small", "datasets": ["rt"], "sizes": {1: 2}, "seed": 0}
-    >>> [cell["batch"] for cell in read_cells(spec)]
-    [0, 1]
+    Args:
+        victim: small (two layers), fresh (MiniLM before training) or trained (two epochs).
+        dataset: of the victim and of the attacked sentences: cola, sst2 or rt.
+        B, batches, batch: sentences in a batch, how many batches are drawn, and which of them is attacked, from 0.
+        longest: words of a sentence at most; None is any number.
+        seed: of everything.
     """
-    made = []
-    fixed = {name: spec.get(name) for name in ("kind", "victim", "seed", "longest", "share", "language_model")}
-    for dataset, (size, count) in itertools.product(spec["datasets"], spec["sizes"].items()):
-        for batch, method in itertools.product(range(count), spec.get("methods", [""])):
-            made.append(
-                fixed | {"dataset": dataset, "B": size, "batches": count, "batch": batch, "method": method}
-            )
-    return made
-
-
-def run_cell(cell: dict) -> list[dict]:
-    """Rows of one cell; what it is made of is in the cell alone."""
-    victim = _victim(cell["victim"], cell["dataset"], cell["seed"])
-    # Drawn apart from training: seeds of batches differ by size.
-    drawn = cases.batches(
-        training_records(cell["dataset"]),
-        cell["B"],
-        cell["batches"],
-        seed=cell["seed"] + 1000 * cell["B"],
-        longest=cell["longest"],
-    )
-    kinds = {"spans": _spans, "features": _features, "attacks": _attacks}
-    return kinds[cell["kind"]](victim, drawn[cell["batch"]], cell)
-
-
-def _victim(name: str, dataset: str, seed: int):
-    if name == "small":
-        return victims.small_victim(seed=seed)
-    return trained_victim(dataset, epochs={"fresh": 0, "trained": 2}[name], seed=seed)
-
-
-def _spans(victim, batch, cell) -> list[dict]:
-    case = cases.make_case(victim, *batch)
+    model, drawn = _drawn(victim, dataset, B, batches, batch, longest, seed)
+    case = cases.make_case(model, *drawn)
     pairs = {(piece, place) for row in case.sentences for place, piece in enumerate(row)}
     found, theory = spans.accepted(case.shared), spans.closure(pairs)
     row = {"pairs": len(pairs), "found": len(pairs & found.pairs), "accepted": len(found.pairs)}
@@ -113,31 +76,91 @@ def _spans(victim, batch, cell) -> list[dict]:
     if len(found.pairs) > 40 * len(pairs):  # to put sentences together would take hours
         return [row | {"assembled": False}]
     answers, residuals = spans.assemble(case.shared, found, restarts=10)
-    rows = [{k: v for k, v in one.items() if k not in TEXTS} for one in scores.score(case, answers)]
     whole = [sorted(answers)[i] in case.sentences for i in range(len(answers))]
-    return [row | {"assembled": True, "exact_sentences": sum(whole)} | one for one in rows]
+    row |= {"assembled": True, "exact_sentences": sum(whole)}
+    return _rows([row | one for one in scores.score(case, answers)])
 
 
-TEXTS = ("reference", "recovered")  # third-party text; not stored
+def gradient_features(
+    *, victim: str, dataset: str, B: int, batches: int, batch: int, longest: int | None, seed: int, method: str
+) -> list[dict]:
+    """Cosine of the pooler's features with what is recovered of them, and with two baselines.
 
-
-def _features(victim, batch, cell) -> list[dict]:
-    B, method, public = cell["B"], cell["method"], public_features(victim)
+    Args:
+        victim, dataset, B, batches, batch, longest, seed: as of `gradient_spans`.
+        method: the activation of a widened pooler (tensor decomposition); or own pooler, least squares on the
+            victim as it is.
+    """
+    model, drawn = _drawn(victim, dataset, B, batches, batch, longest, seed)
+    public = public_features(model)
     if method == "own pooler":
-        case = cases.make_case(victim, *batch)
+        case = cases.make_case(model, *drawn)
         truth = case.features.double().numpy()
         guess, slopes, error = own_features(case.shared, public)
         cosine = features.cosines(guess, truth)
-        right = sorted(slopes < 0) == sorted(label == 1 for label in batch[1])
-        return [{"cosine": float(one), "error": error, "labels_right": right} for one in cosine]
-    case = cases.make_case(victims.widened(victim, method, seed=cell["seed"]), *batch)
+        right = sorted(slopes < 0) == sorted(label == 1 for label in drawn[1])
+        return _rows([{"cosine": float(one), "error": error, "labels_right": right} for one in cosine])
+    case = cases.make_case(victims.widened(model, method, seed=seed), *drawn)
     seen = features.TwoLayer.of(case.shared)
     truth = case.features[:, :100].double().numpy()
-    found = features.recover_features(seen, B, seed=cell["seed"])
+    found = features.recover_features(seen, B, seed=seed)
     blind = np.tile(public[:, :100].mean(0), (B, 1))
     columns = {"blind": blind, "svd": features.baseline(seen, B).directions, "cosine": found.directions}
     values = {name: features.cosines(one, truth) for name, one in columns.items()}
-    return [{name: float(values[name][i]) for name in values} for i in range(B)]
+    return _rows([{name: float(values[name][i]) for name in values} for i in range(B)])
+
+
+def gradient_attacks(
+    *,
+    victim: str,
+    dataset: str,
+    B: int,
+    batches: int,
+    batch: int,
+    longest: int | None,
+    seed: int,
+    method: str,
+    share: float,
+    language_model: str,
+) -> list[dict]:
+    """Sentences that an optimisation attack reads from the gradient of one batch, a row a sentence.
+
+    Args:
+        victim, dataset, B, batches, batch, longest, seed: as of `gradient_spans`.
+        method: of `textsan.gradient_leakage.matching.attack`.
+        share: of the published number of steps, above 0, at most 1.
+        language_model: of the discrete phase: bigram (of public text), a causal model by name, or none.
+    """
+    model, drawn = _drawn(victim, dataset, B, batches, batch, longest, seed)
+    case = cases.make_case(model, *drawn)
+    given = {"share": share, "seed": seed, "fluency": _fluency(language_model)}
+    if method.startswith("feature match"):
+        found, slopes, error = own_features(case.shared, public_features(model))
+        guess = torch.as_tensor(found, dtype=model.words.dtype)
+        given["features"] = matching.attackers_order(case.shared, guess, slopes, seed=seed)
+    outcome = matching.attack(case.shared, method, **given)
+    rows = scores.score(case, outcome.sentences)
+    cosine = scores.sentence_cosine([row["reference"] for row in rows], [row["recovered"] for row in rows])
+    more = [{"distance": outcome.distance, "sbert": float(one)} for one in cosine]
+    return _rows([row | other for row, other in zip(rows, more, strict=True)])
+
+
+def _drawn(victim: str, dataset: str, B: int, batches: int, batch: int, longest: int | None, seed: int):
+    """The victim and the batch that is attacked, which is drawn apart from training: seeds differ by size."""
+    if victim == "small":
+        model = victims.small_victim(seed=seed)
+    else:
+        model = trained_victim(dataset, epochs={"fresh": 0, "trained": 2}[victim], seed=seed)
+    records = training_records(dataset)
+    return model, cases.batches(records, B, batches, seed=seed + 1000 * B, longest=longest)[batch]
+
+
+def _rows(rows: list[dict]) -> list[dict]:
+    """Rows of one batch, numbered; without the texts, which are third-party."""
+    return [
+        {"sentence": i} | {name: value for name, value in row.items() if name not in ("reference", "recovered")}
+        for i, row in enumerate(rows)
+    ]
 
 
 def own_features(shared: cases.Shared, public: np.ndarray, starts: int = 5):
@@ -174,95 +197,9 @@ def public_features(victim, count: int = 64) -> np.ndarray:
         return victim.features(victim.words[ids], mask).double().numpy()
 
 
-def _attacks(victim, batch, cell) -> list[dict]:
-    case = cases.make_case(victim, *batch)
-    given = {"share": cell["share"] or 1.0, "seed": cell["seed"], "fluency": _fluency(cell["language_model"])}
-    if cell["method"].startswith("feature match"):
-        found, slopes, error = own_features(case.shared, public_features(victim))
-        guess = torch.as_tensor(found, dtype=victim.words.dtype)
-        given["features"] = matching.attackers_order(case.shared, guess, slopes, seed=cell["seed"])
-    outcome = matching.attack(case.shared, cell["method"], **given)
-    rows = scores.score(case, outcome.sentences)
-    cosine = scores.sentence_cosine([row["reference"] for row in rows], [row["recovered"] for row in rows])
-    rows = [{k: v for k, v in row.items() if k not in TEXTS} for row in rows]
-    return [row | {"distance": outcome.distance, "sbert": float(c)} for row, c in zip(rows, cosine, strict=True)]
-
-
 def _fluency(name: str | None):
     if name in (None, "none"):
         return None
     if name == "bigram":
         return fluency.bigram_fluency([one.tokens for part in PUBLIC for one in load_dataset(part)])
     return fluency.causal_fluency(name)
-
-
-# --- running ------------------------------------------------------------------------------------------------
-
-
-def _file(folder: Path, cell: dict) -> Path:
-    return folder / f"{hashlib.sha256(json.dumps(cell, sort_keys=True).encode()).hexdigest()[:16]}.json"
-
-
-def run(spec_file: Path, folder: Path) -> None:
-    """Runs the cells that have no result yet, one after another; each is stored when it is done."""
-    folder.mkdir(parents=True, exist_ok=True)
-    made = read_cells(yaml.safe_load(spec_file.read_text(encoding="utf8")))
-    for number, cell in enumerate(made, 1):
-        file = _file(folder, cell)
-        if file.is_file():
-            continue
-        start = time.monotonic()
-        rows = run_cell(cell)
-        stored = json.dumps({"cell": cell, "rows": rows, "seconds": time.monotonic() - start})
-        part = file.with_suffix(".part")
-        part.write_text(stored, encoding="utf8")
-        part.rename(file)
-        print(f"{number} of {len(made)}: {cell['dataset']} B={cell['B']} {cell['method']}", flush=True)
-
-
-def table(spec_file: Path, folder: Path, results: Path = Path("data/results")) -> Path:
-    """What is there of a specification as a CSV file, and beside it what made it."""
-    import pandas as pd
-
-    made = read_cells(yaml.safe_load(spec_file.read_text(encoding="utf8")))
-    there = [
-        json.loads(f.read_text(encoding="utf8")) for f in (_file(folder, cell) for cell in made) if f.is_file()
-    ]
-    if not there:
-        raise ValueError(f"folder: {folder} has no cell of {spec_file}; run it first")
-    names = ("dataset", "victim", "B", "batch", "method", "seed")
-    rows = [
-        {name: one["cell"][name] for name in names} | {"sentence": i} | row
-        for one in there
-        for i, row in enumerate(one["rows"])
-    ]
-    target = results / f"gradient-{spec_file.stem}.csv"
-    pd.DataFrame(rows).round(6).to_csv(target, index=False, lineterminator="\n")
-    about = {
-        "command": f"python -m textsan.experiments.gradients {spec_file.as_posix()}",
-        "cells": f"{len(there)} of {len(made)}",
-        "seconds": round(sum(one["seconds"] for one in there), 1),
-        "hardware": f"{platform.machine()}, 2 cores, shared with other work",
-        "versions": {name: version(name) for name in ("textsan", "numpy", "scipy", "torch", "tensorly")},
-        "model": "all-minilm-l6-v2, in place of bert-base-uncased; see victim in the specification",
-        "data": {"rt": "in place of Rotten Tomatoes' own split"},
-    }
-    target.with_suffix(".yml").write_text(yaml.safe_dump(about, sort_keys=False), encoding="utf8")
-    return target
-
-
-def main() -> None:
-    """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("spec", type=Path)
-    parser.add_argument("--folder", type=Path, help="where cells are kept; runs/gradients/NAME if left out")
-    parser.add_argument("--table", action="store_true", help="write the table of what is there, run nothing")
-    given = parser.parse_args()
-    folder = given.folder or Path("runs", "gradients", given.spec.stem)
-    if not given.table:
-        run(given.spec, folder)
-    print(table(given.spec, folder))
-
-
-if __name__ == "__main__":
-    main()

@@ -63,7 +63,7 @@ def recertify(cells: list[Cell], folder: Path, number: int, *, seed: int = 0, **
     verdict = _check(stale, folder, number, seed, differs, means)
     if not verdict.differing:
         for cell in stale:
-            sweep.stamp(cell, folder, _note(verdict))
+            sweep.stamp(cell, folder, agreement(verdict))
     return verdict
 
 
@@ -99,7 +99,7 @@ def recertify_table(cells: list[Cell], table: Path, number: int, *, seed: int = 
         verdict = _check(stale, Path(folder), number, seed, differs, means)
     if stale and not verdict.differing:
         said = yaml.safe_load(record.read_text(encoding="utf-8"))
-        said |= {"recertified": [_note(verdict)], **provenance.describe(map(provenance.code_of, stale))}
+        said |= {"recertified": [agreement(verdict)], **provenance.describe(map(provenance.code_of, stale))}
         sweep.write_whole(record, yaml.safe_dump(said, sort_keys=False).encode())
     return verdict
 
@@ -136,7 +136,8 @@ def _outside(stored: dict, row: dict) -> str | None:
     return f"success {row['asr']:.3f}, stored {stored['asr']:.3f} [{stored['low']:.3f}, {stored['high']:.3f}]"
 
 
-def _note(verdict: Verdict) -> str:
+def agreement(verdict: Verdict) -> str:
+    """What is written into a result that is kept."""
     return f"{verdict.checked} of {verdict.stale} cells were computed anew by the code named below, and agree"
 
 

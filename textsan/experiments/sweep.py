@@ -166,7 +166,7 @@ def compute(
         family.cells.append(cell)
         family.codes.append(provenance.code_of(cell))
     total, failures = of or len(cells), []
-    with _only_writer(stored.parent), connect(scheduler) if scheduler else nullcontext() as cluster:
+    with only_writer(stored.parent), connect(scheduler) if scheduler else nullcontext() as cluster:
         for part in stored.glob("*.part"):  # of a sweep that was killed
             part.unlink()
         done = total - len(cells)
@@ -528,10 +528,15 @@ def _store(cell: Cell, row: dict, arrays: dict[str, np.ndarray], stored: Path, c
 
 
 def _line(cell: Cell, error: Exception) -> str:
+    return failure_line(cell_name(cell), error)
+
+
+def failure_line(name: str, error: Exception) -> str:
+    """What became of a cell that failed: its name, the error, where it was raised."""
     where = traceback.extract_tb(error.__traceback__)[-1]
     place = f"{Path(where.filename).name}:{where.lineno}"
     said = extras.missing(error) if isinstance(error, ModuleNotFoundError) else error
-    return f"{cell_name(cell)}: {type(error).__name__}: {said} ({place})"
+    return f"{name}: {type(error).__name__}: {said} ({place})"
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -542,7 +547,12 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 @contextmanager
-def _only_writer(folder: Path):
+def only_writer(folder: Path) -> Iterator[None]:
+    """Holds a folder for one process.
+
+    Raises:
+        ValueError: another one has it.
+    """
     try:
         with FileLock(folder / ".lock", timeout=0):
             yield

@@ -14,7 +14,7 @@ from textsan.embedding_leakage import citizen, defences, pattern
 from textsan.embedding_leakage.keyword import KeywordInference, KeywordScore, keyword_score, present
 from textsan.embedding_leakage.knowledge import VectorKnowledge
 from textsan.evaluation import Estimate, hit_rate
-from textsan.experiments.vector_sweep import VICTIMS, columns
+from textsan.experiments.vectors import VICTIMS, columns
 from textsan.mechanisms import make_mechanism
 from textsan.models.sentence_vectors import sentence_vectors
 from textsan.text.corpora import Record, load_dataset, private_and_shadow

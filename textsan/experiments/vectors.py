@@ -1,34 +1,16 @@
-"""Sweeps of attacks on vectors: each cell a file of its own, so that one that is killed goes on where it stopped.
+"""Experiments on sentence vectors: patterns, keywords and words that an attacker reads from them.
 
-    python -m textsan.experiments.vector_sweep data/sweeps/vectors-citizen.yml runs/vectors-citizen
-
-A specification names an experiment of this module and gives values to its arguments; a list is a grid. The folder
-then holds `results.csv` and `results.yml`, which says what made them; both become a table of data/results.
+Each is a function from settings to rows of a table, a cell of a study (see `textsan.experiments.studies`).
 """
 
-import hashlib
-import importlib
-import json
-import platform
-import sys
-import time
-from collections.abc import Mapping
 from functools import partial
-from importlib.metadata import version
-from itertools import product
-from pathlib import Path
 
 import numpy as np
-import pandas as pd
-import yaml
-from tqdm import tqdm
 
 from textsan.embedding_leakage import citizen, genome, inversion, pattern
 from textsan.embedding_leakage.keyword import KeywordInference, KeywordTransfer, keyword_score, present
 from textsan.embedding_leakage.knowledge import VectorKnowledge
 from textsan.evaluation import Estimate, bootstrap_mean, hit_rate
-from textsan.experiments import provenance
-from textsan.experiments.sweep import write_whole
 from textsan.experiments.vector_texts import KEYWORDS, keyword_texts, windows
 from textsan.models.sentence_vectors import sentence_vectors
 from textsan.text.corpora import load_dataset
@@ -160,17 +142,6 @@ def inversions(*, encoder: str, pooling: str, layer: int, dataset: str, n: int, 
     return [{**columns(mean), "chance": blind[known].mean(), **columns(over, "over_"), "n": int(known.sum())}]
 
 
-_HERE = "textsan.experiments.vector_sweep"
-
-EXPERIMENTS = {
-    "citizens": (_HERE, "citizens"),
-    "genomes": (_HERE, "genomes"),
-    "keywords": (_HERE, "keywords"),
-    "inversions": (_HERE, "inversions"),
-    "trade_offs": ("textsan.experiments.vector_defences", "trade_offs"),
-}
-"""What a specification can name: module and function."""
-
 _ENDS = ("", "_low", "_high")
 
 
@@ -182,77 +153,3 @@ def columns(estimate: Estimate, prefix: str = "") -> dict[str, float]:
     """
     names = ("asr", "low", "high") if not prefix else (prefix.rstrip("_"), f"{prefix}low", f"{prefix}high")
     return dict(zip(names, estimate, strict=True))
-
-
-# --- the machinery ------------------------------------------------------------------------------------------
-
-
-def read(path: Path) -> tuple[str, list[dict]]:
-    """The experiment that a specification names, and the settings of its cells.
-
-    Args:
-        path: a yml file: experiment, and grids, a mapping or a list of them from argument to value or values.
-
-    Raises:
-        ValueError: no such experiment.
-    """
-    spec = yaml.safe_load(Path(path).read_text(encoding="utf8"))
-    name = spec["experiment"]
-    if name not in EXPERIMENTS:
-        raise ValueError(f"experiment: {name!r} is unknown; known: {', '.join(EXPERIMENTS)}")
-    cells = []
-    for grid in spec["grids"]:
-        values = [value if isinstance(value, list) else [value] for value in grid.values()]
-        for some in product(*values):
-            cell = dict(zip(grid, some, strict=True))
-            if cell not in cells:  # grids may overlap
-                cells.append(cell)
-    return name, cells
-
-
-def run(path: Path, folder: Path) -> pd.DataFrame:
-    """Computes the cells that have no result, or one of other code; writes and returns the table.
-
-    Args:
-        path: a specification.
-        folder: where results go.
-    """
-    name, cells = read(path)
-    folder = Path(folder)
-    (folder / "cells").mkdir(parents=True, exist_ok=True)
-    experiment = getattr(importlib.import_module(EXPERIMENTS[name][0]), EXPERIMENTS[name][1])
-    code, rows, codes, seconds = provenance.code_from([EXPERIMENTS[name]]), [], [], 0.0
-    for cell in tqdm(cells, desc=name, unit="cell"):
-        file = folder / "cells" / f"{_digest(cell)}.json"
-        made = json.loads(file.read_text(encoding="utf8")) if file.exists() else None
-        if made is None or made["code"] != code:
-            start = time.perf_counter()
-            found = experiment(**cell)
-            made = {"cell": cell, "rows": found, "seconds": time.perf_counter() - start, "code": code}
-            write_whole(file, json.dumps(made, indent=1).encode())
-        rows += [cell | row for row in made["rows"]]
-        codes.append(made["code"])
-        seconds += made["seconds"]
-        table = pd.DataFrame(rows)
-        write_whole(folder / "results.csv", table.round(5).to_csv(index=False).encode())
-    write_whole(folder / "results.yml", yaml.safe_dump(_record(path, seconds, codes), sort_keys=False).encode())
-    return table
-
-
-def _digest(cell: Mapping) -> str:
-    return hashlib.sha256(json.dumps(cell, sort_keys=True).encode()).hexdigest()[:16]
-
-
-def _record(path: Path, seconds: float, codes) -> dict:
-    names = "textsan", "numpy", "scikit-learn", "torch", "transformers"
-    return {
-        "command": f"python -m textsan.experiments.vector_sweep {path} FOLDER",
-        "seconds": round(seconds, 1),
-        "hardware": f"2 cores, {platform.machine()}",
-        "versions": {name: version(name) for name in names} | {"python": platform.python_version()},
-        **provenance.describe(codes),
-    }
-
-
-if __name__ == "__main__":
-    run(Path(sys.argv[1]), Path(sys.argv[2]))

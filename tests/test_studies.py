@@ -1,0 +1,117 @@
+"""Studies: a grid over one experiment, cells that are kept, and what is said of bad specifications."""
+
+import json
+
+import pandas as pd
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from textsan import project_data
+from textsan.cli.main import main
+from textsan.experiments import studies, vectors
+
+CELL = {"encoder": "glove-6b-50d", "pooling": "mean", "layer": 0, "pairs": 50, "steps": 3, "victims": 5}
+
+
+@pytest.fixture
+def spec(tmp_path):
+    def write(**changes):
+        path = tmp_path / "few.yml"
+        path.write_text(yaml.safe_dump({"experiment": "citizens", "grids": [CELL | {"seed": [0, 1]}]} | changes))
+        return path
+
+    return write
+
+
+def _say(*arguments):
+    return CliRunner().invoke(main, ["sweep", *map(str, arguments)])
+
+
+def test_every_stored_specification_of_an_experiment_can_be_read():
+    paths = [path for path in sorted((project_data() / "sweeps").glob("*.yml")) if studies.is_study(path)]
+    assert {studies.read_study(path).experiment for path in paths} == set(studies.EXPERIMENTS)
+
+
+def test_a_study_goes_on_where_it_stopped(default_data, spec, tmp_path, monkeypatch):
+    study, folder = studies.read_study(spec()), tmp_path / "out"
+    assert studies.compute(study, study.cells[:1], folder, workers=1) == []
+    assert [len(part) for part in studies.state(study, folder)[:3]] == [1, 0, 1]
+    first = next((folder / "cells").iterdir()).stat().st_mtime_ns
+    assert studies.run(study, folder, workers=1) == []
+    assert first in [file.stat().st_mtime_ns for file in (folder / "cells").iterdir()]  # not made again
+    table = pd.read_csv(folder / "results.csv")
+    assert len(table) == 2 * 2 * 4 and set(table.segment) == {"year", "month", "day", "whole"}
+    record = yaml.safe_load((folder / "results.yml").read_text())
+    assert record["cells"] == "2 of 2" and "textsan/embedding_leakage/pattern.py" in record["modules"]
+
+
+def test_two_workers_find_the_same(default_data, spec, tmp_path):
+    study = studies.read_study(spec())
+    tables = []
+    for workers in (1, 2):
+        assert studies.run(study, tmp_path / str(workers), workers=workers) == []
+        tables.append((tmp_path / str(workers) / "results.csv").read_bytes())
+    assert tables[0] == tables[1]
+
+
+def test_stale_cells_are_named_and_kept_if_a_few_come_out_the_same(default_data, spec, tmp_path):
+    path, folder = spec(), tmp_path / "out"
+    assert _say(path, "-o", folder, "-j", 1).exit_code == 0
+    for file in (folder / "cells").iterdir():
+        made = json.loads(file.read_text())
+        made["code"]["textsan/embedding_leakage/pattern.py"] = "another"
+        file.write_text(json.dumps(made))
+    said = _say(path, "-o", folder, "--status").output
+    assert "0 fresh, 2 stale (made by other code: textsan/embedding_leakage/pattern.py), 0 missing" in said
+    said = _say(path, "-o", folder, "-j", 1, "--recertify", 1).output
+    assert "1 of 2 stale cells were computed anew and agree; all are kept" in said
+    assert "2 fresh, 0 stale, 0 missing" in _say(path, "-o", folder, "--status").output
+
+
+def test_a_stale_cell_that_comes_out_otherwise_keeps_none(default_data, spec, tmp_path):
+    path, folder = spec(), tmp_path / "out"
+    assert _say(path, "-o", folder, "-j", 1).exit_code == 0
+    for file in (folder / "cells").iterdir():
+        made = json.loads(file.read_text())
+        made["code"] = None
+        made["rows"][0]["asr"] += 0.01
+        file.write_text(json.dumps(made))
+    said = _say(path, "-o", folder, "-j", 1, "--recertify", 1)
+    assert said.exit_code == 1 and "1 of 1 differ, nothing is kept" in said.output
+    assert "0 fresh, 2 stale" in _say(path, "-o", folder, "--status").output
+
+
+def test_a_cell_that_fails_is_named_and_the_others_are_kept(default_data, spec, tmp_path):
+    path = spec(grids=[CELL | {"seed": 0, "layer": [0, 7]}])
+    said = _say(path, "-o", tmp_path / "out", "-j", 1)
+    assert said.exit_code == 1 and "1 failed, the others are kept: citizens" in said.output
+    assert "layer=7" in said.output and len(pd.read_csv(tmp_path / "out" / "results.csv")) == 8
+
+
+@pytest.mark.parametrize(
+    "changes, line",
+    [
+        ({"experiment": "magic"}, "experiment: 'magic' is unknown; known: citizens, genomes"),
+        ({"attack": "markov"}, "spec: key 'attack' is unknown; known: experiment, grids"),
+        ({"grids": CELL}, "grids: .* is no list"),
+        ({"grids": [CELL | {"seed": 0, "depth": 1}]}, "citizens: 'depth' is unknown; known: encoder, pooling"),
+        ({"grids": [CELL]}, "citizens: 'seed' is missing; known: encoder"),
+    ],
+)
+def test_a_bad_specification_gets_one_line(spec, changes, line):
+    with pytest.raises((KeyError, ValueError), match=line):
+        studies.read_study(spec(**changes))
+
+
+def test_what_is_of_attacks_on_text_is_refused(spec, tmp_path):
+    for option in (["--over", "markov"], ["--scheduler", "tcp://nowhere:1"]):
+        said = _say(spec(), "-o", tmp_path / "out", *option)
+        assert said.exit_code == 2 and "is of an experiment" in said.output
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_is_attacked_is_never_the_attackers_draw():
+    from textsan.embedding_leakage import citizen
+
+    assert not set(citizen.generate(500, 0)) & set(citizen.generate(500, 0 + vectors.VICTIMS))
