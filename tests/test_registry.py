@@ -27,6 +27,7 @@ NEEDS_AN_ENCODER = {
     "mixture",
     "mixture without language",
     "noisy channel",
+    "prompted",
 }
 
 

@@ -52,3 +52,11 @@ def test_cells_without_an_interval_keep_none():
 )
 def test_vocabulary_in_words(values, said):
     assert vocabulary_of(pd.DataFrame({"vocabulary": values})) == said
+
+
+def test_other_tables_name_what_tells_their_cells_apart():
+    rate = {"low": 0.0, "high": 1.0}
+    rows = [{"layer": n, "seed": s, "asr": 0.1 * s, **rate} for n in (0, 2) for s in (1, 3)]
+    found = over_seeds(pd.DataFrame(rows), by=["layer"])
+    assert found.layer.tolist() == [0, 2] and found.seeds.tolist() == [2, 2]
+    assert np.allclose(found.asr, 0.2) and np.allclose(found.spread, 0.2)

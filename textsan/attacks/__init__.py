@@ -23,5 +23,6 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "memory": ["Memory"],
         "mask_inference": ["MaskInference", "MaskedBert", "MaskedReader"],
         "noisy_channel": ["NoisyChannel"],
+        "prompted": ["Prompted"],
     },
 )

@@ -102,5 +102,6 @@ ATTACKS = Registry(
             "d",
             line=":",
         ),
+        Entry("prompted", f"{_HERE}.prompted:Prompted.against", "prompted", "#0096e1", "|", line=":"),
     ),
 )

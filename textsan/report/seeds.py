@@ -1,6 +1,7 @@
 """Result tables as a reader sees them: one row for all seeds of a cell, and what the vocabulary was made of."""
 
 import statistics
+from collections.abc import Sequence
 
 import pandas as pd
 
@@ -8,7 +9,7 @@ from textsan.evaluation import Estimate
 from textsan.report.tables import FAMILY, pooled
 
 
-def over_seeds(rows: pd.DataFrame) -> pd.DataFrame:
+def over_seeds(rows: pd.DataFrame, by: Sequence[str] | None = None) -> pd.DataFrame:
     """One row for all rows of a table that differ in their seed alone.
 
     Each seed draws sentences, positions and replacements of its own. Rates, and differences to other attacks, are
@@ -17,6 +18,7 @@ def over_seeds(rows: pd.DataFrame) -> pd.DataFrame:
 
     Args:
         rows: as from `report.tables.load_tables`, of sweeps.
+        by: columns that tell cells apart; None is those of sweeps of sanitizers.
 
     >>> one = {"attack": "markov", "epsilon": 4.0, "n_positions": 10, "low": 0.0, "high": 1.0}
     >>> both = over_seeds(pd.DataFrame([one | {"seed": 0, "asr": 0.4}, one | {"seed": 1, "asr": 0.6}]))
@@ -24,8 +26,8 @@ def over_seeds(rows: pd.DataFrame) -> pd.DataFrame:
     [[0.5, 20.0, 2.0, 0.2]]
     """
     shared = {*FAMILY, "table"} - {"seed", "n_positions"}
-    names = [name for name in rows if name in shared or name.startswith(("defence", "attack"))]
-    numbers, estimated = [*rows.select_dtypes("number")], _estimated(rows)
+    names = by or [name for name in rows if name in shared or name.startswith(("defence", "attack"))]
+    numbers, estimated = [*rows.select_dtypes("number").columns.difference(by or [])], _estimated(rows)
     cells: dict[tuple, list[dict]] = {}
     for row in rows.to_dict("records"):
         cells.setdefault(tuple(str(row[name]) for name in names), []).append(row)
