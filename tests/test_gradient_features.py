@@ -143,3 +143,12 @@ def test_an_unchanged_pooler_gives_the_feature(small):
     guess, slopes, error = features.fit_features(seen, start, "tanh", outer=outer)
     assert error < 1e-4 and features.cosines(guess, case.features.double().numpy()).min() > 0.999
     assert (slopes < 0).tolist() == [True, False]
+
+
+def test_no_gradient_has_no_components():
+    with pytest.raises(ValueError, match="tensor: it is zero"):
+        features.decompose(np.zeros((2, 2, 2)), 2)
+    rng = np.random.default_rng(0)
+    seen = features.TwoLayer(rng.normal(size=(50, 4)), np.zeros((50, 4)))
+    with pytest.raises(ValueError, match="sure of every label"):
+        features.recover_features(seen, 2)

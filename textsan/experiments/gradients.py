@@ -86,6 +86,8 @@ def gradient_features(
 ) -> list[dict]:
     """Cosine of the pooler's features with what is recovered of them, and with two baselines.
 
+    Where the gradient is zero, as of a classifier that is sure of every label, only the blind one has a cosine.
+
     Args:
         victim, dataset, B, batches, batch, longest, seed: as of `gradient_spans`.
         method: the activation of a widened pooler (tensor decomposition); or own pooler, least squares on the
@@ -103,9 +105,10 @@ def gradient_features(
     case = cases.make_case(victims.widened(model, method, seed=seed), *drawn)
     seen = features.TwoLayer.of(case.shared)
     truth = case.features[:, :100].double().numpy()
-    found = features.recover_features(seen, B, seed=seed)
-    blind = np.tile(public[:, :100].mean(0), (B, 1))
-    columns = {"blind": blind, "svd": features.baseline(seen, B).directions, "cosine": found.directions}
+    columns = {"blind": np.tile(public[:, :100].mean(0), (B, 1))}
+    if seen.gradient.any():  # else the classifier is sure of every label, and nothing is shared
+        found = features.recover_features(seen, B, seed=seed)
+        columns |= {"svd": features.baseline(seen, B).directions, "cosine": found.directions}
     values = {name: features.cosines(one, truth) for name, one in columns.items()}
     return _rows([{name: float(values[name][i]) for name in values} for i in range(B)])
 

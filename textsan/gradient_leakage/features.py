@@ -176,10 +176,15 @@ def decompose(tensor: np.ndarray, count: int, *, restarts: int = 20, seed: int =
 
     Returns:
         weights (count,) and unit vectors (count, k), the largest weight first.
+
+    Raises:
+        ValueError: the tensor is zero: the classifier is so sure of every label that no gradient is left.
     """
     from tensorly.decomposition import parafac
 
     size, best, error = np.linalg.norm(tensor), None, np.inf
+    if not size > 0:
+        raise ValueError("tensor: it is zero; a classifier that is sure of every label has no gradient to read")
     generator = np.random.RandomState(seed)  # what tensorly takes
     for _ in range(restarts):
         found = parafac(
