@@ -81,7 +81,9 @@ def test_long_and_empty_sentences():
     assert attack.reconstruct([[]], []) == []
 
 
-def test_a_negative_number_of_examples():
+def test_no_examples_is_none_and_not_zero():
     channel = Channel.from_matrix([[1.0]], inputs=["a"], outputs=["a"])
-    with pytest.raises(ValueError, match="examples: -1"):
-        Prompted.against(Knowledge(channel), examples=-1)
+    granted = Knowledge(channel, shadow=[["a"] * 6], resources={"language model": _Scripted("a")})
+    assert Prompted.against(granted, examples=None).examples == []
+    with pytest.raises(ValueError, match="examples: 0"):
+        Prompted.against(granted, examples=0)

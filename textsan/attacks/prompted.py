@@ -34,15 +34,16 @@ class Prompted(Attack):
         self.details = {"pieces": 0}
 
     @classmethod
-    def against(cls, knowledge: Knowledge, *, model: str = CAUSAL, examples: int = 4) -> "Prompted":
+    def against(cls, knowledge: Knowledge, *, model: str = CAUSAL, examples: int | None = 4) -> "Prompted":
         """The attack with a model by name; its resource "language model", where there is one already.
 
         Args:
             knowledge: shadow text, if any, gives the examples; the channel only makes them.
             model: of the registry or the hub.
-            examples: of the attacker's own sentences, those of usual length first; without shadow text none.
+            examples: of the attacker's own sentences, of usual length; None, or no shadow text, is none.
         """
-        checks.whole("examples", examples, low=0)
+        if examples is not None:
+            checks.whole("examples", examples, low=1)
         source = knowledge.resources.get("language model") or LanguageModel.named(model)
         pairs = []
         if examples and knowledge.shadow:
