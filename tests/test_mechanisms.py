@@ -13,6 +13,7 @@ from scipy.spatial.distance import cdist
 from textsan import (
     FBDD,
     TEM,
+    Channel,
     CusText,
     Embeddings,
     Mahalanobis,
@@ -25,6 +26,7 @@ from textsan import (
 from textsan.mechanisms import (
     MECHANISMS,
     ChannelMechanism,
+    Mechanism,
     bert_vocabulary,
     custext,
     join_pieces,
@@ -559,3 +561,41 @@ def test_what_follows_from_other_parameters_is_not_taken_for_given(embeddings):
     channel = SanText(embeddings, 1.0).channel
     kept = ChannelMechanism(channel, keep=["w1"])
     assert kept.channel.rows(["w1"]).max() == 1.0 > kept.with_(keep=()).channel.rows(["w1"]).max()
+
+
+class Own(Mechanism):
+    """A channel whose words are not those of the inputs, or not in their order."""
+
+    def __init__(self, inputs, channel, **more):
+        super().__init__(inputs, **more)
+        self._given = channel
+
+    @property
+    def channel(self):
+        return self._given
+
+
+def test_a_channel_in_another_order_is_drawn_from_by_its_words(embeddings):
+    """Both directions: words that swap, and any channel turned round, with words that are no inputs."""
+    swap = Channel.from_matrix([[0.0, 1.0], [1.0, 0.0]], inputs=["b", "a"], outputs=["b", "a"])
+    assert Own(["a", "b"], swap).sanitize([["a", "b", "a"]], seed=0) == [["b", "a", "b"]]
+    mechanism = CusText(embeddings, 3.0, k=7)
+    order = np.random.default_rng(1).permutation(50)
+    words = [WORDS[i] for i in order]
+    turned = Channel.from_matrix(mechanism.channel.matrix()[order], words, WORDS)
+    docs = [WORDS * 40]
+    assert Own(WORDS, turned).sanitize(docs, seed=5) == mechanism.sanitize(docs, seed=5)
+    assert Own(WORDS[10:20], turned).sanitize([WORDS[10:20]], 5) == mechanism.sanitize([WORDS[10:20]], 5)
+
+
+def test_a_channel_without_a_row_for_an_input_is_refused_whatever_the_text():
+    channel = Channel.from_matrix(np.eye(2), inputs=["b", "a"], outputs=["a", "b"])
+    for make in (lambda: Own("abc", channel), lambda: Own("cba", channel, keep={"c"})):
+        with pytest.raises(ValueError, match="^channel: 'c' is an input of Own and none of its channel; ") as told:
+            make().sanitize([["a"]], seed=0)
+        assert "\n" not in str(told.value)
+
+
+def test_a_mechanism_without_a_channel_says_so():
+    with pytest.raises(NotImplementedError, match="channel: Mechanism gives none; define it"):
+        Mechanism("ab").sanitize([["a"]])
