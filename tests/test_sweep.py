@@ -301,11 +301,12 @@ def test_a_dask_worker_that_is_killed_costs_its_family_and_one_line(default_data
         import signal
 
         from textsan.attacks import ATTACKS
+        from textsan.text.registry import Entry
 
         def die(case, *, k=None):
             os.kill(os.getpid(), signal.SIGKILL)
 
-        ATTACKS.register("markov", die)
+        ATTACKS._entries["markov"] = Entry("markov", die, "dies")  # a built-in name is nobody else's
 
     attacks = ["unchanged", {"name": "markov", "k": 5}, "context-free"]
     defences = [{"name": "custext+", "epsilon": 1, "k": 5}]
