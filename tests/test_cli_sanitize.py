@@ -432,6 +432,21 @@ def test_help_says_what_casing_leaks_and_where_a_stopped_run_goes_on(run):
     assert "goes on where it was" in told and "does not depend on the number of workers" in told
 
 
+def test_help_says_of_each_mechanism_what_its_epsilon_is(run):
+    told = " ".join(run("--help").stdout.split())
+    epsilon = told[told.index("--epsilon FLOAT") : told.index("--w FLOAT")]
+    said = {
+        name: meaning
+        for part in epsilon.removeprefix("--epsilon FLOAT ").split("; ")
+        for names, meaning in [part.split(": ", 1)]
+        for name in names.split(", ")
+    }
+    assert set(said) == set(MECHANISMS) - {"random"}
+    of_pairs = {"custext", "custext+", "released custext+"}
+    assert {name for name, meaning in said.items() if "per unit of" not in meaning} == of_pairs
+    assert "two words of one group" in said["custext+"] and "|.|_M" in said["mahalanobis"]
+
+
 # --- text that reads ----------------------------------------------------------------------------------------
 
 HARD = "The GOOD film\r\n\r\nA plot, a Story (bad)."

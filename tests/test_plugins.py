@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 from click.testing import CliRunner
@@ -183,6 +184,55 @@ def test_text_is_sanitized_with_a_plugin_and_help_and_errors_know_it(folder, own
     assert "swap" in command(folder, "sanitize", "--plugin=../own/swap_mechanism.py", "--help").stdout
     done = command(folder, *given)
     assert done.returncode == 2 and "'swap' is not one of" in done.stderr and "santext+" in done.stderr
+
+
+NAMED = """from textsan.mechanisms import MECHANISMS, Random
+
+def make(words, {parameter}: float = 0.5, name: str = "x"):
+    made = Random(words)
+    made.told = {parameter}, name
+    return made
+
+MECHANISMS.register("named", make)
+"""
+
+
+@pytest.fixture
+def sanitize(tmp_path, monkeypatch, forgotten):
+    """`textsan sanitize` with a plugin of some source, on three words."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(textsan, "load_embeddings", lambda name="": textsan.Embeddings("abc", np.eye(3)))
+
+    def run(source, *arguments, text="a b c\n"):
+        Path("in.csv").write_text(f"text\n{text}")
+        Path("swap_mechanism.py").write_text(source)
+        given = ["sanitize", "--plugin", "swap_mechanism.py", *arguments, "in.csv", "out.csv"]
+        return CliRunner().invoke(main, given)
+
+    return run
+
+
+@pytest.mark.parametrize("parameter", ["seed", "words", "workers", "field", "format", "embedding", "vocabulary"])
+def test_a_parameter_with_the_name_of_an_option_is_one_line(sanitize, parameter):
+    result = sanitize(NAMED.format(parameter=parameter), "--mechanism", "named")
+    assert result.exit_code == 2 and len(result.stderr.splitlines()) == 1 and not Path("out.csv").exists()
+    what = f"parameter {parameter!r} of mechanism 'named' has the name of an option of textsan sanitize; rename it"
+    assert result.stderr == f"textsan: {what}\n"
+
+
+def test_a_plugin_with_such_a_name_is_in_nobody_elses_way(sanitize):
+    assert sanitize(NAMED.format(parameter="seed"), "--mechanism", "random", "--seed", "1").exit_code == 0
+
+
+@pytest.mark.parametrize("parameter", ["size", "kind", "sources", "target", "context", "mechanism_name"])
+def test_names_inside_of_the_command_are_nobodys(sanitize, parameter):
+    flag = f"--{parameter.replace('_', '-')}"
+    result = sanitize(NAMED.format(parameter=parameter), "--mechanism", "named", flag, "0.25", "--name", "y")
+    assert result.exit_code == 0, result.output
+    assert (
+        json.loads(Path("out.csv.json").read_text())["parameters"].items()
+        >= {parameter: 0.25, "name": "y"}.items()
+    )
 
 
 def test_an_installed_package_names_its_plugins_as_entry_points(folder, own, default_data):

@@ -41,7 +41,7 @@ def sanitize(
     workers,
     scheduler,
     seed,
-    **given,
+    parameters,
 ):
     """Sanitize the text of INPUT into OUTPUT, and write what was done and promised to OUTPUT.json.
 
@@ -87,9 +87,8 @@ def sanitize(
         words = words.restrict(listed)
     else:
         words = words.frequent(size)
-    given = {name: value for name, value in given.items() if value is not None}
-    job = Job(make_mechanism(mechanism, words, **given), seed, Writing(keep_case, detokenize))
-    about = {"mechanism": mechanism, "given": given, "words": words}
+    job = Job(make_mechanism(mechanism, words, **parameters), seed, Writing(keep_case, detokenize))
+    about = {"mechanism": mechanism, "given": parameters, "words": words}
     for warning in record.warnings(job):
         click.echo(f"textsan: warning: {warning}", err=True)
 

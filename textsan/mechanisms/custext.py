@@ -35,7 +35,7 @@ class CusText(Mechanism):
 
     Args:
         embeddings: the vocabulary, inputs and, without `outputs`, outputs.
-        epsilon: privacy parameter, from 0, uniform within the output set, to 1400.
+        epsilon: privacy parameter of two words of one group, from 0, uniform within the output set, to 1400.
         k: number of words of an output set (the paper's K), at least 1.
         similarity: which words are close: "euclidean" (u = minus the normalised distance) or "cosine" (u = the
             normalised cosine).
@@ -254,7 +254,7 @@ def released_custext_plus(embeddings: Embeddings, epsilon: float, *, k: int = 20
 
     Args:
         embeddings: the vocabulary of inputs, of GloVe's words.
-        epsilon: privacy parameter; no finite one holds.
+        epsilon: privacy parameter of two words with one output set, from 0 to 1400; no finite one holds.
         k: number of words of an output set.
     """
     given = {"k": k, "mapping": "overlapping", "normalise": "row", "outputs": load_embeddings()}

@@ -9,7 +9,7 @@ from textsan.text.embeddings import Embeddings
 
 
 def make_mechanism(
-    name: str, embeddings: Embeddings, *, counts: Mapping[str, int] | None = None, **parameters
+    name: str, embeddings: Embeddings, /, *, counts: Mapping[str, int] | None = None, **parameters
 ) -> Mechanism:
     """A mechanism by its name.
 
