@@ -351,6 +351,23 @@ def test_the_summary_says_what_is_promised(run, tmp_path):
     assert told["promised"] == "nothing"
 
 
+@pytest.mark.parametrize(
+    "mechanism", [CUSTEXT, ("--mechanism", "santext", "--epsilon", "3"), ("--mechanism", "random")]
+)
+def test_a_record_with_a_seed_promises_what_its_summary_does(run, tmp_path, mechanism):
+    (tmp_path / "in.txt").write_text(TEXT)
+    assert run(*mechanism, "in.txt", "fresh.txt").exit_code == 0
+    result = run(*mechanism, "--seed", "4", "in.txt", "seeded.txt")
+    fresh, seeded = (json.loads((tmp_path / f"{name}.txt.json").read_text()) for name in ("fresh", "seeded"))
+    promise = seeded["guarantee"]
+    assert (promise["definition"], promise["epsilon"], promise["per_document"]) == ("none", None, "none")
+    assert promise["per_token"] == "no protection is claimed for any pair of words"
+    assert promise["outside"].startswith("the seed is known: whoever has it can undo the noise, and no guarantee")
+    assert summary(result)["promised"].startswith("nothing; the seed is known: ")
+    assert seeded["guarantee_without_seed"] == fresh["guarantee"] and "guarantee_without_seed" not in fresh
+    jsonschema.validate(seeded, json.loads(record.SCHEMA.read_text()))
+
+
 def test_what_nobody_can_read_off_the_released_text_is_not_in_the_record(run, tmp_path):
     """The numbers of changed and of unknown tokens: another private text of the same shape has the same record."""
     records = []

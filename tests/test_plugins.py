@@ -175,6 +175,7 @@ def test_text_is_sanitized_with_a_plugin_and_help_and_errors_know_it(folder, own
     assert set((folder / "out.txt").read_text().split()) == {",", "to", "in"}
     record = json.loads((folder / "out.txt.json").read_text())
     assert record["guarantee"]["definition"] == "none"
+    assert record["guarantee"]["per_token"] == "no protection is claimed for any pair of words"
     (folder / "out.txt").rename(folder / "alone.txt")
     done = command(
         folder, *given, "--share", "1", "--plugin", "../own/swap_mechanism.py", "--seed", "0", "--workers", "2"
@@ -188,8 +189,8 @@ def test_text_is_sanitized_with_a_plugin_and_help_and_errors_know_it(folder, own
 
 NAMED = """from textsan.mechanisms import MECHANISMS, Random
 
-def make(words, {parameter}: float = 0.5, name: str = "x"):
-    made = Random(words)
+def make(vectors, {parameter}: float = 0.5, name: str = "x"):
+    made = Random(vectors)
     made.told = {parameter}, name
     return made
 

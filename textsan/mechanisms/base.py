@@ -73,7 +73,7 @@ class Mechanism:
 
     @property
     def guarantee(self) -> Guarantee:
-        """What is promised: the definition, its parameters, and what lies outside of it. Here nothing is."""
+        """What is promised: the definition, its parameters, and what lies outside. Here nothing is claimed."""
         return Guarantee("none", math.inf, None, self._outside())
 
     @property
