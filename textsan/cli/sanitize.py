@@ -45,9 +45,10 @@ def sanitize(
 ):
     """Sanitize the text of INPUT into OUTPUT, and write what was done and promised to OUTPUT.json.
 
-    INPUT is text (a document a line), jsonl, csv or tsv, also as gz or xz; OUTPUT is of the same format, and
-    compressed if it ends so. Of several INPUTs, or where OUTPUT is a folder, each gets a file of its name in it.
-    "-" is standard input (text, unless OUTPUT ends otherwise) or output (then the record goes to standard error).
+    INPUT is text (a document a line), jsonl (null stays null), csv or tsv, also as gz or xz; OUTPUT is of the
+    same format, and compressed if it ends so. Of several INPUTs, or where OUTPUT is a folder, each gets a file of
+    its name in it. "-" is standard input (text, unless OUTPUT ends otherwise) or output (then the record goes to
+    standard error).
 
     Text is lower-cased and tokenized; tokens are joined with blanks. With --keep-case a word gets the capitals of
     the word in whose place it stands, which tells where names and sentences were. With --detokenize it is spaced
