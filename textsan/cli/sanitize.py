@@ -70,9 +70,10 @@ def sanitize(
     from textsan.auditing import record
     from textsan.auditing.files import sanitize_files
     from textsan.auditing.plan import plan
-    from textsan.auditing.shards import Job
+    from textsan.auditing.shards import Counts, Job
     from textsan.auditing.writing import Writing
-    from textsan.mechanisms import make_mechanism
+    from textsan.mechanisms import MECHANISMS, make_mechanism
+    from textsan.text.plugins import blamed
 
     files = plan(sources, target, kind)
     if field and all(file.kind == "txt" for file in files):
@@ -88,14 +89,18 @@ def sanitize(
         words = words.restrict(listed)
     else:
         words = words.frequent(size)
-    job = Job(make_mechanism(mechanism, words, **parameters), seed, Writing(keep_case, detokenize))
     about = {"mechanism": mechanism, "given": parameters, "words": words}
-    for warning in record.warnings(job):
-        click.echo(f"textsan: warning: {warning}", err=True)
 
     def describe(file, counts):
         command = as_typed(context)
         return record.description(job, file, counts, **about, embedding=embedding, field=field, command=command)
+
+    with blamed(MECHANISMS[mechanism].load()):
+        job = Job(make_mechanism(mechanism, words, **parameters), seed, Writing(keep_case, detokenize))
+        warnings, key = record.warnings(job), record.key(job, **about)
+        describe(files[0], Counts())  # what a plugin says of itself is heard before anything is released
+    for warning in warnings:
+        click.echo(f"textsan: warning: {warning}", err=True)
 
     total = sum(file.size for file in files) or None
     with tqdm(total=total, unit="B", unit_scale=True, disable=None, delay=2) as bar:
@@ -109,7 +114,7 @@ def sanitize(
             files,
             f"{target.rstrip('/')}.parts",
             field=field,
-            key=record.key(job, **about),
+            key=key,
             workers=workers,
             scheduler=scheduler,
             progress=progress,
