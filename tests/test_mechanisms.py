@@ -132,6 +132,29 @@ def test_custext_groups_are_those_of_algorithm_1_beyond_one_block():
     assert [len(group) for group in groups] == [3] * 100 + [1]
 
 
+@pytest.mark.parametrize("k", [1, 3, 7])
+@pytest.mark.parametrize("size", [40, 4000])
+def test_the_smallest_values_are_those_of_a_sort(monkeypatch, k, size):
+    monkeypatch.setattr(custext, "_RUN", 32)
+    generator = np.random.default_rng(k)
+    for decimals in (0, 1, 9):  # nearly all are equal, many are, none is
+        values = generator.normal(size=size).round(decimals)
+        values[generator.integers(size, size=size // 2)] = np.inf
+        expected = np.sort(np.lexsort((np.arange(size), values))[:k])
+        assert custext._smallest(values, k).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("similarity", ["euclidean", "cosine"])
+def test_neighbours_beyond_one_block_are_those_of_all_pairs(monkeypatch, similarity):
+    monkeypatch.setattr(custext, "_RUN", 16)
+    vectors = np.random.default_rng(3).normal(size=(301, 4))
+    options = {"k": 5, "similarity": similarity, "mapping": "overlapping"}
+    mechanism = CusText(Embeddings([f"w{i}" for i in range(301)], vectors), 1.0, **options)
+    far = cdist(vectors, vectors, similarity)
+    expected = [sorted(np.lexsort((np.arange(301), row))[:5]) for row in far]
+    assert [group.tolist() for group in mechanism.groups] == expected
+
+
 def test_custext_at_another_epsilon_shares_the_mapping(embeddings):
     one = CusText(embeddings, 1.0, k=7, normalise="row")
     np.testing.assert_array_equal(
@@ -504,7 +527,8 @@ class TestExposed:
         assert pickle.loads(pickle.dumps(caught.value)).word == "zebra"
 
 
-def test_the_groups_of_a_large_vocabulary_show_how_far_they_are(embeddings, monkeypatch):
+@pytest.mark.parametrize("mapping, words", [("disjoint", 49), ("overlapping", 50)])
+def test_the_groups_of_a_large_vocabulary_show_how_far_they_are(embeddings, monkeypatch, mapping, words):
     bars = []
 
     class Bar:
@@ -520,8 +544,8 @@ def test_the_groups_of_a_large_vocabulary_show_how_far_they_are(embeddings, monk
 
     monkeypatch.setattr(custext, "tqdm", Bar)
     again = Embeddings(embeddings.words, embeddings.vectors)  # those of the same object are made once
-    assert len(CusText(again, 1.0, k=7).groups) == 8
-    assert [(bar.words, bar.options["total"], bar.options["delay"]) for bar in bars] == [(-49, 50, 2)]
+    assert len(CusText(again, 1.0, k=7, mapping=mapping).groups) == (8 if mapping == "disjoint" else 50)
+    assert [(bar.words, bar.options["total"], bar.options["delay"]) for bar in bars] == [(-words, 50, 2)]
 
 
 # --- text, copies, what is shown ------------------------------------------------------------------------------
