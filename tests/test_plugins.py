@@ -187,15 +187,20 @@ def test_text_is_sanitized_with_a_plugin_and_help_and_errors_know_it(folder, own
     assert done.returncode == 2 and "'swap' is not one of" in done.stderr and "santext+" in done.stderr
 
 
-NAMED = """from textsan.mechanisms import MECHANISMS, Random
+NAMED = '''from textsan.mechanisms import MECHANISMS, Random
 
 def make(vectors, {parameter}: float = 0.5, name: str = "x"):
+    """A sanitizer.
+
+    Args:
+        {parameter}: weight of nothing, from 0 to 1.
+    """
     made = Random(vectors)
     made.told = {parameter}, name
     return made
 
 MECHANISMS.register("named", make)
-"""
+'''
 
 
 @pytest.fixture
@@ -307,6 +312,18 @@ def test_a_sweep_says_of_a_mechanism_without_a_channel_what_is_missing(folder, o
     (folder / "spec.yml").write_text(yaml.safe_dump(spec))
     done = command(folder, *SWEEP, "--plugin", "../own/swap_mechanism.py")
     assert done.returncode == 1 and "channel: Broken gives none; define it" in done.stderr
+
+
+def test_what_the_docstring_says_of_a_parameter_is_in_help_and_record(sanitize):
+    assert sanitize(NAMED.format(parameter="share"), "--mechanism", "named").exit_code == 0
+    meanings = json.loads(Path("out.csv.json").read_text())["meanings"]
+    assert meanings == {
+        "share": "weight of nothing, from 0 to 1.",
+        "name": "not documented",
+        "oov": "not documented",
+    }
+    told = " ".join(sanitize(NAMED.format(parameter="share"), "--help").stdout.split())
+    assert "--share FLOAT named: weight of nothing, from 0 to 1 (0.5)." in told
 
 
 def test_an_installed_package_names_its_plugins_as_entry_points(folder, own, default_data):
