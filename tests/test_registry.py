@@ -139,7 +139,7 @@ def test_the_name_of_a_built_in_is_not_taken_over(tmp_path, monkeypatch):
     before = MECHANISMS["custext"]
     with pytest.raises(ValueError, match="^name: 'custext' is a built-in mechanism; register yours under another"):
         MECHANISMS.register("custext", dict)
-    assert MECHANISMS["custext"] == before == MECHANISMS.add(before)
+    assert MECHANISMS["custext"] == before
     (tmp_path / "taker.py").write_text("from textsan.attacks import ATTACKS\n\nATTACKS.register('markov', dict)\n")
     arguments = ["sanitize", "--plugin", str(tmp_path / "taker.py"), "--mechanism", "random", "-", "-"]
     result = CliRunner().invoke(main, arguments, input="a")

@@ -28,8 +28,8 @@ class MechanismCommand(PluginCommand):
             name.removeprefix(_OF_MECHANISM): value for name, value in given.items() if value is not None
         }
         if mechanism := context.params.get("mechanism"):
-            _, *names = inspect.signature(MECHANISMS[mechanism].load()).parameters  # the first is the vocabulary
-            for name in names:
+            names = list(inspect.signature(MECHANISMS[mechanism].load()).parameters)
+            for name in names[1:]:  # the first is the vocabulary
                 if _flag(name) in _flags(self._others(context)):
                     what = f"parameter {name!r} of mechanism {mechanism!r} has the name of an option"
                     raise ValueError(f"{what} of textsan {context.info_name}; rename it")

@@ -41,7 +41,7 @@ def make_mechanism(
         if one.default is inspect.Parameter.empty and parameter not in parameters:
             raise ValueError(f"{parameter}: {name} needs one; pass --{parameter} or {parameter}=")
     make = entry.load()
-    _, *takes = inspect.signature(make).parameters.values()
+    takes = list(inspect.signature(make).parameters.values())[1:]
     for one in takes:
         is_needed = one.default is one.empty and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)
         if is_needed and one.name not in (*known, "counts"):

@@ -105,16 +105,12 @@ class Registry(Mapping[str, Entry]):
         """
         if not isinstance(name, str) or not name.strip():
             raise ValueError(f"name: {name!r} is no name; pass a text that is not empty")
+        if name in self._built_in:  # results under that name would be another thing's
+            raise ValueError(f"name: {name!r} is a built-in {self.what}; register yours under another name")
         return self.add(Entry(name, constructor, label or name, **drawn))
 
     def add(self, entry: Entry) -> Entry:
-        """Makes an entry known under its name, in the place of one that has it.
-
-        Raises:
-            ValueError: a built-in one has it; results under that name would be another thing's.
-        """
-        if self._built_in.get(entry.name, entry) != entry:
-            raise ValueError(f"name: {entry.name!r} is a built-in {self.what}; register yours under another name")
+        """Makes an entry known under its name, in the place of one that has it."""
         self._entries[entry.name] = entry = replace(entry, plugin=plugins.importing() or entry.plugin)
         return entry
 
