@@ -234,7 +234,7 @@ def test_a_specification_that_is_no_mapping_gets_one_line(tmp_path, text):
 
 def test_two_sweeps_do_not_share_a_folder(world, tmp_path):
     cells = specification.read_spec(write(tmp_path))
-    with sweep._only_writer(tmp_path), pytest.raises(ValueError, match="another sweep"):
+    with sweep.only_writer(tmp_path), pytest.raises(ValueError, match="another sweep"):
         sweep.run(cells, tmp_path, workers=1)
 
 
