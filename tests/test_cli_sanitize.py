@@ -88,6 +88,16 @@ def test_jsonl_replaces_one_field(run, tmp_path):
     assert all(set(record["review"].split()) <= set(WORDS) for record in released)
 
 
+def test_a_null_of_jsonl_is_kept_as_an_empty_cell_is(run, tmp_path):
+    records = [{"id": 1, "text": "Good film"}, {"id": 2, "text": None}, {"id": 3, "text": ""}]
+    (tmp_path / "in.jsonl").write_text("\n".join(map(json.dumps, records)))
+    assert run(*CUSTEXT, "in.jsonl", "out.jsonl").exit_code == 0
+    first, *others = map(json.loads, (tmp_path / "out.jsonl").read_text().splitlines())
+    assert len(first["text"].split()) == 2 and others == records[1:]
+    made = json.loads((tmp_path / "out.jsonl.json").read_text())
+    assert (made["documents"], made["tokens"], made["untouched"]) == (3, 2, ["id"])
+
+
 def test_csv_replaces_one_column_and_survives_quotes(run, tmp_path):
     with open(tmp_path / "in.csv", "w", newline="") as file:
         csv.writer(file).writerows([["id", "text"], ["1", 'good, "bad"\nfilm'], ["a,b", ""]])
@@ -155,7 +165,22 @@ def test_the_vocabulary_is_public_and_not_of_the_input(run, tmp_path):
         ("in.jsonl", '{"title": "a"}\n', CUSTEXT, "line 1 has no text in field 'text'; pass"),
         ("in.jsonl", '["a"]\n', CUSTEXT, "line 1 has no text in field 'text'; pass"),
         ("in.csv", "id\n1\n", CUSTEXT, "no column 'text' among the 1 of the first line"),
-        ("in.csv", "id,text\n1,a,b\n", CUSTEXT, "line 2 has 3 columns, the header 2"),
+        ("in.jsonl", '{"text": 3}\n', CUSTEXT, "line 1 has no text in field 'text'; pass"),
+        (
+            "in.csv",
+            "id,text\n1,a,b\n",
+            CUSTEXT,
+            "line 2 has 3 columns, the header 2; quote what holds the delimiter",
+        ),
+        ("in.csv", "id,text\n1,a\n2\n", CUSTEXT, "line 3 has 1 columns, fewer than the 2 of the header; fill"),
+        ("in.csv", "id;text\n1;a\n", CUSTEXT, "it has semicolons: if they are its delimiters, put commas"),
+        ("in.csv", "id\ttext\n1\ta\n", CUSTEXT, "it has tabs, which --format tsv takes for delimiters"),
+        (
+            "in.csv",
+            "id, Text\n1,a\n",
+            CUSTEXT,
+            "no column 'text' among the 2 of the first line; did you mean ' Text'?",
+        ),
         ("in.csv", 'id,text\n1,"a\n', CUSTEXT, "is no csv"),
         ("in.csv", "text,text\na,b\n", CUSTEXT, "2 columns are named 'text'; rename all but one"),
         ("in.txt", b"caf\xe9\n", (*CUSTEXT, "--vocabulary", "in.txt"), "vocabulary: in.txt is not utf-8"),
@@ -269,7 +294,16 @@ def test_the_target_says_whether_it_is_compressed_and_what_a_pipe_is(run, tmp_pa
     assert (tmp_path / "piped.csv").read_text().startswith("text\n")
     result = run(*CUSTEXT, "in.csv", "out.jsonl")
     assert result.exit_code == 2 and "out.jsonl says jsonl, and INPUT is csv" in result.stderr
-    assert run(*CUSTEXT, "--format", "csv", "in.csv", "out.data").exit_code == 0
+    for name in ("out.data", "out.parquet.gz"):
+        for source in ("in.csv", "-"):
+            result = run(*CUSTEXT, source, name, input="text\ngood\n")
+            assert (
+                result.exit_code == 2 and len(result.stderr.splitlines()) == 1 and not (tmp_path / name).exists()
+            )
+            ending = f".{name.split('.')[1]}"
+            assert f"OUTPUT: the ending {ending} of {name} says no format; pass another one, or" in result.stderr
+        assert run(*CUSTEXT, "--format", "csv", "in.csv", name).exit_code == 0
+    assert run(*CUSTEXT, "in.csv", "out").exit_code == 0
 
 
 def test_a_lone_surrogate_of_json_stays_the_escape_that_it_was(run, tmp_path):
@@ -351,6 +385,23 @@ def test_the_summary_says_what_is_promised(run, tmp_path):
     assert told["promised"] == "nothing"
 
 
+@pytest.mark.parametrize(
+    "mechanism", [CUSTEXT, ("--mechanism", "santext", "--epsilon", "3"), ("--mechanism", "random")]
+)
+def test_a_record_with_a_seed_promises_what_its_summary_does(run, tmp_path, mechanism):
+    (tmp_path / "in.txt").write_text(TEXT)
+    assert run(*mechanism, "in.txt", "fresh.txt").exit_code == 0
+    result = run(*mechanism, "--seed", "4", "in.txt", "seeded.txt")
+    fresh, seeded = (json.loads((tmp_path / f"{name}.txt.json").read_text()) for name in ("fresh", "seeded"))
+    promise = seeded["guarantee"]
+    assert (promise["definition"], promise["epsilon"], promise["per_document"]) == ("none", None, "none")
+    assert promise["per_token"] == "no protection is claimed for any pair of words"
+    assert promise["outside"].startswith("the seed is known: whoever has it can undo the noise, and no guarantee")
+    assert summary(result)["promised"].startswith("nothing; the seed is known: ")
+    assert seeded["guarantee_without_seed"] == fresh["guarantee"] and "guarantee_without_seed" not in fresh
+    jsonschema.validate(seeded, json.loads(record.SCHEMA.read_text()))
+
+
 def test_what_nobody_can_read_off_the_released_text_is_not_in_the_record(run, tmp_path):
     """The numbers of changed and of unknown tokens: another private text of the same shape has the same record."""
     records = []
@@ -425,11 +476,33 @@ def test_the_schema_is_one_and_refuses_what_is_no_record(run, tmp_path):
             jsonschema.validate(bad, schema)
 
 
+@pytest.mark.parametrize("arguments", [[], ["data"], ["course"]])
+def test_without_a_command_there_is_the_help(arguments):
+    result, asked = (CliRunner().invoke(main, [*arguments, *more]) for more in ([], ["--help"]))
+    assert result.exit_code == 2 and asked.exit_code == 0
+    assert result.output.strip() == asked.output.strip() and "\nCommands:\n" in result.output
+
+
 def test_help_says_what_casing_leaks_and_where_a_stopped_run_goes_on(run):
     told = " ".join(run("--help").stdout.split())
     assert "tells where names and sentences were" in told and "leaks" in told
     assert "a line break inside of a csv or json text stays where it was" in told
     assert "goes on where it was" in told and "does not depend on the number of workers" in told
+
+
+def test_help_says_of_each_mechanism_what_its_epsilon_is(run):
+    told = " ".join(run("--help").stdout.split())
+    epsilon = told[told.index("--epsilon FLOAT") : told.index("--w FLOAT")]
+    said = {
+        name: meaning
+        for part in epsilon.removeprefix("--epsilon FLOAT ").split("; ")
+        for names, meaning in [part.split(": ", 1)]
+        for name in names.split(", ")
+    }
+    assert set(said) == set(MECHANISMS) - {"random"}
+    of_pairs = {"custext", "custext+", "released custext+"}
+    assert {name for name, meaning in said.items() if "per unit of" not in meaning} == of_pairs
+    assert "two words of one group" in said["custext+"] and "|.|_M" in said["mahalanobis"]
 
 
 # --- text that reads ----------------------------------------------------------------------------------------

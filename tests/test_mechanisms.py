@@ -13,6 +13,7 @@ from scipy.spatial.distance import cdist
 from textsan import (
     FBDD,
     TEM,
+    Channel,
     CusText,
     Embeddings,
     Mahalanobis,
@@ -25,6 +26,7 @@ from textsan import (
 from textsan.mechanisms import (
     MECHANISMS,
     ChannelMechanism,
+    Mechanism,
     bert_vocabulary,
     custext,
     join_pieces,
@@ -128,6 +130,29 @@ def test_custext_groups_are_those_of_algorithm_1_beyond_one_block():
     groups = CusText(Embeddings([f"w{i}" for i in range(301)], vectors), 1.0, k=3).groups
     assert [group.tolist() for group in groups] == naive_groups(cdist(vectors, vectors), 3)
     assert [len(group) for group in groups] == [3] * 100 + [1]
+
+
+@pytest.mark.parametrize("k", [1, 3, 7])
+@pytest.mark.parametrize("size", [40, 4000])
+def test_the_smallest_values_are_those_of_a_sort(monkeypatch, k, size):
+    monkeypatch.setattr(custext, "_RUN", 32)
+    generator = np.random.default_rng(k)
+    for decimals in (0, 1, 9):  # nearly all are equal, many are, none is
+        values = generator.normal(size=size).round(decimals)
+        values[generator.integers(size, size=size // 2)] = np.inf
+        expected = np.sort(np.lexsort((np.arange(size), values))[:k])
+        assert custext._smallest(values, k).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("similarity", ["euclidean", "cosine"])
+def test_neighbours_beyond_one_block_are_those_of_all_pairs(monkeypatch, similarity):
+    monkeypatch.setattr(custext, "_RUN", 16)
+    vectors = np.random.default_rng(3).normal(size=(301, 4))
+    options = {"k": 5, "similarity": similarity, "mapping": "overlapping"}
+    mechanism = CusText(Embeddings([f"w{i}" for i in range(301)], vectors), 1.0, **options)
+    far = cdist(vectors, vectors, similarity)
+    expected = [sorted(np.lexsort((np.arange(301), row))[:5]) for row in far]
+    assert [group.tolist() for group in mechanism.groups] == expected
 
 
 def test_custext_at_another_epsilon_shares_the_mapping(embeddings):
@@ -502,7 +527,8 @@ class TestExposed:
         assert pickle.loads(pickle.dumps(caught.value)).word == "zebra"
 
 
-def test_the_groups_of_a_large_vocabulary_show_how_far_they_are(embeddings, monkeypatch):
+@pytest.mark.parametrize("mapping, words", [("disjoint", 49), ("overlapping", 50)])
+def test_the_groups_of_a_large_vocabulary_show_how_far_they_are(embeddings, monkeypatch, mapping, words):
     bars = []
 
     class Bar:
@@ -518,8 +544,8 @@ def test_the_groups_of_a_large_vocabulary_show_how_far_they_are(embeddings, monk
 
     monkeypatch.setattr(custext, "tqdm", Bar)
     again = Embeddings(embeddings.words, embeddings.vectors)  # those of the same object are made once
-    assert len(CusText(again, 1.0, k=7).groups) == 8
-    assert [(bar.words, bar.options["total"], bar.options["delay"]) for bar in bars] == [(-49, 50, 2)]
+    assert len(CusText(again, 1.0, k=7, mapping=mapping).groups) == (8 if mapping == "disjoint" else 50)
+    assert [(bar.words, bar.options["total"], bar.options["delay"]) for bar in bars] == [(-words, 50, 2)]
 
 
 # --- text, copies, what is shown ------------------------------------------------------------------------------
@@ -559,3 +585,41 @@ def test_what_follows_from_other_parameters_is_not_taken_for_given(embeddings):
     channel = SanText(embeddings, 1.0).channel
     kept = ChannelMechanism(channel, keep=["w1"])
     assert kept.channel.rows(["w1"]).max() == 1.0 > kept.with_(keep=()).channel.rows(["w1"]).max()
+
+
+class Own(Mechanism):
+    """A channel whose words are not those of the inputs, or not in their order."""
+
+    def __init__(self, inputs, channel, **more):
+        super().__init__(inputs, **more)
+        self._given = channel
+
+    @property
+    def channel(self):
+        return self._given
+
+
+def test_a_channel_in_another_order_is_drawn_from_by_its_words(embeddings):
+    """Both directions: words that swap, and any channel turned round, with words that are no inputs."""
+    swap = Channel.from_matrix([[0.0, 1.0], [1.0, 0.0]], inputs=["b", "a"], outputs=["b", "a"])
+    assert Own(["a", "b"], swap).sanitize([["a", "b", "a"]], seed=0) == [["b", "a", "b"]]
+    mechanism = CusText(embeddings, 3.0, k=7)
+    order = np.random.default_rng(1).permutation(50)
+    words = [WORDS[i] for i in order]
+    turned = Channel.from_matrix(mechanism.channel.matrix()[order], words, WORDS)
+    docs = [WORDS * 40]
+    assert Own(WORDS, turned).sanitize(docs, seed=5) == mechanism.sanitize(docs, seed=5)
+    assert Own(WORDS[10:20], turned).sanitize([WORDS[10:20]], 5) == mechanism.sanitize([WORDS[10:20]], 5)
+
+
+def test_a_channel_without_a_row_for_an_input_is_refused_whatever_the_text():
+    channel = Channel.from_matrix(np.eye(2), inputs=["b", "a"], outputs=["a", "b"])
+    for make in (lambda: Own("abc", channel), lambda: Own("cba", channel, keep={"c"})):
+        with pytest.raises(ValueError, match="^channel: 'c' is an input of Own and none of its channel; ") as told:
+            make().sanitize([["a"]], seed=0)
+        assert "\n" not in str(told.value)
+
+
+def test_a_mechanism_without_a_channel_says_so():
+    with pytest.raises(NotImplementedError, match="channel: Mechanism gives none; define it"):
+        Mechanism("ab").sanitize([["a"]])

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 from click.testing import CliRunner
@@ -15,7 +16,7 @@ import textsan
 from textsan.attacks import ATTACKS
 from textsan.cli.main import main
 from textsan.experiments import provenance, specification
-from textsan.mechanisms import MECHANISMS
+from textsan.mechanisms import MECHANISMS, Mechanism
 from textsan.report import looks
 from textsan.text import plugins
 from textsan.text.registry import Registry
@@ -174,6 +175,7 @@ def test_text_is_sanitized_with_a_plugin_and_help_and_errors_know_it(folder, own
     assert set((folder / "out.txt").read_text().split()) == {",", "to", "in"}
     record = json.loads((folder / "out.txt.json").read_text())
     assert record["guarantee"]["definition"] == "none"
+    assert record["guarantee"]["per_token"] == "no protection is claimed for any pair of words"
     (folder / "out.txt").rename(folder / "alone.txt")
     done = command(
         folder, *given, "--share", "1", "--plugin", "../own/swap_mechanism.py", "--seed", "0", "--workers", "2"
@@ -183,6 +185,145 @@ def test_text_is_sanitized_with_a_plugin_and_help_and_errors_know_it(folder, own
     assert "swap" in command(folder, "sanitize", "--plugin=../own/swap_mechanism.py", "--help").stdout
     done = command(folder, *given)
     assert done.returncode == 2 and "'swap' is not one of" in done.stderr and "santext+" in done.stderr
+
+
+NAMED = '''from textsan.mechanisms import MECHANISMS, Random
+
+def make(vectors, {parameter}: float = 0.5, name: str = "x"):
+    """A sanitizer.
+
+    Args:
+        {parameter}: weight of nothing, from 0 to 1.
+    """
+    made = Random(vectors)
+    made.told = {parameter}, name
+    return made
+
+MECHANISMS.register("named", make)
+'''
+
+
+@pytest.fixture
+def sanitize(tmp_path, monkeypatch, forgotten):
+    """`textsan sanitize` with a plugin of some source, on three words."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(textsan, "load_embeddings", lambda name="": textsan.Embeddings("abc", np.eye(3)))
+
+    def run(source, *arguments, text="a b c\n"):
+        Path("in.csv").write_text(f"text\n{text}")
+        Path("swap_mechanism.py").write_text(source)
+        given = ["sanitize", "--plugin", "swap_mechanism.py", *arguments, "in.csv", "out.csv"]
+        return CliRunner().invoke(main, given)
+
+    return run
+
+
+@pytest.mark.parametrize("parameter", ["seed", "words", "workers", "field", "format", "embedding", "vocabulary"])
+def test_a_parameter_with_the_name_of_an_option_is_one_line(sanitize, parameter):
+    result = sanitize(NAMED.format(parameter=parameter), "--mechanism", "named")
+    assert result.exit_code == 2 and len(result.stderr.splitlines()) == 1 and not Path("out.csv").exists()
+    what = f"parameter {parameter!r} of mechanism 'named' has the name of an option of textsan sanitize; rename it"
+    assert result.stderr == f"textsan: {what}\n"
+
+
+def test_a_plugin_with_such_a_name_is_in_nobody_elses_way(sanitize):
+    assert sanitize(NAMED.format(parameter="seed"), "--mechanism", "random", "--seed", "1").exit_code == 0
+
+
+@pytest.mark.parametrize("parameter", ["size", "kind", "sources", "target", "context", "mechanism_name"])
+def test_names_inside_of_the_command_are_nobodys(sanitize, parameter):
+    flag = f"--{parameter.replace('_', '-')}"
+    result = sanitize(NAMED.format(parameter=parameter), "--mechanism", "named", flag, "0.25", "--name", "y")
+    assert result.exit_code == 0, result.output
+    assert (
+        json.loads(Path("out.csv.json").read_text())["parameters"].items()
+        >= {parameter: 0.25, "name": "y"}.items()
+    )
+
+
+BROKEN = """from textsan.mechanisms import MECHANISMS, Mechanism, Random
+
+
+class Broken({base}):
+    {body}
+
+
+MECHANISMS.register("broken", Broken)
+"""
+INIT = "def __init__(self, embeddings): "
+
+
+@pytest.mark.parametrize(
+    "base, body, line, message",
+    [
+        ("Mechanism", INIT + "super().__init__(embeddings.words)", 4, "channel: Broken gives none; define it"),
+        ("Mechanism", INIT + "pass", 4, "TypeError: Broken.__init__ does not call super().__init__(words)"),
+        ("Mechanism", INIT + "super().__init__()", 5, "missing 1 required positional argument: 'inputs'"),
+        (
+            "Random",
+            "def __init__(self, embeddings, share): pass",
+            4,
+            "share: broken needs one, and its annotation is",
+        ),
+        ("Random", "channel = property(lambda self: {}['nothing'])", 5, "KeyError: 'nothing'"),
+        ("Random", "guarantee = property(lambda self: 1 / 0)", 5, "ZeroDivisionError: division by zero"),
+        ("Random", "guarantee = None", 4, "AttributeError: 'NoneType' object has no attribute"),
+        (
+            "Random",
+            "exposed = property(lambda self: int('many'))",
+            5,
+            "invalid literal for int() with base 10: 'many'",
+        ),
+        ("Random", "def _draw(self, rows, variates): import torch.not_there", 5, "pip install 'textsan[models]'"),
+    ],
+)
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_mistake_in_a_plugin_is_one_line_with_its_place(sanitize, base, body, line, message, workers):
+    source = BROKEN.format(base=base, body=body)
+    result = sanitize(source, "--mechanism", "broken", "--workers", workers)
+    assert result.exit_code == 2 and len(result.stderr.splitlines()) == 1, result.output
+    assert message in result.stderr and result.stderr.endswith(f" (swap_mechanism.py:{line})\n")
+    assert sorted(path.name for path in Path().iterdir()) == ["in.csv", "swap_mechanism.py"]
+
+
+def test_what_is_wrong_with_the_text_is_not_blamed_on_the_plugin_nor_quoted(sanitize):
+    """Its own `sanitize` passes the word on."""
+    sound = BROKEN.format(base="Random", body="def sanitize(self, *a, **k): return super().sanitize(*a, **k)")
+    sound = sound.replace('"broken", Broken', '"broken", lambda words: Broken(words, oov="error")')
+    result = sanitize(sound, "--mechanism", "broken", text="a\nAnna\n")
+    assert result.exit_code == 2 and "line 3 has a word outside of the vocabulary" in result.stderr
+    assert "Anna" not in result.stderr and ".py:" not in result.stderr
+    result = sanitize(sound, "--mechanism", "broken", text="a,b\n")
+    assert result.exit_code == 2 and "line 2 has 2 columns" in result.stderr and ".py:" not in result.stderr
+
+
+def test_a_bug_of_the_package_keeps_its_traceback_and_leaves_no_folder(sanitize, monkeypatch):
+    monkeypatch.setattr(Mechanism, "knows", lambda self, token: 1 / 0)
+    result = sanitize("", "--mechanism", "random")
+    assert isinstance(result.exception, ZeroDivisionError)
+    assert sorted(path.name for path in Path().iterdir()) == ["in.csv", "swap_mechanism.py"]
+
+
+def test_a_sweep_says_of_a_mechanism_without_a_channel_what_is_missing(folder, own, default_data):
+    (own / "swap_mechanism.py").write_text(
+        BROKEN.format(base="Mechanism", body=INIT + "super().__init__(embeddings.words)")
+    )
+    spec = SPEC | {"defence": "broken", "attack": "unchanged", "seed": 0}
+    (folder / "spec.yml").write_text(yaml.safe_dump(spec))
+    done = command(folder, *SWEEP, "--plugin", "../own/swap_mechanism.py")
+    assert done.returncode == 1 and "channel: Broken gives none; define it" in done.stderr
+
+
+def test_what_the_docstring_says_of_a_parameter_is_in_help_and_record(sanitize):
+    assert sanitize(NAMED.format(parameter="share"), "--mechanism", "named").exit_code == 0
+    meanings = json.loads(Path("out.csv.json").read_text())["meanings"]
+    assert meanings == {
+        "share": "weight of nothing, from 0 to 1.",
+        "name": "not documented",
+        "oov": "not documented",
+    }
+    told = " ".join(sanitize(NAMED.format(parameter="share"), "--help").stdout.split())
+    assert "--share FLOAT named: weight of nothing, from 0 to 1 (0.5)." in told
 
 
 def test_an_installed_package_names_its_plugins_as_entry_points(folder, own, default_data):

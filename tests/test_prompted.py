@@ -52,9 +52,7 @@ def test_the_answer_is_its_first_line_and_examples_are_the_attackers():
     channel = Channel.from_matrix([[0.9, 0.1], [0.1, 0.9]], inputs=["good", "bad"], outputs=["good", "bad"])
     shadow = [["the", "film", "was", "good", "."], ["bad"], ["the", "dog", "was", "bad", "."]]
     model = _Scripted("the dog was bad")
-    attack = Prompted.against(
-        Knowledge(channel, shadow=shadow, resources={"language model": model}), examples=1
-    )
+    attack = Prompted.against(Knowledge(channel, shadow=shadow, resources={"language model": model}), examples=1)
     released = [["the", "film", "was", "good"], ["was", "good"]]
     assert attack.reconstruct(released, [(0, 3), (0, 1), (1, 1)]) == ["bad", "dog", "bad"]
     longest = max(model.prompts, key=len)

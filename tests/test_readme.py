@@ -3,6 +3,7 @@
 The Python blocks of one section are one program.
 """
 
+import ast
 import json
 import os
 import re
@@ -22,6 +23,7 @@ import yaml
 
 from textsan import load_dataset, load_embeddings
 from textsan.book import chapters
+from textsan.experiments import problems
 from textsan.experiments.specification import read_spec
 from textsan.text import assets, corpora
 
@@ -128,9 +130,24 @@ def test_readme_sanitizes(default_data, tmp_path):
 
 
 def test_readme_attacks(default_data, tmp_path):
+    """The first sentences of the corpus, and a file that the command named there has released."""
+    (tmp_path / "reviews.txt").write_text("\n".join(one.text for one in load_dataset("rt")[:300]) + "\n")
+    (said,) = re.findall(r"`textsan (sanitize .* reviews\.txt safe\.txt)`", (ROOT / "README.md").read_text())
+    run([*COMMAND, *shlex.split(said)], tmp_path)
     printed = run_program("README.md", "Attack it", tmp_path)
-    value, low, high = map(float, re.fullmatch(r"(\S+) \[(\S+), (\S+)\]\n", printed).groups())
-    assert 0.1 < low < value < high < 0.9
+    rate = r"(\S+) \[(\S+), (\S+)\]\n"
+    *one, value, low, high = map(float, re.fullmatch(rate * 2, printed).groups())
+    assert 0.1 < one[1] < one[0] < one[2] < 0.9
+    assert 0.1 < low < value < high < 0.9 and low < one[2] and one[1] < high  # the same attack, another text
+
+
+def test_readme_makes_the_variants_with_a_plus(default_data, tmp_path):
+    names = "custext_plus, same, santext_plus"
+    ends = f"\nprint([(type(one).__name__, len(one.keep), len(one.protected)) for one in ({names})])\n"
+    (tmp_path / "program.py").write_text(programs()["README.md", "Sanitize a text"] + ends)
+    *_, printed = run([sys.executable, "program.py"], tmp_path).splitlines()
+    custext, same, santext = ast.literal_eval(printed)
+    assert custext == same and custext[1] > 100 and santext == ("SanTextPlus", 0, 18_000)
 
 
 def test_readme_plugs_in_a_mechanism(default_data, tmp_path):
@@ -149,6 +166,14 @@ def test_readme_plugs_in_an_attack(default_data, tmp_path):
     table, figure = results(tmp_path, "commonest", 9)
     asr = table.set_index(["attack", "epsilon"]).asr.unstack()
     assert (asr.loc["commonest"] < asr.loc["context-free"]).all()  # Bayes' rule is the best that looks at one word
+    bayes = asr.loc["context-free"]
+    assert bayes[2] < bayes[1] < bayes[3]  # as the text below says, which names the reason
+    rates = []
+    for epsilon in (1.0, 2.0):
+        problem = problems.prepare("rt", 100, 5000, None, 0, "santext", epsilon=epsilon)
+        guesses, _ = problem.run("context-free")
+        rates.append(np.mean([guess == truth for guess, truth in zip(guesses, problem.truth.words, strict=True)]))
+    assert rates[0] < rates[1]
     assert json.loads(table[table.attack == "commonest"].attack_parameters.iloc[0]) == {"k": 3}
     assert "#0f7878" in figure and "commonest" in figure and "context-free" in figure
 

@@ -97,6 +97,58 @@ def test_unknown_names_list_the_known_ones_everywhere(world, tmp_path):
     assert result.exit_code == 2 and "santext+" in result.stderr
 
 
+@pytest.mark.parametrize(
+    "name, meant",
+    [
+        ("CusText+", "custext+"),
+        ("custext +", "custext+"),
+        (" SANTEXT ", "santext"),
+        ("Released-CusText+", "released custext+"),
+    ],
+)
+def test_a_name_in_another_case_or_spacing_is_asked_after_everywhere(world, tmp_path, name, meant):
+    question = f"; did you mean {meant!r}?"
+    for call in (
+        lambda: MECHANISMS[name],
+        lambda: make_mechanism(name, Embeddings(["a"], [[0.0]])),
+        lambda: plotting.look(mechanism=name),
+        lambda: specification.read_spec(spec(tmp_path, defence=[name], attack=["unchanged"])),
+    ):
+        with pytest.raises(KeyError) as told:
+            call()
+        assert told.value.args[0].endswith(question) and "\n" not in told.value.args[0]
+    result = CliRunner().invoke(main, ["sanitize", "--mechanism", name, "-", "-"], input="a")
+    assert result.exit_code == 2 and question in result.stderr and len(result.stderr.splitlines()) == 1
+
+
+def test_attacks_are_asked_after_too_and_only_where_it_is_near(world, tmp_path):
+    with pytest.raises(KeyError, match=r"did you mean 'context-free'\?"):
+        specification.read_spec(spec(tmp_path, attack=["Context Free"], defence=["random"]))
+    cells = specification.read_spec(spec(tmp_path, attack=["unchanged"], defence=["random"]))
+    with pytest.raises(ValueError, match=r"over: 'Unchanged' is 0 attacks .*; did you mean 'unchanged'\?"):
+        sweep.run(cells, tmp_path, baselines=["Unchanged"])
+    for known, name in ((ATTACKS, "markow"), (MECHANISMS, "custex"), (MECHANISMS, 3)):
+        with pytest.raises(KeyError) as told:
+            known[name]
+        assert "did you mean" not in str(told.value)
+
+
+def test_the_name_of_a_built_in_is_not_taken_over(tmp_path, monkeypatch):
+    for registry in (MECHANISMS, ATTACKS):
+        monkeypatch.setattr(registry, "_entries", dict(registry._entries))
+    before = MECHANISMS["custext"]
+    with pytest.raises(ValueError, match="^name: 'custext' is a built-in mechanism; register yours under another"):
+        MECHANISMS.register("custext", dict)
+    assert MECHANISMS["custext"] == before
+    (tmp_path / "taker.py").write_text("from textsan.attacks import ATTACKS\n\nATTACKS.register('markov', dict)\n")
+    arguments = ["sanitize", "--plugin", str(tmp_path / "taker.py"), "--mechanism", "random", "-", "-"]
+    result = CliRunner().invoke(main, arguments, input="a")
+    assert result.exit_code == 2 and len(result.stderr.splitlines()) == 1
+    assert "taker.py, line 3: ValueError: name: 'markov' is a built-in attack" in result.stderr
+    own = MECHANISMS.register("mine", dict)
+    assert MECHANISMS.register("mine", list) != own and MECHANISMS["mine"].load() is list
+
+
 def test_parameters_and_their_checks_come_from_signatures():
     assert list(MECHANISMS["santext+"].parameters()) == ["epsilon", "w", "p", "oov"]
     assert list(ATTACKS["markov"].parameters()) == ["k"]

@@ -98,6 +98,9 @@ class _Parts:
     def has(self, name: str) -> bool:
         return self._path(name).exists()
 
+    def holds_any(self) -> bool:
+        return any(self.folder.glob("*.shard"))
+
     def put(self, name: str, done: Sanitized) -> None:
         self._put.add(self._path(name))
         with self._whole(self._path(name)) as file:
@@ -143,7 +146,7 @@ class _Parts:
 def _held(folder: Path) -> Iterator[_Parts]:
     """The folder of finished shards, for one run at a time.
 
-    Success leaves nothing of it, bad input what was there before.
+    Success leaves nothing of it, bad input what was there before, and whatever else what is done, if anything is.
     """
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -156,6 +159,10 @@ def _held(folder: Path) -> Iterator[_Parts]:
                 yield held
             except (ValueError, FileNotFoundError):
                 held.clear(put=True)
+                raise
+            except BaseException:
+                if not held.holds_any():
+                    held.clear()
                 raise
             held.clear()
     except Timeout:

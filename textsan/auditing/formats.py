@@ -28,11 +28,20 @@ def format_of(path: str | Path) -> str | None:
     >>> format_of("REVIEWS.CSV"), format_of("reviews.tsv.gz"), format_of("reviews.docx")
     ('csv', 'tsv', None)
     """
+    ending = ending_of(path)
+    return ending if ending in FORMATS else None
+
+
+def ending_of(path: str | Path) -> str:
+    """What stands after the last dot of a file's name, before .gz or .xz, in lower case; "" if nothing does.
+
+    >>> ending_of("REVIEWS.CSV"), ending_of("reviews.docx.gz"), ending_of("reviews")
+    ('csv', 'docx', '')
+    """
     name = str(path).lower()
     if (packed := compression_of(path)) is not None:
         name = name.removesuffix(f".{packed}")
-    ending = Path(name).suffix.removeprefix(".")
-    return ending if ending in FORMATS else None
+    return Path(name).suffix.removeprefix(".")
 
 
 def compression_of(path: str | Path) -> str | None:
@@ -104,7 +113,7 @@ class Objects:
     head: str = ""
 
     def open(self, record: Record) -> Document:
-        """The document of a record.
+        """The document of a record; a null in the field stays one, as an empty cell of a table does.
 
         Raises:
             ValueError: the line is no object with a text in the field.
@@ -115,15 +124,17 @@ class Objects:
             raise ValueError(
                 f"{self.place}: line {record.line} is no json ({error.msg}); pass one object a line"
             ) from None
-        if not isinstance(content, dict) or not isinstance(content.get(self.field), str):
+        if not isinstance(content, dict) or not isinstance(content.get(self.field, self), str | None):
             raise ValueError(
                 f"{self.place}: line {record.line} has no text in field {self.field!r}; pass --field NAME"
             )
 
-        def replaced(text):
-            return json.dumps(content | {self.field: text}, ensure_ascii=False) + "\n"
+        text = content[self.field]
 
-        return Document(content[self.field], replaced, tuple(name for name in content if name != self.field))
+        def replaced(released):
+            return json.dumps(content | {self.field: text and released}, ensure_ascii=False) + "\n"
+
+        return Document(text or "", replaced, tuple(name for name in content if name != self.field))
 
 
 @dataclass(frozen=True)
@@ -217,9 +228,8 @@ def records(lines: Iterator[str], kind: str, field: str, place: str) -> tuple[La
     rows = csv.reader(lines, strict=True, delimiter=_DELIMITERS[kind])
     header = next(_rows(rows, place), [])
     if field not in header:
-        # The names there are not quoted: without a header, they are the first line of the text.
         found = f"no column {field!r} among the {len(header)} of the first line"
-        raise ValueError(f"{place}: {found}; pass --field NAME or --format, or add a header")
+        raise ValueError(f"{place}: {found}; {_meant(header, field)}")
     if header.count(field) > 1:
         raise ValueError(f"{place}: {header.count(field)} columns are named {field!r}; rename all but one")
     return Table(place, tuple(header), header.index(field), _DELIMITERS[kind]), _table(rows, place, len(header))
@@ -230,9 +240,25 @@ def _table(rows, place: str, width: int) -> Iterator[Record]:
     for row in _rows(rows, place):
         if len(row) != width:
             what = f"line {rows.line_num} has {len(row)} columns"
-            raise ValueError(f"{place}: {what}, the header {width}; quote what holds the delimiter")
+            fewer = f"fewer than the {width} of the header; fill it up with empty ones"
+            more = f"the header {width}; quote what holds the delimiter"
+            raise ValueError(f"{place}: {what}, {fewer if len(row) < width else more}")
         yield Record(line, row)
         line = rows.line_num + 1
+
+
+def _meant(header: list[str], field: str) -> str:
+    """The way out where there is no such column.
+
+    Names are not quoted, but for one that the user wrote: without a header, they are the first line of the text.
+    """
+    if near := [name for name in header if name.strip().casefold() == field.strip().casefold()]:
+        return f"did you mean {near[0]!r}?"
+    if len(header) == 1 and "\t" in header[0]:
+        return "it has tabs, which --format tsv takes for delimiters"
+    if len(header) == 1 and ";" in header[0]:
+        return "it has semicolons: if they are its delimiters, put commas in their place"
+    return "pass --field NAME or --format, or add a header"
 
 
 def _rows(rows, place: str) -> Iterator[list[str]]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from textsan.auditing.formats import FORMATS, format_of
+from textsan.auditing.formats import FORMATS, ending_of, format_of
 
 
 class File(NamedTuple):
@@ -68,6 +68,8 @@ def plan(sources: Sequence[str], target: str, kind: str | None = None) -> list[F
 
 def _kind(source: str, target: str) -> str:
     known = f"pass --format {', '.join(FORMATS[:-1])} or {FORMATS[-1]}"
+    if format_of(target) is None and (ending := ending_of(target)):
+        raise ValueError(f"OUTPUT: the ending .{ending} of {target} says no format; pass another one, or --format")
     if source == "-":
         return format_of(target) or "txt"
     kind = format_of(source)

@@ -51,7 +51,6 @@ def description(
         field: of the text.
         command: the command line.
     """
-    promise = job.mechanism.guarantee
     values = parameters(job.mechanism, mechanism, given)
     make = MECHANISMS[mechanism].load()
     result = {
@@ -65,14 +64,7 @@ def description(
         "parameters": values,
         "meanings": {name: meaning(make, name) for name in values},
         "embedding": {"name": embedding, "words": len(words), "sha256": words.sha256},
-        "guarantee": {
-            "definition": promise.definition,
-            "epsilon": _finite(promise.epsilon),
-            "epsilon_0": _finite(promise.epsilon_0),
-            "per_token": promise.which,
-            "per_document": _per_document(promise, counts),
-            "outside": "; ".join([*promise.outside, *job.writing.exposed, *_untouched(file, counts)]),
-        },
+        "guarantee": _described(_promise(job), job, file, counts),
         "documents": counts.documents,
         "tokens": counts.tokens,
         "longest_document": counts.longest,
@@ -80,7 +72,10 @@ def description(
         "writing": str(job.writing),
         "warnings": list(warnings(job)),
     }
-    return result if job.seed is None else result | {"seed": job.seed}
+    if job.seed is None:
+        return result
+    unseeded = _described(job.mechanism.guarantee, job, file, counts)
+    return result | {"seed": job.seed, "guarantee_without_seed": unseeded}
 
 
 def parameters(mechanism: Mechanism, name: str, given: dict) -> dict:
@@ -132,7 +127,7 @@ def summary(job: Job, files: Sequence[File], counts: Counts) -> list[str]:
         for count in (counts.changed, counts.unknown)
     }
     fate = {"uniform": "replaced by uniform draws", "keep": "released as they are", "error": "none is let through"}
-    promise = job.mechanism.guarantee
+    promise = _promise(job)
     if job.seed is not None:
         promised = f"nothing; {_SEEDED}"
     elif promise.definition == "none":
@@ -147,6 +142,23 @@ def summary(job: Job, files: Sequence[File], counts: Counts) -> list[str]:
         f"not touched        {'; '.join(_untouched(files[0], counts)) or 'nothing'}",
         f"promised           {promised}",
     ]
+
+
+def _promise(job: Job) -> Guarantee:
+    """What holds of a run: nothing where the seed is known."""
+    promise = job.mechanism.guarantee
+    return promise if job.seed is None else Guarantee("none", math.inf, None, (_SEEDED, *promise.outside))
+
+
+def _described(promise: Guarantee, job: Job, file: File, counts: Counts) -> dict:
+    return {
+        "definition": promise.definition,
+        "epsilon": _finite(promise.epsilon),
+        "epsilon_0": _finite(promise.epsilon_0),
+        "per_token": promise.which,
+        "per_document": _per_document(promise, counts),
+        "outside": "; ".join([*promise.outside, *job.writing.exposed, *_untouched(file, counts)]),
+    }
 
 
 def _per_document(promise: Guarantee, counts: Counts) -> str:

@@ -20,7 +20,7 @@ from textsan.auditing.writing import Writing
 from textsan.experiments.cluster import connect
 from textsan.mechanisms import Mechanism
 from textsan.mechanisms.base import UnknownWord
-from textsan.text.plugins import Needed
+from textsan.text.plugins import Needed, blamed
 
 _SIZE = 1 << 19  # characters of a shard: about 100,000 tokens
 NAMES = 1000  # names of other fields that are kept, at most: memory does not grow with the input
@@ -109,8 +109,19 @@ class Job:
         """A shard sanitized.
 
         Raises:
-            ValueError: a record without a text, or with a word that is refused; the line has its number alone.
+            ValueError: a record without a text, or with a word that is refused; the line has its number alone. Or
+                the mechanism is a plugin's, and its code fails.
         """
+        with blamed(type(self.mechanism)):
+            return self._sanitized(shard)
+
+    def warm(self) -> "Job":
+        """The job, its mechanism with all that draws share: computed once, and sent along."""
+        with blamed(type(self.mechanism)):
+            self.mechanism.sanitize([self.mechanism.inputs[:1]], seed=0)
+        return self
+
+    def _sanitized(self, shard: Shard) -> Sanitized:
         documents = [shard.layout.open(record) for record in shard.records]
         tokens = [self.writing.tokens(document.text) for document in documents]
         words = [one.words for one in tokens]
@@ -241,18 +252,12 @@ def _continue(shard: Shard) -> Sanitized:
     return _job.sanitize(shard)
 
 
-def _warm(job: Job) -> Job:
-    """The job, its mechanism with all that draws share: computed once, and sent along."""
-    job.mechanism.sanitize([job.mechanism.inputs[:1]], seed=0)
-    return job
-
-
 @contextmanager
 def _processes(job: Job, workers: int):
     from joblib.externals.loky import ProcessPoolExecutor
 
     # Workers end after a minute without work: nobody else ends them if this process is killed.
-    pool = ProcessPoolExecutor(workers, timeout=60, initializer=_begin, initargs=(_warm(job),))
+    pool = ProcessPoolExecutor(workers, timeout=60, initializer=_begin, initargs=(job.warm(),))
 
     def result(future):
         try:
@@ -277,7 +282,7 @@ def _cluster(job: Job, scheduler: str):
             client.wait_for_workers(1, timeout=_PATIENCE)
         except TimeoutError:
             raise ConnectionError("scheduler: it has no workers; start some") from None
-        held = client.scatter(_warm(job), broadcast=True, hash=False)
+        held = client.scatter(job.warm(), broadcast=True, hash=False)
 
         def result(future):
             while True:

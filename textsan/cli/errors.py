@@ -31,6 +31,9 @@ class OneLineErrors(click.Group):
 
 
 def _usage(error):
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):  # nothing was asked: the help as it is
+        error.show()
+        sys.exit(2)
     message = " ".join(error.format_message().split()).removesuffix(".")
     command = error.ctx.command_path if error.ctx else "textsan"
     click.echo(f"textsan: {message}; see {command} --help", err=True)

@@ -9,24 +9,71 @@ import click
 from textsan.cli.plugins import PluginCommand
 from textsan.text.docstrings import short_meaning
 
+_OF_MECHANISM = "of_mechanism_"  # begins the names of their options inside, so that they are nobody else's
+
 
 class MechanismCommand(PluginCommand):
-    """A command with `--mechanism` and its parameters; the registry is read when the command is, not before."""
+    """A command with `--mechanism` and its parameters; the registry is read when the command is, not before.
+
+    The function gets the parameters that were given as one dict, `parameters`.
+    """
 
     def parse_args(self, context, args):
+        from textsan.mechanisms import MECHANISMS
+
         context.meta[_AS_TYPED] = f"{context.command_path} {shlex.join(args)}"
-        return super().parse_args(context, args)
+        rest = super().parse_args(context, args)
+        given = {name: context.params.pop(name) for name in list(context.params) if name.startswith(_OF_MECHANISM)}
+        context.params["parameters"] = {
+            name.removeprefix(_OF_MECHANISM): value for name, value in given.items() if value is not None
+        }
+        if mechanism := context.params.get("mechanism"):
+            names = list(inspect.signature(MECHANISMS[mechanism].load()).parameters)
+            for name in names[1:]:  # the first is the vocabulary
+                if _flag(name) in _flags(self._others(context)):
+                    what = f"parameter {name!r} of mechanism {mechanism!r} has the name of an option"
+                    raise ValueError(f"{what} of textsan {context.info_name}; rename it")
+        return rest
 
     def get_params(self, context):
         from textsan.mechanisms import MECHANISMS
 
-        mechanism = click.Option(["--mechanism"], required=True, type=click.Choice(list(MECHANISMS)))
-        mechanism.help = "The sanitizer; custext+ keeps stop words, santext+ most tokens of frequent words."
-        takers: dict[str, list] = {}
+        others = self._others(context)
+        taken, takers = _flags(others), {}
         for entry in MECHANISMS.values():
             for name, parameter in entry.parameters().items():
-                takers.setdefault(name, []).append((entry, parameter))
-        return [*self.params[:2], mechanism, *map(_option, takers.values()), *super().get_params(context)[2:]]
+                if _flag(name) not in taken:
+                    takers.setdefault(name, []).append((entry, parameter))
+        return [*others[:3], *map(_option, takers.values()), *others[3:]]
+
+    def _others(self, context) -> list[click.Parameter]:
+        """The parameters of the command itself: arguments, `--mechanism`, options."""
+        from textsan.mechanisms import MECHANISMS
+
+        mechanism = click.Option(["--mechanism"], required=True, type=_Name(list(MECHANISMS)))
+        mechanism.help = "The sanitizer; custext+ keeps stop words, santext+ most tokens of frequent words."
+        return [*self.params[:2], mechanism, *super().get_params(context)[2:]]
+
+
+class _Name(click.Choice):
+    """A name of a mechanism; one that is near is asked after."""
+
+    def convert(self, value, param, context):
+        from textsan.mechanisms import MECHANISMS
+
+        try:
+            return super().convert(value, param, context)
+        except click.BadParameter as error:
+            error.message = error.message.removesuffix(".") + MECHANISMS.meant(value)
+            raise
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def _flags(parameters: list[click.Parameter]) -> set[str]:
+    return {flag for one in parameters for flag in one.opts}
 
 
 _AS_TYPED = f"{__name__}.as_typed"
@@ -38,15 +85,15 @@ def as_typed(context: click.Context) -> str:
 
 
 def _option(takers: list) -> click.Option:
-    """One option for a parameter that some mechanisms share."""
-    entry, parameter = takers[0]
-    names = ", ".join(entry.name for entry, _ in takers)
-    default = "" if parameter.default in (inspect.Parameter.empty, None) else f" ({parameter.default:})"
-    meaning = short_meaning(entry.load(), parameter.name)
-    flag = f"--{parameter.name.replace('_', '-')}"
-    return click.Option(
-        [flag, parameter.name], type=_type(parameter.annotation), help=f"{names}: {meaning}{default}."
-    )
+    """One option for a parameter that some mechanisms share: what it is for each of them."""
+    names: dict[str, list[str]] = {}
+    for entry, parameter in takers:
+        default = "" if parameter.default in (inspect.Parameter.empty, None) else f" ({parameter.default:})"
+        names.setdefault(f"{short_meaning(entry.load(), parameter.name)}{default}", []).append(entry.name)
+    meanings = "; ".join(f"{', '.join(those)}: {meaning}" for meaning, those in names.items())
+    parameter = takers[0][1]
+    kind = _type(parameter.annotation)
+    return click.Option([_flag(parameter.name), _OF_MECHANISM + parameter.name], type=kind, help=f"{meanings}.")
 
 
 def _type(annotation):

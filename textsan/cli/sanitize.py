@@ -41,13 +41,14 @@ def sanitize(
     workers,
     scheduler,
     seed,
-    **given,
+    parameters,
 ):
     """Sanitize the text of INPUT into OUTPUT, and write what was done and promised to OUTPUT.json.
 
-    INPUT is text (a document a line), jsonl, csv or tsv, also as gz or xz; OUTPUT is of the same format, and
-    compressed if it ends so. Of several INPUTs, or where OUTPUT is a folder, each gets a file of its name in it.
-    "-" is standard input (text, unless OUTPUT ends otherwise) or output (then the record goes to standard error).
+    INPUT is text (a document a line), jsonl (null stays null), csv or tsv, also as gz or xz; OUTPUT is of the
+    same format, and compressed if it ends so. Of several INPUTs, or where OUTPUT is a folder, each gets a file of
+    its name in it. "-" is standard input (text, unless OUTPUT ends otherwise) or output (then the record goes to
+    standard error).
 
     Text is lower-cased and tokenized; tokens are joined with blanks. With --keep-case a word gets the capitals of
     the word in whose place it stands, which tells where names and sentences were. With --detokenize it is spaced
@@ -69,9 +70,10 @@ def sanitize(
     from textsan.auditing import record
     from textsan.auditing.files import sanitize_files
     from textsan.auditing.plan import plan
-    from textsan.auditing.shards import Job
+    from textsan.auditing.shards import Counts, Job
     from textsan.auditing.writing import Writing
-    from textsan.mechanisms import make_mechanism
+    from textsan.mechanisms import MECHANISMS, make_mechanism
+    from textsan.text.plugins import blamed
 
     files = plan(sources, target, kind)
     if field and all(file.kind == "txt" for file in files):
@@ -87,15 +89,18 @@ def sanitize(
         words = words.restrict(listed)
     else:
         words = words.frequent(size)
-    given = {name: value for name, value in given.items() if value is not None}
-    job = Job(make_mechanism(mechanism, words, **given), seed, Writing(keep_case, detokenize))
-    about = {"mechanism": mechanism, "given": given, "words": words}
-    for warning in record.warnings(job):
-        click.echo(f"textsan: warning: {warning}", err=True)
+    about = {"mechanism": mechanism, "given": parameters, "words": words}
 
     def describe(file, counts):
         command = as_typed(context)
         return record.description(job, file, counts, **about, embedding=embedding, field=field, command=command)
+
+    with blamed(MECHANISMS[mechanism].load()):
+        job = Job(make_mechanism(mechanism, words, **parameters), seed, Writing(keep_case, detokenize))
+        warnings, key = record.warnings(job), record.key(job, **about)
+        describe(files[0], Counts())  # what a plugin says of itself is heard before anything is released
+    for warning in warnings:
+        click.echo(f"textsan: warning: {warning}", err=True)
 
     total = sum(file.size for file in files) or None
     with tqdm(total=total, unit="B", unit_scale=True, disable=None, delay=2) as bar:
@@ -109,7 +114,7 @@ def sanitize(
             files,
             f"{target.rstrip('/')}.parts",
             field=field,
-            key=record.key(job, **about),
+            key=key,
             workers=workers,
             scheduler=scheduler,
             progress=progress,

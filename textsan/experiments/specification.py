@@ -143,7 +143,7 @@ def _choices(key: str, entry, known: Registry) -> Iterator[dict]:
     entry = entry if isinstance(entry, dict) else {"name": entry}
     name = entry.get("name")
     if not isinstance(name, str) or name not in known:
-        raise KeyError(f"{key}: name {name!r} is unknown; known: {', '.join(known)}")
+        raise KeyError(f"{key}: {known.unknown(name)}")
     parameters = known[name].parameters()
     further = ("tests",) if key == "attack" and "pairs" in parameters else ()
     for parameter in entry:

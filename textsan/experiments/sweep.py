@@ -263,7 +263,8 @@ def _attack(name: str, cells: list[Cell]) -> dict:
     attacks = [cell["attack"] for cell in cells if "attack" in cell]
     found = list({json.dumps(attack): attack for attack in attacks if attack["name"] == name}.values())
     if len(found) != 1:
-        raise ValueError(f"over: {name!r} is {len(found)} attacks of the sweep; name one that is there just once")
+        what = f"over: {name!r} is {len(found)} attacks of the sweep; name one that is there just once"
+        raise ValueError(what if name in ATTACKS else f"{what}{ATTACKS.meant(name)}")
     return found[0]
 
 

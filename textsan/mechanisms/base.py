@@ -63,12 +63,17 @@ class Mechanism:
 
     @property
     def channel(self) -> Channel:
-        """The channel Pr(y | x) over `inputs` and the words it keeps, whose rows are those of the identity."""
-        raise NotImplementedError
+        """The channel Pr(y | x) over `inputs` and the words it keeps, whose rows are those of the identity.
+
+        Its inputs may be in any order, and more; none of `inputs` may be missing.
+        """
+        raise NotImplementedError(
+            f"channel: {type(self).__name__} gives none; define it, a property that returns a textsan.Channel"
+        )
 
     @property
     def guarantee(self) -> Guarantee:
-        """What is promised: the definition, its parameters, and what lies outside of it. Here nothing is."""
+        """What is promised: the definition, its parameters, and what lies outside. Here nothing is claimed."""
         return Guarantee("none", math.inf, None, self._outside())
 
     @property
@@ -251,7 +256,23 @@ class Mechanism:
 
     def _draw(self, rows: np.ndarray, variates: np.ndarray) -> np.ndarray:
         """Numbers in `replacements`, one a token."""
-        return self.channel.sample(rows, variates)
+        return self.channel.sample(self._channel_rows[rows], variates)
+
+    @cached_property
+    def _channel_rows(self) -> np.ndarray:
+        """The row of each input in the channel, which may have its words in another order.
+
+        Raises:
+            ValueError: the channel has no row for an input.
+        """
+        index = self.channel.input_index
+        for word in self.inputs:
+            if word not in index:
+                raise ValueError(
+                    f"channel: {word!r} is an input of {type(self).__name__} and none of its channel; "
+                    "give it a row, or leave it out of the inputs"
+                )
+        return np.array([index[word] for word in self.inputs], dtype=np.intp)
 
 
 _UNKNOWN, _VERBATIM = -1, -2

@@ -9,7 +9,7 @@ from textsan.text.embeddings import Embeddings
 
 
 def make_mechanism(
-    name: str, embeddings: Embeddings, *, counts: Mapping[str, int] | None = None, **parameters
+    name: str, embeddings: Embeddings, /, *, counts: Mapping[str, int] | None = None, **parameters
 ) -> Mechanism:
     """A mechanism by its name.
 
@@ -23,6 +23,8 @@ def make_mechanism(
     Raises:
         KeyError: unknown name.
         ValueError: a parameter that the mechanism does not have, or one that is missing.
+        TypeError: what is registered under the name cannot be made: a parameter that nobody can give it, or a
+            constructor that does not call that of `Mechanism`.
 
     >>> make_mechanism("santext+", Embeddings(["the", "cat"], [[0.0], [1.0]]), epsilon=2.0, w=0.5).sensitive
     frozenset({'cat'})
@@ -39,5 +41,14 @@ def make_mechanism(
         if one.default is inspect.Parameter.empty and parameter not in parameters:
             raise ValueError(f"{parameter}: {name} needs one; pass --{parameter} or {parameter}=")
     make = entry.load()
-    takes_counts = "counts" in inspect.signature(make).parameters
-    return make(embeddings, **({"counts": counts} if takes_counts else {}), **parameters)
+    takes = list(inspect.signature(make).parameters.values())[1:]
+    for one in takes:
+        is_needed = one.default is one.empty and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)
+        if is_needed and one.name not in (*known, "counts"):
+            what = f"{one.name}: {name} needs one, and its annotation is no number, name or switch"
+            raise TypeError(f"{what}; annotate it, as {one.name}: float, or give it a default")
+    takes_counts = any(one.name == "counts" for one in takes)
+    made = make(embeddings, **({"counts": counts} if takes_counts else {}), **parameters)
+    if isinstance(made, Mechanism) and not hasattr(made, "inputs"):
+        raise TypeError(f"{type(made).__name__}.__init__ does not call super().__init__(words)")
+    return made

@@ -175,7 +175,7 @@ class Guarantee:
     @property
     def which(self) -> str:
         """Which pairs of words are protected against each other, in words."""
-        return "no pair of words is protected" if self.adjacency is None else str(self.adjacency)
+        return "no protection is claimed for any pair of words" if self.adjacency is None else str(self.adjacency)
 
 
 def _numbers(groups, words: list[str]) -> list[list[int]] | None:

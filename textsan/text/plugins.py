@@ -11,15 +11,18 @@ entry points of the group `textsan.plugins`; these need no asking for.
     MECHANISMS.register("mine", Mine)
 """
 
+import functools
 import importlib
 import importlib.util
+import inspect
 import sys
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
+from textsan.text import extras
 from textsan.text.fingerprints import code_fingerprint, fingerprint
 
 GROUP = "textsan.plugins"
@@ -103,6 +106,39 @@ def load_installed() -> None:
 def importing() -> str | None:
     """The module of the plugin that is being imported, if one is."""
     return _importing[-1] if _importing else None
+
+
+@contextmanager
+def blamed(constructor: Callable) -> Iterator[None]:
+    """Whatever goes wrong in code of a plugin becomes one line that names its file and line.
+
+    Args:
+        constructor: what the plugin registered, or a class of it; nothing becomes of errors of this package's own.
+
+    Raises:
+        ValueError: what went wrong, and in which line of the plugin; of an error that arose elsewhere because of
+            it, where the constructor begins.
+    """
+    try:
+        yield
+    except Exception as error:
+        while isinstance(constructor, functools.partial):
+            constructor = constructor.func
+        file = getattr(sys.modules.get(constructor.__module__), "__file__", None)
+        if file is None or constructor.__module__.partition(".")[0] == "textsan":
+            raise
+        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
+        if not lines and isinstance(error, ValueError | OSError):  # of what the user gave
+            raise
+        line = lines[-1] if lines else inspect.getsourcelines(constructor)[1]
+        raise ValueError(f"{_said(error)} ({Path(file).name}:{line})") from error
+
+
+def _said(error: Exception) -> str:
+    if isinstance(error, ModuleNotFoundError):
+        return extras.missing(error)
+    said = " ".join(str(error).split())
+    return said if isinstance(error, ValueError) else f"{type(error).__name__}: {said}"
 
 
 @contextmanager

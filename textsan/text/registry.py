@@ -7,6 +7,7 @@ uses. The command line, sweeps, plots and tables all read the same entries.
 import functools
 import importlib
 import inspect
+import re
 import types
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -88,22 +89,24 @@ class Registry(Mapping[str, Entry]):
 
     def __init__(self, what: str, entries: tuple[Entry, ...] = ()):
         self.what, self._entries = what, {entry.name: entry for entry in entries}
-        self._built_in = frozenset(entries)
+        self._built_in = dict(self._entries)
 
     def register(self, name: str, constructor: str | Callable, *, label: str | None = None, **drawn: Any) -> Entry:
         """Makes a name known, everywhere.
 
         Args:
-            name: a new one, or one whose entry is to be replaced.
+            name: a new one, or one of one's own, whose entry is replaced.
             constructor: a callable, or its import path "package.module:name".
             label: in legends; the name if there is none.
             drawn: colour, marker and line, as in `Entry`; is_bound.
 
         Raises:
-            ValueError: a name that is no text.
+            ValueError: a name that is no text, or that of a built-in entry.
         """
         if not isinstance(name, str) or not name.strip():
             raise ValueError(f"name: {name!r} is no name; pass a text that is not empty")
+        if name in self._built_in:  # results under that name would be another thing's
+            raise ValueError(f"name: {name!r} is a built-in {self.what}; register yours under another name")
         return self.add(Entry(name, constructor, label or name, **drawn))
 
     def add(self, entry: Entry) -> Entry:
@@ -114,7 +117,23 @@ class Registry(Mapping[str, Entry]):
     @property
     def plugged_in(self) -> list[Entry]:
         """The entries that another process knows neither by itself nor by the plugins that it imports."""
-        return [entry for entry in self._known().values() if entry not in self._built_in and entry.plugin is None]
+        return [entry for entry in self._known().values() if self._is_own(entry)]
+
+    def unknown(self, name) -> str:
+        """What to tell of a name that is not known: the known ones, and which was meant, if that can be told."""
+        return f"name {name!r} is unknown; known: {', '.join(self)}{self.meant(name)}"
+
+    def meant(self, name) -> str:
+        """A question after the known name from which this one differs in case, blanks and hyphens alone, if any.
+
+        >>> Registry("fruit", (Entry("red pear", dict, "Pear"),)).meant("Red-Pear")
+        "; did you mean 'red pear'?"
+        """
+        near = [known for known in self if _plain(known) == _plain(str(name))]
+        return f"; did you mean {near[0]!r}?" if near else ""
+
+    def _is_own(self, entry: Entry) -> bool:
+        return entry.plugin is None and self._built_in.get(entry.name) != entry
 
     def _known(self) -> dict[str, Entry]:
         plugins.load_installed()
@@ -126,7 +145,7 @@ class Registry(Mapping[str, Entry]):
     def __getitem__(self, name: str) -> Entry:
         known = self._known()
         if name not in known:
-            raise KeyError(f"{self.what}: name {name!r} is unknown; known: {', '.join(known)}")
+            raise KeyError(f"{self.what}: {self.unknown(name)}")
         return known[name]
 
     def __contains__(self, name) -> bool:
@@ -137,6 +156,10 @@ class Registry(Mapping[str, Entry]):
 
     def __len__(self) -> int:
         return len(self._known())
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\s_-]+", "", name).casefold()
 
 
 def _alternatives(annotation) -> tuple:
