@@ -99,7 +99,7 @@ ATTACKS = Registry(
             f"{_HERE}.mixture:Mixture.without",
             "mixture without language",
             "#d22d1e",
-            "d",
+            "<",
             line=":",
         ),
         Entry("prompted", f"{_HERE}.prompted:Prompted.against", "prompted", "#0096e1", "|", line=":"),
