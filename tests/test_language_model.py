@@ -217,6 +217,27 @@ def test_attacked_positions_hold_attacked_words(small):
     assert ATTACKS["language model"].load()(informed).counts > 0
 
 
+def test_who_counts_nothing_does_not_look_at_the_shadow_text(small):
+    """Candidates too are listed without it: planted, the shadow text holds one word alone."""
+    rng = np.random.default_rng(3)
+    words = [a + b for a in "abcd" for b in "abcd"]
+    channel = Channel.from_matrix(rng.dirichlet(np.ones(16), 16), words, words)
+    granted = {"kept": [], "resources": {"language model": small}}
+    made = [
+        LanguageModelBayes.against(Knowledge(channel, shadow=shadow, **granted), k=4, temperature=1.0, counts=0.0)
+        for shadow in (None, [[words[0]] * 50])
+    ]
+    docs = [words[4:9], words[2:5]]
+    places = [(d, i) for d, doc in enumerate(docs) for i in range(len(doc))]
+    blind, seen = (
+        [sorted(p.mapping(at)) for at in range(len(places))] for p in (a.posteriors(docs, places, 4) for a in made)
+    )
+    assert blind == seen
+    counting = LanguageModelBayes.against(Knowledge(channel, shadow=[[words[0]] * 50], **granted), k=4)
+    table = counting.posteriors(docs, places, 4)
+    assert [sorted(table.mapping(at)) for at in range(len(places))] != blind  # else nothing was tested
+
+
 @pytest.mark.parametrize(
     "settings, line",
     [
