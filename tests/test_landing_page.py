@@ -28,6 +28,7 @@ def missing(finding, text):
     counts += [f"differs: {n} of" for n in re.findall(r"(\d+) differ", finding)]
     counts += [f"undecided: {n} of" for n in re.findall(r"(\d+) are undecided", finding)]
     counts += [f"untrained: {a} of {n}" for a, n in re.findall(r"(\d+) of (\d+) claims", finding)]
+    counts += [f"{n} of {n} are above 0" for n in re.findall(r"all of (\d+) gains", finding)]
     return [one for one in decimals + counts if one not in text]
 
 

@@ -93,6 +93,8 @@ def test_a_cell_that_fails_is_named_and_the_others_are_kept(default_data, spec, 
     "changes, line",
     [
         ({"experiment": "magic"}, "experiment: 'magic' is unknown; known: citizens, genomes"),
+        ({"experiment": ["citizens"]}, "experiment: .* is unknown; known: citizens"),
+        ({"grids": [CELL | {"seed": []}]}, r"citizens: seed: \[\] is empty"),
         ({"attack": "markov"}, "spec: key 'attack' is unknown; known: experiment, grids"),
         ({"grids": CELL}, "grids: .* is no list"),
         ({"grids": [CELL | {"seed": 0, "depth": 1}]}, "citizens: 'depth' is unknown; known: encoder, pooling"),

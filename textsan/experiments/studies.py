@@ -88,7 +88,7 @@ def read_study(path: Path) -> Study:
     if further := sorted(spec.keys() - {"experiment", "grids"}):
         raise KeyError(f"spec: key {further[0]!r} is unknown; known: experiment, grids")
     name, grids = spec["experiment"], spec["grids"]
-    if name not in EXPERIMENTS:
+    if not isinstance(name, str) or name not in EXPERIMENTS:
         raise KeyError(f"experiment: {name!r} is unknown; known: {', '.join(EXPERIMENTS)}")
     if not isinstance(grids, list) or not grids or not all(isinstance(grid, dict) for grid in grids):
         raise ValueError(f"grids: {grids!r} is no list of mappings from argument to value or values")
@@ -101,6 +101,8 @@ def read_study(path: Path) -> Study:
         if missing:
             raise KeyError(f"{name}: {missing[0]!r} is missing; known: {', '.join(arguments)}")
         values = [value if isinstance(value, list) else [value] for value in grid.values()]
+        if [] in values:
+            raise ValueError(f"{name}: {list(grid)[values.index([])]}: [] is empty; give at least one value")
         cells += [dict(zip(grid, some, strict=True)) for some in product(*values)]
     return Study(name, list({_digest(cell): cell for cell in cells}.values()))  # grids may overlap
 
