@@ -2,6 +2,7 @@
 
 import json
 import logging
+import re
 import sys
 import threading
 from pathlib import Path
@@ -434,4 +435,6 @@ def test_no_committed_table_pretends_to_be_fresh():
     assert records
     for record in records:
         said = yaml.safe_load(record.read_text())
+        named = re.findall(r"data/\S+\.yml", said.get("command", ""))
+        assert all((record.parents[2] / path).is_file() for path in named), record.name
         assert (provenance.table_changes(record) == [provenance.UNRECORDED]) == ("modules" not in said)
