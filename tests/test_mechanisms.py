@@ -22,6 +22,7 @@ from textsan import (
     SanTextPlus,
     Vickrey,
     least_frequent,
+    load_embeddings,
 )
 from textsan.mechanisms import (
     MECHANISMS,
@@ -546,6 +547,13 @@ def test_the_groups_of_a_large_vocabulary_show_how_far_they_are(embeddings, monk
     again = Embeddings(embeddings.words, embeddings.vectors)  # those of the same object are made once
     assert len(CusText(again, 1.0, k=7, mapping=mapping).groups) == (8 if mapping == "disjoint" else 50)
     assert [(bar.words, bar.options["total"], bar.options["delay"]) for bar in bars] == [(-words, 50, 2)]
+
+
+def test_the_released_variants_share_their_neighbours_whatever_epsilon():
+    words = load_embeddings().frequent(3)
+    first, second = (make_mechanism("released custext+", words, epsilon=epsilon, k=2) for epsilon in (1, 4))
+    assert first.groups is second.groups
+    assert [words.words[0] in group for group in first.group_words] == [True, False, False]
 
 
 # --- text, copies, what is shown ------------------------------------------------------------------------------

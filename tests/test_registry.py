@@ -58,7 +58,7 @@ def test_a_mechanism_is_known_to_all_four(world, tmp_path, name, monkeypatch):
 
     vectors = np.random.default_rng(9).normal(size=(42, 4))
     words = ["the", "of", *(f"w{i}" for i in range(40))]
-    monkeypatch.setattr(custext, "load_embeddings", lambda: Embeddings(words, vectors))
+    monkeypatch.setattr(custext, "_whole_file", lambda: Embeddings(words, vectors))
     entry = MECHANISMS[name]
     assert f"{name}|" in CliRunner().invoke(main, ["sanitize", "--help"]).output.replace("]", "|").replace(
         "\n", ""

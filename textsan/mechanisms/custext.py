@@ -1,7 +1,7 @@
 """CusText (Chen et al. 2023): the exponential mechanism within customised output sets of K words."""
 
 from collections.abc import Iterable
-from functools import cached_property
+from functools import cached_property, lru_cache
 from threading import local
 from typing import Literal
 from weakref import WeakKeyDictionary
@@ -261,8 +261,11 @@ def released_custext_plus(embeddings: Embeddings, epsilon: float, *, k: int = 20
         epsilon: privacy parameter of two words with one output set, from 0 to 1400; no finite one holds.
         k: number of words of an output set.
     """
-    given = {"k": k, "mapping": "overlapping", "normalise": "row", "outputs": load_embeddings()}
+    given = {"k": k, "mapping": "overlapping", "normalise": "row", "outputs": _whole_file()}
     return CusText(embeddings, epsilon, keep=STOP_WORDS, **given)
+
+
+_whole_file = lru_cache(maxsize=1)(load_embeddings)  # one object, for which `groups` are made once
 
 
 def _number(token: str) -> float | None:
