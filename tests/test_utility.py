@@ -4,12 +4,13 @@ import json
 from collections import Counter
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy
 import yaml
 
 from textsan import Embeddings, Split
-from textsan.experiments import problems, provenance, specification, sweep
+from textsan.experiments import problems, provenance, recertification, specification, sweep
 from textsan.mechanisms import CusText, Random
 from textsan.models import encoders
 from textsan.report import tables
@@ -313,6 +314,37 @@ def test_sweep_of_tasks_goes_on_where_it_stopped(world, tmp_path):
     now = sweep.state(cells, tmp_path)
     assert (len(now.fresh), len(now.stale), len(now.missing)) == (2, 0, 2)
     assert "textsan/utility/frozen.py" in provenance.code_of(cells[0])
+
+
+def test_cells_of_tasks_are_kept_if_their_answers_come_out_equal(world, tmp_path, monkeypatch):
+    cells = cells_of(tmp_path, attack=...)
+    sweep.run(cells, tmp_path, workers=1)
+    of_other_code = "0" * 16
+    monkeypatch.setattr(provenance, "_fingerprint", lambda path: of_other_code)
+    wrong = sweep.load_hits(cells[0], tmp_path)
+    stored = dict(wrong)
+    for name, says in (("answer", "2 of 80 examples come out otherwise"), ("truth", "other examples")):
+        changed = stored | {name: np.concatenate([1 - stored[name][:2], stored[name][2:]])}
+        np.savez_compressed(tmp_path / "cells" / f"{specification.cell_name(cells[0])}.npz", **changed)
+        [line] = recertification.recertify(cells, tmp_path, 4, workers=1).differing
+        assert says in line and len(sweep.state(cells, tmp_path).stale) == 4
+    np.savez_compressed(tmp_path / "cells" / f"{specification.cell_name(cells[0])}.npz", **stored)
+    assert recertification.recertify(cells, tmp_path, 4, workers=1) == (4, 4, [])
+    assert sweep.state(cells, tmp_path).stale == []
+
+
+def test_a_stored_table_of_tasks_is_kept_if_rows_come_out_equal(world, tmp_path, monkeypatch):
+    cells = cells_of(tmp_path)
+    sweep.run(cells, tmp_path, workers=1)
+    table = tmp_path / "results.csv"
+    monkeypatch.setattr(provenance, "_fingerprint", lambda path: "0" * 16)
+    assert recertification.recertify_table(cells, table, 6, workers=1) == (6, 6, [])
+    monkeypatch.setattr(provenance, "_fingerprint", lambda path: "1" * 16)
+    rows = pd.read_csv(table)
+    rows.loc[rows.metric.first_valid_index(), "utility"] -= 0.0125
+    rows.to_csv(table, index=False)
+    [line] = recertification.recertify_table(cells, table, 6, workers=1).differing
+    assert "utility come out otherwise" in line
 
 
 def test_cells_of_attacks_are_called_what_they_were(world, tmp_path):

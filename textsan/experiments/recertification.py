@@ -16,6 +16,10 @@ from textsan.experiments import provenance, sweep
 from textsan.experiments.specification import Cell, cell_name
 from textsan.text import checks
 
+_ATTACK = "position", ("document", "index"), ("hit", "substring", "unchanged")
+_TASK = "example", ("truth", "source"), ("answer",)
+_SCORES = {"asr": ("asr", "low", "high"), "utility": ("utility", "utility_low", "utility_high")}
+_FURTHER = "n_positions", "asr_substring", "unchanged", "n_test", "vulnerability"
 _ROUNDED = 5.1e-6  # stored tables have five decimals; one position among 3,000 moves a rate by 3.3e-4
 
 
@@ -36,8 +40,8 @@ class Verdict(NamedTuple):
 def recertify(cells: list[Cell], folder: Path, number: int, *, seed: int = 0, **means) -> Verdict:
     """Computes some stale cells anew, and if all agree stamps every stale one with the code as it is.
 
-    Hits must be the same position by position. Of attacks that are trained, which do not repeat from machine to
-    machine, the success rate must lie within the interval of the stored one.
+    Hits must be the same position by position, answers of a task example by example. Of attacks and models that
+    are trained, which do not repeat from machine to machine, the score must lie within the interval of the stored.
 
     Args:
         cells: of `textsan.experiments.specification.read_spec`.
@@ -51,13 +55,14 @@ def recertify(cells: list[Cell], folder: Path, number: int, *, seed: int = 0, **
     def differs(cell: Cell, again: Path) -> str | None:
         stored, row = (sweep.load_result(cell, where)["row"] for where in (folder, again))
         ours, theirs = (sweep.load_hits(cell, where) for where in (folder, again))
-        if any(not np.array_equal(ours[name], theirs[name]) for name in ("document", "index")):
-            return "other positions are attacked"
+        what, given, said = _TASK if "task" in cell else _ATTACK
+        if any(not np.array_equal(ours[name], theirs[name]) for name in given):
+            return f"other {what}s"
         if _is_trained(stored):
             return _outside(stored, row)
-        moved = sum(ours[name] != theirs[name] for name in ("hit", "substring", "unchanged")) > 0
+        moved = sum(~np.isclose(ours[name], theirs[name], rtol=0, atol=_ROUNDED) for name in said) > 0
         if moved.any():
-            return f"{moved.sum()} of {len(moved)} positions come out otherwise"
+            return f"{moved.sum()} of {len(moved)} {what}s come out otherwise"
         return _otherwise(stored, row)
 
     verdict = _check(stale, folder, number, seed, differs, means)
@@ -106,7 +111,7 @@ def recertify_table(cells: list[Cell], table: Path, number: int, *, seed: int = 
 
 def _otherwise(stored: dict, row: dict) -> str | None:
     """Which numbers of a row come out otherwise."""
-    names = ("n_positions", "asr", "low", "high", "asr_substring", "unchanged")
+    names = [*_score(stored), *(name for name in _FURTHER if stored.get(name) is not None)]
     moved = [name for name in names if abs(stored[name] - row[name]) > _ROUNDED]
     return f"{', '.join(moved)} come out otherwise" if moved else None
 
@@ -126,14 +131,22 @@ def _check(
     return Verdict(len(stale), len(chosen), failures + [f"{name}: {why}" for name, why in found if why])
 
 
+def _score(row: dict) -> tuple[str, str, str]:
+    """The columns of what was measured: the value and its interval."""
+    return _SCORES["utility" if row.get("metric") else "asr"]
+
+
 def _is_trained(row: dict) -> bool:
-    return "encoded" in row
+    return "encoded" in row or "fine-tuned" in str(row.get("task_parameters"))
 
 
 def _outside(stored: dict, row: dict) -> str | None:
-    if stored["low"] <= row["asr"] <= stored["high"]:
+    score, least, most = (stored[name] for name in _score(stored))
+    again = row[_score(stored)[0]]
+    if least <= again <= most:
         return None
-    return f"success {row['asr']:.3f}, stored {stored['asr']:.3f} [{stored['low']:.3f}, {stored['high']:.3f}]"
+    what = "success" if "asr" in stored else stored["metric"]
+    return f"{what} {again:.3f}, stored {score:.3f} [{least:.3f}, {most:.3f}]"
 
 
 def agreement(verdict: Verdict) -> str:
