@@ -127,7 +127,8 @@ class MaskedBert:
 
     Args:
         words: what answers are chosen from.
-        name: a registered model with a masked-language-model head.
+        name: a registered model with a masked-language-model head; whose pieces are read, if there is a `model`.
+        model: another one with such a head, of `textsan.utility.pretraining.masked_model` for example.
 
     Attributes:
         words: those that can be answered, of one piece each.
@@ -138,9 +139,9 @@ class MaskedBert:
         ValueError: no words of one piece.
     """
 
-    def __init__(self, words: Collection[str], name: str = "bert-base-uncased"):
+    def __init__(self, words: Collection[str], name: str = "bert-base-uncased", model=None):
         self.name, self.encoded, self.device = name, 0, encoders.pick_device()
-        self.model = encoders.load_encoder(name, masked=True).to(self.device)
+        self.model = (model or encoders.load_encoder(name, masked=True)).to(self.device)
         special = (encoders.CLS, encoders.SEP, encoders.MASK, encoders.UNKNOWN)
         *self._frame, unknown = (piece for [piece] in encoders.word_pieces(special, name))
         words = _distinct(words)

@@ -38,6 +38,7 @@ EXPERIMENTS = {
     "keywords": "textsan.experiments.vectors",
     "inversions": "textsan.experiments.vectors",
     "trade_offs": "textsan.experiments.vector_defences",
+    "preparations": "textsan.experiments.preparation",
     "gradient_spans": "textsan.experiments.gradients",
     "gradient_features": "textsan.experiments.gradients",
     "gradient_attacks": "textsan.experiments.gradients",

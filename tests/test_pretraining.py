@@ -1,0 +1,107 @@
+"""Sanitization-aware pretraining: what is predicted is the original word, the encoder stays one, runs repeat."""
+
+import numpy as np
+import pytest
+import torch
+
+from textsan import Channel
+from textsan.attacks import MaskInference
+from textsan.attacks.mask_inference import MaskedBert
+from textsan.experiments import preparation
+from textsan.mechanisms import ChannelMechanism
+from textsan.models import encoders
+from textsan.utility import pretraining
+
+PAIRS = {"good": "film", "bad": "plot", "red": "car", "blue": "house"}
+"""A first word tells the second one, in text that nobody has sanitized."""
+
+WORDS = [*PAIRS, *PAIRS.values()]
+DOCS = [[first, second] for first, second in PAIRS.items()] * 16
+
+
+@pytest.fixture(scope="module")
+def rotation():
+    """Releases of each first word the next one, and of the second words themselves: a channel without noise."""
+    firsts = list(PAIRS)
+    becomes = dict(zip(WORDS, [*firsts[1:], firsts[0], *PAIRS.values()], strict=True))
+    matrix = [[float(becomes[x] == y) for y in WORDS] for x in WORDS]
+    return ChannelMechanism(Channel.from_matrix(matrix, WORDS, WORDS))
+
+
+@pytest.fixture(scope="module")
+def taught(default_data, rotation):
+    """The default encoder after a hundred steps on original text, and on sanitized text."""
+    models = {}
+    for name, mechanism in (("bare", None), ("prepared", rotation)):
+        models[name] = pretraining.masked_model()
+        pretraining.pretrain(models[name], DOCS, mechanism, steps=100, batch=32)
+    return models
+
+
+def fill(model, docs):
+    attack = MaskInference(MaskedBert(WORDS, encoders.ENCODER, model))
+    return attack.reconstruct(docs, [(d, 1) for d in range(len(docs))])
+
+
+def test_blanks_of_sanitized_text_are_filled_with_original_words(taught, rotation):
+    originals = [[first, second] for first, second in PAIRS.items()]
+    released = rotation.sanitize(originals, seed=0)
+    assert fill(taught["prepared"], released) == list(PAIRS.values())
+    assert fill(taught["bare"], originals) == list(PAIRS.values())
+    assert fill(taught["bare"], released) != list(PAIRS.values())  # nobody told it of the channel
+
+
+def test_a_fresh_head_leaves_the_encoder_as_it_was_published(default_data):
+    model, bare = pretraining.masked_model(), encoders.load_encoder()
+    ids = torch.tensor([[101, 2204, 2143, 102]])
+    with torch.no_grad():
+        ours, published = (one(ids).last_hidden_state for one in (model.base_model, bare))
+    assert torch.equal(ours, published)
+    assert model.get_output_embeddings().weight is model.get_input_embeddings().weight  # tied
+
+
+def test_input_embeddings_stay_and_all_else_is_learnt(taught):
+    published = pretraining.masked_model().state_dict()
+    now = taught["prepared"].state_dict()
+    same = {name for name in published if torch.equal(published[name], now[name])}
+    assert "bert.embeddings.word_embeddings.weight" in same
+    assert not any("encoder.layer" in name for name in same)
+    assert not taught["prepared"].training
+
+
+def test_training_repeats_and_follows_from_its_seed(default_data):
+    losses = {0: [], 1: [], 2: []}
+    for run, seed in enumerate((0, 0, 1)):
+        said = losses[run]
+        how = {"steps": 3, "seed": seed, "after": lambda step, loss, to=said: to.append(loss)}
+        pretraining.pretrain(pretraining.masked_model(), DOCS, None, **how)
+    assert losses[0] == losses[1] != losses[2]
+
+
+def test_words_of_several_pieces_are_read_and_not_predicted(default_data):
+    blanks = pretraining._Blanks(encoders.ENCODER)
+    doc = ["filmography", "film"] * 40
+    inputs, where, truths = blanks.of([doc], [doc], np.random.default_rng(0))
+    [[film], long] = encoders.word_pieces(["film", "filmography"])
+    assert len(long) > 1 and set(truths.tolist()) == {film} and len(where) == len(truths)
+    assert inputs["input_ids"].shape[1] <= 2 + 40 * (1 + len(long))
+    shown = inputs["input_ids"][0, where[:, 1]].tolist()
+    assert shown.count(blanks.mask) > len(shown) / 2
+
+
+@pytest.mark.parametrize(
+    ("docs", "steps", "line"), [(DOCS[:3], 5, "3 sentences make no batch"), (DOCS, 0, "steps")]
+)
+def test_bad_input_gets_one_line(default_data, docs, steps, line):
+    with pytest.raises(ValueError, match=line):
+        pretraining.pretrain(pretraining.masked_model(), docs, None, steps=steps)
+
+
+def test_the_study_has_a_row_a_model_from_the_same_text(default_data):
+    sizes = {"n_private": 60, "n_shadow": 40, "n_positions": 50, "n_test": 30, "steps": 2}
+    rows = preparation.preparations(dataset="rt", epsilon=4.0, vocabulary=500, seed=0, **sizes)
+    assert [row["model"] for row in rows] == ["as published", "bare", "prepared"]
+    published, bare, prepared = rows
+    assert "mask" not in published and {"mask", "mask_over_bare", "mask_chance"} <= prepared.keys()
+    assert bare["over_bare"] == 0 == bare["mask_over_bare"]
+    assert all(row["n"] == 50 and row["utility_low"] <= row["utility"] <= row["utility_high"] for row in rows)

@@ -1,0 +1,155 @@
+"""Sanitization-aware pretraining: blanks in sanitized text, filled in with the original words.
+
+Yue et al. 2021, section 3.4: a masked language model goes on learning on public text that the defender sanitizes,
+and predicts the *original* word where it sees a blank. What is pretrained is an ordinary encoder, for any task.
+
+The default encoder comes without a head that fills in blanks. It gets a fresh one, tied to its input embeddings,
+so that a fair bare model is the same encoder taught to fill in blanks of text that nobody sanitized. The input
+embeddings stay as they are: they hold half of the encoder's numbers, and a short run sees few of their rows.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from textsan.mechanisms import Mechanism
+from textsan.models import encoders
+from textsan.text import checks
+from textsan.utility.examples import Pieces
+
+HIDDEN = 0.15
+"""Share of the words that are to be predicted; of those 80 % are blanks, 10 % another piece, 10 % as they are
+(section 5.1)."""
+
+LONGEST = 32  # words of a sentence that are read
+
+
+def masked_model(encoder: str = encoders.ENCODER, seed: int = 0):
+    """A registered encoder with a head that fills in blanks: its own, or a fresh one tied to its input embeddings.
+
+    Args:
+        encoder: a registered BERT.
+        seed: of a fresh head.
+
+    Returns:
+        a transformers model for masked language modelling.
+
+    Raises:
+        KeyError: unknown encoder.
+    """
+    from transformers import BertForMaskedLM
+
+    try:
+        return encoders.load_encoder(encoder, masked=True)
+    except ValueError:  # it has no such head
+        bare = encoders.load_encoder(encoder)
+    with encoders.seeded(seed):
+        model = BertForMaskedLM(bare.config)
+    model.base_model.load_state_dict(
+        bare.state_dict(), strict=False
+    )  # but for the pooler, which has no place here
+    return model.eval()
+
+
+def pretrain(
+    model,
+    docs: Sequence[Sequence[str]],
+    mechanism: Mechanism | None,
+    *,
+    steps: int,
+    batch: int = 16,
+    learning_rate: float = 5e-4,
+    seed: int = 0,
+    encoder: str = encoders.ENCODER,
+    after: Callable[[int, float], None] | None = None,
+) -> None:
+    """Teaches a model to fill in blanks of sanitized text with the original words, by AdamW.
+
+    Text is sanitized anew for each pass over it. A word is predicted where the original one is a single piece.
+
+    Args:
+        model: of `masked_model`; changed in place, left in evaluation mode.
+        docs: public token lists.
+        mechanism: what sanitizes them; None leaves them as they are, which makes the bare model.
+        steps: batches, at least 1.
+        batch: sentences of a step.
+        learning_rate: the highest; it rises for a twentieth of the steps, then falls to 0.
+        seed: of order, draws, blanks and dropout.
+        encoder: whose pieces are read.
+        after: called after each step with its number and its loss in nats a blank.
+
+    Raises:
+        ValueError: fewer sentences than a batch has.
+    """
+    import torch
+
+    checks.whole("steps", steps, low=1)
+    docs = [list(doc[:LONGEST]) for doc in docs if len(doc)]
+    if len(docs) < checks.whole("batch", batch, low=1):
+        raise ValueError(f"docs: {len(docs)} sentences make no batch of {batch}; pass more")
+    blanks = _Blanks(encoder)
+    model.requires_grad_(True).get_input_embeddings().requires_grad_(False)
+    learnt = [one for one in model.parameters() if one.requires_grad]
+    optimizer = torch.optim.AdamW(learnt, lr=learning_rate, weight_decay=0.01)
+    model.train()
+    with encoders.seeded(seed):
+        for step, (originals, released) in enumerate(_batches(docs, mechanism, steps, batch, seed)):
+            warm = min(1.0, (step + 1) / max(1, 0.05 * steps))
+            for group in optimizer.param_groups:
+                group["lr"] = learning_rate * warm * (1 - step / steps)
+            inputs, where, truths = blanks.of(originals, released, np.random.default_rng([seed, 2, step]))
+            with encoders.half_precision(model.device):
+                hidden = model.base_model(**inputs).last_hidden_state
+                logits = model.cls(hidden[where[:, 0], where[:, 1]])
+            loss = torch.nn.functional.cross_entropy(logits.float(), truths, reduction="sum") / max(1, len(truths))
+            optimizer.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(learnt, 1.0)
+            optimizer.step()
+            if after:
+                after(step, float(loss.detach()))
+    model.eval()
+
+
+def _batches(docs, mechanism, steps, batch, seed):
+    """The original and the released sentences of each step; within one pass no sentence comes twice."""
+    a_pass = len(docs) // batch
+    for step in range(steps):
+        number, at = divmod(step, a_pass)
+        if at == 0:
+            order = np.random.default_rng([seed, 0, number]).permutation(len(docs))
+        originals = [docs[i] for i in order[at * batch : (at + 1) * batch]]
+        if mechanism is None:
+            yield originals, originals
+        else:
+            yield originals, mechanism.sanitize(originals, seed=seed, first=step * batch)
+
+
+class _Blanks:
+    """Sentences as pieces, with blanks; of each blank the piece that the original word is."""
+
+    def __init__(self, encoder: str):
+        self.pieces = Pieces(encoder)
+        [[self.mask]] = encoders.word_pieces([encoders.MASK], encoder)
+        self.size = encoders.load_tokenizer(encoder).get_vocab_size()
+
+    def of(self, originals, released, generator):
+        import torch
+
+        sequences, where, truths = [], [], []
+        for number, (true, seen) in enumerate(zip(originals, released, strict=True)):
+            sequence = [self.pieces.first]
+            wanted, shown = ([self.pieces.of([[word]])[0] for word in words] for words in (true, seen))
+            hidden, fates = generator.random((2, len(true)))
+            for want, show, hides, fate in zip(wanted, shown, hidden < HIDDEN, fates, strict=True):
+                if hides and len(want) == 1:
+                    where.append((number, len(sequence)))
+                    truths += want
+                    if fate < 0.9:
+                        show = [self.mask if fate < 0.8 else int(generator.integers(self.size))]
+                sequence += show
+            sequences.append(torch.tensor([*sequence, self.pieces.last]))
+        ids = torch.nn.utils.rnn.pad_sequence(sequences, batch_first=True)
+        attended = torch.arange(ids.shape[1]) < torch.tensor([[len(sequence)] for sequence in sequences])
+        inputs = {"input_ids": ids, "attention_mask": attended.long()}
+        return inputs, torch.tensor(where, dtype=torch.long).reshape(-1, 2), torch.tensor(truths, dtype=torch.long)
