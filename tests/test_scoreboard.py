@@ -132,7 +132,7 @@ def test_every_entry_of_the_mapping_finds_a_published_row_and_all_that_it_asks_o
         for one in fitting:
             for side in ("where", "against"):
                 scoreboard._filled(rule.get(side, {}), one, rule.get("ours", SPEC["ours"]))
-        assert "tables" in rule or {"not_comparable", "no_result", "part"} & set(rule)
+        assert "tables" in rule or {"not_comparable", "no_result", "not_run"} & set(rule)
         assert "tables" not in rule or "substitution" in rule or "no_result" in rule
         assert rule.get("not_comparable", "unit") in verdicts.NOT_COMPARABLE
         assert rule.get("no_result", "setting") in verdicts.NO_RESULT
@@ -285,7 +285,7 @@ def test_missing_tables_and_rows_are_not_run(root):
     root.write([row("another", 0.5), row("x", 0.5, epsilon=2.0), row("x", 0.5, dataset="rt")])
     assert root().verdict == "not run" and math.isnan(root().ours)
     assert root(rules=[]).reason == "no experiment here asks this"
-    assert root(rules=[{"rows": {"paper": "P"}, "part": "gradients"}]).reason == "belongs to the part on gradients"
+    assert root(rules=[{"rows": {"paper": "P"}, "not_run": "a day"}]).reason == "a day"
 
 
 def test_a_number_that_is_not_printed_is_not_comparable(root):

@@ -354,6 +354,30 @@ def test_differences_are_those_of_the_same_positions(world, tmp_path):
     assert (rows["over context-free high"] < 0).any()
 
 
+def test_comparisons_are_shown_where_they_are_few(world, tmp_path, monkeypatch):
+    spec = write(tmp_path, attack=["unchanged", "context-free"], seed=0)
+    arguments = ["sweep", str(spec), "-o", str(tmp_path), "-j", "1", "--over", "context-free"]
+    shown = CliRunner().invoke(main.main, arguments).stdout.splitlines()
+    assert shown[0] == str(tmp_path / "results.csv") and shown[1].endswith("95 % over context-free")
+    rows = pd.read_csv(tmp_path / "results.csv").query("attack == 'unchanged'")
+    assert len(shown) == 2 + len(rows)
+    for line, row in zip(shown[2:], rows.to_dict("records"), strict=True):
+        interval = f"[{row['over context-free low']:+.3f}, {row['over context-free high']:+.3f}]"
+        assert f"{row['over context-free']:.3f}" in line and line.endswith(interval)
+    monkeypatch.setattr("textsan.cli.sweep._LINES", 2)
+    assert "3 comparisons" in CliRunner().invoke(main.main, arguments).stdout
+
+
+def test_a_sweep_that_is_stopped_by_hand_says_how_to_go_on(world, tmp_path, monkeypatch):
+    def stopped(*given, **more):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sweep, "run", stopped)
+    result = CliRunner().invoke(main.main, ["sweep", str(write(tmp_path)), "-o", str(tmp_path)])
+    assert result.exit_code == 1 and "the same command goes on" in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
 def test_a_baseline_that_is_not_there_once_is_refused_before_anything_runs(tmp_path, default_data):
     spec = write(tmp_path, attack=["unchanged", {"name": "markov", "k": [2, 5]}])
     for name, number in (("context-free", "0"), ("markov", "2")):

@@ -5,6 +5,8 @@ import click
 from textsan.cli.errors import fail
 from textsan.cli.plugins import PluginCommand
 
+_LINES = 60  # comparisons that are shown; more are for a program to read
+
 
 @click.command(cls=PluginCommand)
 @click.argument("spec", type=click.Path(exists=True, dir_okay=False))
@@ -61,7 +63,9 @@ def sweep(spec, output, workers, scheduler, over, status, recertify, seed, table
     elif recertify:
         click.echo(_recertify(cells, folder, table, over, recertify, seed=seed, **means))
     else:
-        _report(sweep.run(cells, folder, **means, baselines=over), folder)
+        _report(lambda: sweep.run(cells, folder, **means, baselines=over), folder)
+        if over:
+            click.echo(_compared(folder, over))
 
 
 def _study(study, folder, workers, status, recertify, seed, table) -> None:
@@ -74,13 +78,34 @@ def _study(study, folder, workers, status, recertify, seed, table) -> None:
         studies.write_table(study, folder)
         click.echo(_said(verdict))
     else:
-        _report(studies.run(study, folder, workers=workers), folder)
+        _report(lambda: studies.run(study, folder, workers=workers), folder)
 
 
-def _report(failures, folder) -> None:
+def _report(compute, folder) -> None:
+    try:
+        failures = compute()
+    except KeyboardInterrupt:
+        fail(f"stopped; finished cells are kept in {folder}, and the same command goes on from there")
     click.echo(folder / "results.csv")
     if failures:
         fail(f"{len(failures)} failed, the others are kept: " + "\n".join(failures))
+
+
+def _compared(folder, over) -> str:
+    """Each attack against the named ones, where that is few enough lines to be read; the table has all."""
+    import pandas as pd
+
+    rows = pd.read_csv(folder / "results.csv")
+    baselines = [f"over {name}" for name in dict.fromkeys(over)]
+    rows = rows[rows[baselines].notna().any(axis=1)]
+    if len(rows) > _LINES:
+        return f"{len(rows)} comparisons, with their intervals, are in its columns {', '.join(baselines)}"
+    wanted = ["dataset", "seed", "defence", "epsilon", "attack", "asr"]
+    for name in baselines:
+        ends = rows[[f"{name} low", f"{name} high"]].itertuples(index=False)
+        rows[f"95 % {name}"] = ["" if low != low else f"[{low:+.3f}, {high:+.3f}]" for low, high in ends]
+        wanted += [name, f"95 % {name}"]
+    return rows[wanted].to_string(index=False, na_rep="", float_format="{:.3f}".format)
 
 
 def _table_status(table) -> str:

@@ -8,7 +8,7 @@ the same: data set or its named substitute, defence, epsilon, K and attack.
     undecided            neither; the reason names the sample that would decide
     detector untrained   ours rests on a detector that has not been shown to learn
     not comparable       there may be a row, but it asks something else; one of `verdicts.NOT_COMPARABLE`
-    not run              no table has the row; the reason names it, or the part of the book that will
+    not run              no table has the row; the reason names it, or what would make it
     no result            a setting, or the time of a machine; one of `verdicts.NO_RESULT`
 
 The published error is binomial, of as many positions as the paper attacked: 3,000 under CusText+, 1,000 under
@@ -183,8 +183,8 @@ def _answer(known: Mapping, rules: Sequence[Mapping], load: Callable, everything
         return Answer("not comparable", verdicts.NOT_COMPARABLE["no number"])
     asked = []
     for rule in rules:
-        if "part" in rule:
-            return Answer("not run", f"belongs to the part on {rule['part']}")
+        if "not_run" in rule:
+            return Answer("not run", rule["not_run"])
         if "tables" not in rule:
             return Answer(*_fixed(rule))
         sides = _Sides(rule, known, load)
