@@ -24,8 +24,8 @@ WORDS = ["the", ",", ".", "a", "film", "movie", "good", "bad", "great", "story",
 @pytest.fixture(autouse=True)
 def small_vocabulary(monkeypatch):
     vectors = np.random.default_rng(0).normal(size=(len(WORDS), 4))
-    for module in (textsan, custext):
-        monkeypatch.setattr(module, "load_embeddings", lambda name="": Embeddings(WORDS, vectors))
+    for module, name in ((textsan, "load_embeddings"), (custext, "_whole_file")):
+        monkeypatch.setattr(module, name, lambda name="": Embeddings(WORDS, vectors))
 
 
 @pytest.fixture
@@ -243,6 +243,13 @@ def test_the_source_is_not_overwritten(run, tmp_path):
     assert result.exit_code == 2 and "overwrite the source" in result.stderr
 
 
+def test_a_release_that_is_made_again_is_warned_of(run, tmp_path):
+    (tmp_path / "in.txt").write_text(TEXT)
+    first, second = run(*CUSTEXT, "in.txt", "out.txt"), run(*CUSTEXT, "in.txt", "out.txt")
+    assert "was there and is replaced" not in first.stderr
+    assert second.exit_code == 0 and "out.txt was there and is replaced" in second.stderr
+
+
 # --- formats ------------------------------------------------------------------------------------------------
 
 OPEN = {None: open, "gz": gzip.open, "xz": lzma.open}
@@ -427,8 +434,8 @@ def test_what_nobody_can_read_off_the_released_text_is_not_in_the_record(run, tm
 )
 def test_what_is_released_as_it_is_is_warned_of_and_recorded(run, tmp_path, monkeypatch, arguments, warned):
     vectors = np.arange(12.0)[:, None]
-    for module in (textsan, custext):
-        monkeypatch.setattr(module, "load_embeddings", lambda name="": Embeddings(WORDS, vectors))
+    for module, name in ((textsan, "load_embeddings"), (custext, "_whole_file")):
+        monkeypatch.setattr(module, name, lambda name="": Embeddings(WORDS, vectors))
     (tmp_path / "in.txt").write_text("good zebra 7\n")
     result = run(*arguments, "in.txt", "out.txt")
     assert result.exit_code == 0 and len(result.stderr.splitlines()) == 5 + bool(warned)

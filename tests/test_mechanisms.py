@@ -549,6 +549,21 @@ def test_the_groups_of_a_large_vocabulary_show_how_far_they_are(embeddings, monk
     assert [(bar.words, bar.options["total"], bar.options["delay"]) for bar in bars] == [(-words, 50, 2)]
 
 
+def test_output_sets_that_no_memory_holds_are_refused_before_they_are_made():
+    many = Embeddings([f"w{i}" for i in range(40_000)], np.arange(40_000.0)[:, None])
+    with pytest.raises(ValueError, match="k: 40000 of 40,000 words each are 1.6e\\+09 entries"):
+        CusText(many, 1.0, k=40_000)
+    assert CusText(many, 1.0, k=20).k == 20
+
+
+def test_a_channel_that_is_a_method_is_refused_where_it_is_defined():
+    with pytest.raises(ValueError, match="channel: Own defines it as a method; put @property above it"):
+
+        class Own(Mechanism):
+            def channel(self):
+                return None
+
+
 def test_the_released_variants_share_their_neighbours_whatever_epsilon():
     words = load_embeddings().frequent(3)
     first, second = (make_mechanism("released custext+", words, epsilon=epsilon, k=2) for epsilon in (1, 4))
@@ -586,6 +601,8 @@ def test_a_copy_with_nothing_changed_is_the_same_and_one_parameter_can_be_change
 
 
 def test_what_follows_from_other_parameters_is_not_taken_for_given(embeddings):
+    assert TEM(embeddings, 2.0).parameters["beta"] == 0.001 and TEM(embeddings, 2.0, beta=None).beta == 0.001
+    assert TEM(embeddings, 2.0, gamma=0.5, beta=0.2).parameters["beta"] is None  # a gamma takes its place
     wide, narrow = TEM(embeddings, 2.0).with_(epsilon=1.0), TEM(embeddings, 2.0, gamma=0.5).with_(epsilon=1.0)
     assert wide.gamma == TEM(embeddings, 1.0).gamma != TEM(embeddings, 2.0).gamma and narrow.gamma == 0.5
     assert TEM(embeddings, 1.0).with_(beta=0.2).gamma == TEM(embeddings, 1.0, beta=0.2).gamma

@@ -104,9 +104,11 @@ def test_unknown_names_list_the_known_ones_everywhere(world, tmp_path):
         ("custext +", "custext+"),
         (" SANTEXT ", "santext"),
         ("Released-CusText+", "released custext+"),
+        ("custex+", "custext+"),
+        ("santxt", "santext"),
     ],
 )
-def test_a_name_in_another_case_or_spacing_is_asked_after_everywhere(world, tmp_path, name, meant):
+def test_a_name_in_another_case_or_spelling_is_asked_after_everywhere(world, tmp_path, name, meant):
     question = f"; did you mean {meant!r}?"
     for call in (
         lambda: MECHANISMS[name],
@@ -127,10 +129,21 @@ def test_attacks_are_asked_after_too_and_only_where_it_is_near(world, tmp_path):
     cells = specification.read_spec(spec(tmp_path, attack=["unchanged"], defence=["random"]))
     with pytest.raises(ValueError, match=r"over: 'Unchanged' is 0 attacks .*; did you mean 'unchanged'\?"):
         sweep.run(cells, tmp_path, baselines=["Unchanged"])
-    for known, name in ((ATTACKS, "markow"), (MECHANISMS, "custex"), (MECHANISMS, 3)):
+    for known, name in ((ATTACKS, "mask"), (MECHANISMS, "noise"), (MECHANISMS, 3)):
         with pytest.raises(KeyError) as told:
             known[name]
         assert "did you mean" not in str(told.value)
+
+
+def test_a_parameter_without_annotation_is_what_its_default_is():
+    def made(words, stay=0.75, k=3, name="a", sure=False, other=None, more=()):
+        return words
+
+    entry = Registry("thing").register("own", made)
+    known = {name: one.annotation for name, one in entry.parameters().items()}
+    assert known == {"stay": float, "k": int, "name": str, "sure": bool}
+    with pytest.raises(ValueError, match="own: stay"):
+        entry.check("stay", "much")
 
 
 def test_the_name_of_a_built_in_is_not_taken_over(tmp_path, monkeypatch):

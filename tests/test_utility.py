@@ -10,6 +10,7 @@ import scipy
 import yaml
 
 from textsan import Embeddings, Split
+from textsan.attacks.base import Attack
 from textsan.experiments import problems, provenance, recertification, specification, sweep
 from textsan.mechanisms import CusText, Random
 from textsan.models import encoders
@@ -283,6 +284,16 @@ def test_problem_answers_for_a_task_on_the_text_that_is_attacked(world):
     unattacked = problems.prepare("rt", 60, 20, None, 0, "fbdd", epsilon=9.0, attacked=False)
     assert unattacked.knowledge is None and unattacked.vulnerability is None
     assert len(unattacked.utility("sentiment").answers) == 80
+
+
+def test_an_attack_that_answers_too_little_is_named(world):
+    class Short(Attack):
+        def reconstruct(self, docs, positions):
+            return ["good"]
+
+    problem = problems.prepare("rt", 60, 20, None, 0, "custext", epsilon=9.0, k=5)
+    with pytest.raises(ValueError, match=r"attack: Short gives 1 guesses for \d+ positions"):
+        problem.guesses(Short())
 
 
 def test_test_examples_are_the_same_under_every_seed(world):

@@ -96,5 +96,8 @@ def _checked(sanitized_docs, positions) -> tuple[list[list[str]], list[Position]
     docs = checks.documents("sanitized_docs", sanitized_docs)
     for document, index in positions:
         if not (0 <= document < len(docs) and 0 <= index < len(docs[document])):
-            raise ValueError(f"positions: ({document}, {index}) lies outside of the {len(docs)} documents")
+            known = f"the {len(docs)} documents"
+            if 0 <= document < len(docs):
+                known = f"document {document}, of {len(docs[document])} tokens; pass the tokens that were released"
+            raise ValueError(f"positions: ({document}, {index}) lies outside of {known}")
     return docs, list(positions)

@@ -63,6 +63,7 @@ def sanitize(
     Example: textsan sanitize --mechanism custext --epsilon 1 reviews.txt safe.txt
     """
     import json
+    from pathlib import Path
 
     from tqdm import tqdm
 
@@ -99,6 +100,7 @@ def sanitize(
         job = Job(make_mechanism(mechanism, words, **parameters), seed, Writing(keep_case, detokenize))
         warnings, key = record.warnings(job), record.key(job, **about)
         describe(files[0], Counts())  # what a plugin says of itself is heard before anything is released
+    there = [file.target for file in files if file.target != "-" and Path(file.target).exists()]
     for warning in warnings:
         click.echo(f"textsan: warning: {warning}", err=True)
 
@@ -122,5 +124,8 @@ def sanitize(
         )
     for line in record.summary(job, files, counts):
         click.echo(f"textsan: {line}", err=True)
+    if there:
+        again = f"{there[0]} was there and is replaced; whoever has the earlier release too has two draws of it"
+        click.echo(f"textsan: warning: {again}", err=True)
     if target == "-":
         click.echo(json.dumps(describe(files[0], counts)), err=True)

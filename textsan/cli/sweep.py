@@ -100,12 +100,24 @@ def _compared(folder, over) -> str:
     rows = rows[rows[baselines].notna().any(axis=1)]
     if len(rows) > _LINES:
         return f"{len(rows)} comparisons, with their intervals, are in its columns {', '.join(baselines)}"
+    for name in ("defence", "attack"):  # with the parameters in which rows differ
+        rows[name] += _differing(rows[f"{name}_parameters"])
     wanted = ["dataset", "seed", "defence", "epsilon", "attack", "asr"]
     for name in baselines:
         ends = rows[[f"{name} low", f"{name} high"]].itertuples(index=False)
         rows[f"95 % {name}"] = ["" if low != low else f"[{low:+.3f}, {high:+.3f}]" for low, high in ends]
         wanted += [name, f"95 % {name}"]
     return rows[wanted].to_string(index=False, na_rep="", float_format="{:.3f}".format)
+
+
+def _differing(parameters):
+    """Of each row ", name = value" for the parameters that do not have one value in all rows that have them."""
+    import json
+
+    known = [json.loads(one) for one in parameters]
+    values = {name: {json.dumps(one[name]) for one in known if name in one} for one in known for name in one}
+    several = [name for name, found in values.items() if len(found) > 1]
+    return ["".join(f", {name} = {one[name]}" for name in several if name in one) for one in known]
 
 
 def _table_status(table) -> str:

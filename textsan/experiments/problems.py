@@ -132,7 +132,11 @@ class Problem:
         """
         if isinstance(attack, str):
             attack = self.attack(attack, **settings)
-        return attack.reconstruct(self.released, self.positions)
+        guesses = attack.reconstruct(self.released, self.positions)
+        if len(guesses) != len(self.positions):
+            what = f"{type(attack).__name__} gives {len(guesses)} guesses for {len(self.positions)} positions"
+            raise ValueError(f"attack: {what}; give one a position, in their order")
+        return guesses
 
     def run(self, name: str, *, tests: int | None = None, checkpoint: Path | None = None, **settings) -> "Run":
         """Makes an attack, lets it guess, and gathers what else is known of it.

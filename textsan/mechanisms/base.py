@@ -61,6 +61,12 @@ class Mechanism:
         self.keep = frozenset(keep)
         self.oov = checks.choice("oov", oov, ("uniform", "keep", "error"))
 
+    def __init_subclass__(cls, **given):
+        super().__init_subclass__(**given)
+        for name in ("channel", "guarantee"):
+            if callable(cls.__dict__.get(name)):
+                raise ValueError(f"{name}: {cls.__name__} defines it as a method; put @property above it")
+
     @property
     def channel(self) -> Channel:
         """The channel Pr(y | x) over `inputs` and the words it keeps, whose rows are those of the identity.

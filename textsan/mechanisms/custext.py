@@ -19,6 +19,7 @@ from textsan.text.embeddings import Embeddings, euclidean, load_embeddings
 from textsan.text.vocabulary import STOP_WORDS
 
 _SEEDS = 64  # words whose distances to all remaining ones are computed at a time
+_ENTRIES = 10**9  # of a channel, with 24 bytes each while it is made: more than most machines hold
 _RUN = 512  # values of which only the least is looked at first
 _GROUPS: WeakKeyDictionary[Embeddings, dict[tuple, list[np.ndarray]]] = WeakKeyDictionary()
 
@@ -90,6 +91,10 @@ class CusText(Mechanism):
         self.outputs = embeddings if outputs is None else outputs
         if self.outputs is not embeddings and self.mapping == "disjoint":
             raise ValueError("outputs: disjoint groups are of one vocabulary; pass mapping='overlapping'")
+        entries = len(self.inputs) * min(self.k, len(self.outputs.words))
+        if entries > _ENTRIES:
+            size = f"{entries:.1e} entries of the channel, {entries * 24 / 1e9:,.0f} GB"
+            raise ValueError(f"k: {k} of {len(self.inputs):,} words each are {size}; pass fewer of either")
         if self.outputs.vectors.shape[1] != embeddings.vectors.shape[1]:
             raise ValueError("outputs: its vectors have another length than those of the embeddings")
 

@@ -26,7 +26,7 @@ class TEM(Mechanism):
         embeddings: the vocabulary, inputs and outputs alike.
         epsilon: privacy parameter per unit of distance, at least 0.
         beta: probability from 0 to 1, both excluded, that a word beyond gamma is released, at most: it sets
-            gamma = 2 / epsilon ln((1 - beta) (|V| - 1) / beta).
+            gamma = 2 / epsilon ln((1 - beta) (|V| - 1) / beta). None is 0.001; it is not used with a gamma.
         gamma: truncation distance of at least 0, in place of beta.
         oov: what becomes of words without a vector: "uniform" draws a word for them, "keep" releases them, "error"
             refuses them.
@@ -41,7 +41,7 @@ class TEM(Mechanism):
         embeddings: Embeddings,
         epsilon: float,
         *,
-        beta: float = 0.001,
+        beta: float | None = 0.001,
         gamma: float | None = None,
         oov: Oov = "uniform",
         device: str = "auto",
@@ -49,6 +49,7 @@ class TEM(Mechanism):
         super().__init__(embeddings.words, oov=oov)
         self.embeddings, self.device = embeddings, device
         self.epsilon = checks.epsilon(epsilon)
+        beta = 0.001 if beta is None else beta
         self.beta = checks.number("beta", beta, 0, 1)
         if not 0 < self.beta < 1:
             raise ValueError(f"beta: {beta!r} is out of range; pass a probability above 0 and below 1")
@@ -63,8 +64,9 @@ class TEM(Mechanism):
 
     @property
     def parameters(self) -> dict:
-        """What the constructor was given or chose by default; gamma is None where it follows from beta."""
-        return super().parameters | {"gamma": self._given_gamma}
+        """What the constructor was given or chose by default; None is that of beta and gamma which is not used."""
+        beta = self.beta if self._given_gamma is None else None
+        return super().parameters | {"beta": beta, "gamma": self._given_gamma}
 
     @cached_property
     def channel(self) -> Channel:

@@ -11,6 +11,7 @@ import re
 import types
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import Any, Literal, Union, get_args, get_origin
 
 from textsan.text import checks, plugins
@@ -62,8 +63,14 @@ class Entry:
         return module, path.partition(".")[0]
 
     def parameters(self) -> dict[str, inspect.Parameter]:
-        """What can be given by name: the constructor's parameters that are numbers, names or switches."""
-        known = inspect.signature(self.load(), eval_str=True).parameters
+        """What can be given by name: the constructor's parameters that are numbers, names or switches.
+
+        One without an annotation is what its default is.
+        """
+        known = dict(inspect.signature(self.load(), eval_str=True).parameters)
+        for name, one in known.items():
+            if one.annotation is one.empty and one.default not in (one.empty, None):
+                known[name] = one.replace(annotation=type(one.default))
         return {name: one for name, one in known.items() if name not in _INNER and _is_simple(one.annotation)}
 
     def check(self, name: str, value):
@@ -124,12 +131,13 @@ class Registry(Mapping[str, Entry]):
         return f"name {name!r} is unknown; known: {', '.join(self)}{self.meant(name)}"
 
     def meant(self, name) -> str:
-        """A question after the known name from which this one differs in case, blanks and hyphens alone, if any.
+        """A question after the known name that is most like this one, case, blanks and hyphens aside; if any is.
 
-        >>> Registry("fruit", (Entry("red pear", dict, "Pear"),)).meant("Red-Pear")
+        >>> Registry("fruit", (Entry("red pear", dict, "Pear"),)).meant("Red-Paer")
         "; did you mean 'red pear'?"
         """
-        near = [known for known in self if _plain(known) == _plain(str(name))]
+        plain = {_plain(known): known for known in self}
+        near = [plain[one] for one in get_close_matches(_plain(str(name)), plain, n=1, cutoff=0.8)]
         return f"; did you mean {near[0]!r}?" if near else ""
 
     def _is_own(self, entry: Entry) -> bool:

@@ -39,9 +39,14 @@ def tokenize(text: str) -> list[str]:
     Returns:
         list of tokens; empty if `text` has no visible character.
 
+    Raises:
+        ValueError: it is no string.
+
     >>> tokenize("It's n't U.S.-made, don't you think?")[:4]
     ['it', "'s", "n't", 'u.s.']
     """
+    if not isinstance(text, str):
+        raise ValueError(f"text: {text!r} is no string; leave empty cells out")
     return _TOKEN.findall(text.lower().replace("\u2019", "'"))
 
 
