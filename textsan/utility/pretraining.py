@@ -45,9 +45,7 @@ def masked_model(encoder: str = encoders.ENCODER, seed: int = 0):
         bare = encoders.load_encoder(encoder)
     with encoders.seeded(seed):
         model = BertForMaskedLM(bare.config)
-    model.base_model.load_state_dict(
-        bare.state_dict(), strict=False
-    )  # but for the pooler, which has no place here
+    model.base_model.load_state_dict(bare.state_dict(), strict=False)  # it has no place for the pooler
     return model.eval()
 
 
