@@ -52,10 +52,10 @@ class InversionBert(Attack):
             raise ValueError("words: none; pass the words that answers are chosen from")
         self._number = {word: number for number, word in enumerate(self.words)}
         self.reader = Reader(encoder=encoder, seed=seed)
-        self.reader.gain = torch.nn.Parameter(torch.ones(()))
-        self.reader.bias = torch.nn.Parameter(torch.zeros(len(self.words)))
         with torch.no_grad():
             vectors = self.reader.vectors(self.words)
+        self.reader.gain = torch.nn.Parameter(vectors.new_ones(()))
+        self.reader.bias = torch.nn.Parameter(vectors.new_zeros(len(self.words)))
         self._candidates, self._directions = _SHARPNESS * vectors, torch.nn.functional.normalize(vectors, dim=1)
 
     @property
@@ -154,7 +154,7 @@ class InversionBert(Attack):
             places = [(n, positions[place][1] % WINDOW) for n, part in enumerate(some) for place in of[part]]
             with torch.no_grad():
                 batch = self._batch(read, places)
-                scores = (self.reader(batch) + batch.log_prior).double().numpy()
+                scores = (self.reader(batch) + batch.log_prior).double().cpu().numpy()
             best = Posterior.from_scores(at, at, self.words, np.arange(len(self.words)), scores, k)
             numbers[at], logs[at] = best.numbers, best.log_weights
         return Posterior(positions, self.words, numbers, logs, released=released)

@@ -114,7 +114,7 @@ class MaskedReader:
         batch = plain_batch(self.reader, docs, list(enumerate(indices)), self._vectors)
         batch.slots[batch.where[:, 0], batch.where[:, 1]] = self.reader.masked
         with torch.no_grad():
-            return self.reader(batch).double().numpy() + self._log_prior
+            return self.reader(batch).double().cpu().numpy() + self._log_prior
 
 
 class MaskedBert:

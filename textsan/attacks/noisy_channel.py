@@ -200,7 +200,7 @@ class NoisyChannel(Attack):
             batch, known, table = self.slots.batch(read, places, words, np.full(len(places), self.masked))
             if len(known):
                 with torch.no_grad():
-                    factor = self.reader(batch).double().numpy()
+                    factor = self.reader(batch).double().cpu().numpy()
                 found.append((at[known], self.slots.rows[table], batch.log_prior.double().numpy(), factor))
         if not found:
             return (np.empty(0, dtype=np.intp),) + (np.empty((0, self.k)),) * 4

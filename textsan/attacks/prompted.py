@@ -85,8 +85,9 @@ class Prompted(Attack):
             for n in (tokenizer.eos_token_id, *tokenizer("\n", add_special_tokens=False).input_ids)
             if n is not None
         ]
-        filled = torch.tensor([[ends[0]] * (width - len(one)) + one for one in ids])
-        attended = torch.tensor([[0] * (width - len(one)) + [1] * len(one) for one in ids])
+        device = self.source.model.device
+        filled = torch.tensor([[ends[0]] * (width - len(one)) + one for one in ids], device=device)
+        attended = torch.tensor([[0] * (width - len(one)) + [1] * len(one) for one in ids], device=device)
         with torch.inference_mode():
             written = self.source.model.generate(
                 filled,

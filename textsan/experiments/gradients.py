@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from textsan.gradient_leakage import cases, features, fluency, matching, scores, spans, victims
+from textsan.models.encoders import pick_device
 from textsan.text import assets
 from textsan.text.corpora import load_dataset
 
@@ -47,7 +48,7 @@ def trained_victim(dataset: str, *, epochs: int = 2, seed: int = 0, folder: Path
     if file.is_file():
         victim.load_state_dict(load_file(file))
         return victim
-    victims.fine_tune(victim, training_records(dataset, seed), epochs=epochs, seed=seed)
+    victims.fine_tune(victim.to(pick_device()), training_records(dataset, seed), epochs=epochs, seed=seed).cpu()
     folder.mkdir(parents=True, exist_ok=True)
     part = file.with_suffix(".part")
     save_file({name: value.contiguous() for name, value in victim.state_dict().items()}, part)

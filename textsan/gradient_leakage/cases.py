@@ -1,5 +1,6 @@
 """A case: a client's batch, and what of it the server sees. Attacks get `Shared`; only scores see the rest."""
 
+import copy
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -30,7 +31,15 @@ class Shared:
     @property
     def mask(self) -> torch.Tensor:
         """(B, longest), 1 where a sentence has a piece."""
-        return (torch.arange(max(self.lengths)) < torch.tensor(self.lengths)[:, None]).long()
+        rows = torch.arange(max(self.lengths)) < torch.tensor(self.lengths)[:, None]
+        return rows.long().to(self.labels.device)
+
+    def to(self, device) -> "Shared":
+        """The same on a torch device: a copy, the victim's own place is left alone."""
+        if self.labels.device == torch.device(device):
+            return self
+        gradient = {name: one.to(device) for name, one in self.gradient.items()}
+        return Shared(copy.deepcopy(self.victim).to(device), gradient, self.labels.to(device), self.lengths)
 
 
 @dataclass(frozen=True)
@@ -84,7 +93,7 @@ class _Pooled(nn.Module):
         self.activation = ACTIVATIONS[victim.activation]
 
     def forward(self, embedded: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        position = torch.arange(embedded.shape[1]).expand(len(embedded), -1)
+        position = torch.arange(embedded.shape[1], device=embedded.device).expand(len(embedded), -1)
         hidden = self.encoder(
             inputs_embeds=embedded,
             attention_mask=mask,

@@ -59,10 +59,11 @@ def causal_fluency(name: str = causal.CAUSAL, batch: int = 32) -> Callable[[list
             longest = max(map(len, some))
             ids = torch.tensor([row + [start] * (longest - len(row)) for row in some])
             mask = torch.tensor([[1] * len(row) + [0] * (longest - len(row)) for row in some])
+            ids, mask = ids.to(model.device), mask.to(model.device)
             with torch.no_grad():
                 logs = model(input_ids=ids, attention_mask=mask).logits.float().log_softmax(-1)
             said = logs[:, :-1].gather(2, ids[:, 1:, None])[:, :, 0] * mask[:, 1:]
-            found[at : at + batch] = (-said.sum(1) / mask[:, 1:].sum(1).clamp(min=1)).numpy()
+            found[at : at + batch] = (-said.sum(1) / mask[:, 1:].sum(1).clamp(min=1)).cpu().numpy()
         return found
 
     return nats

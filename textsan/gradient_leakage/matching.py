@@ -15,7 +15,10 @@ import torch
 import torch.nn.functional as F
 
 from textsan.gradient_leakage.cases import Shared, sentence_gradients
+from textsan.models.encoders import pick_device
 from textsan.text import checks
+
+_NUMBERS = {"cpu": 5e7, "cuda": 2e8}  # of the gradients that are held at once, by kind of device
 
 
 @dataclass(frozen=True)
@@ -81,20 +84,20 @@ ATTACKS = {
 
 
 def distance(found: Sequence[torch.Tensor], shared: Sequence[torch.Tensor], settings: Settings) -> torch.Tensor:
-    """Distance between two gradients, a tensor a parameter.
+    """Distance between two gradients, a tensor a parameter; or of each of n, stacked, from a shared one.
 
     >>> one = [torch.tensor([3.0, 4.0])]
     >>> float(distance(one, one, Settings("squared"))), float(distance(one, [-one[0]], Settings("cosine")))
     (0.0, 2.0)
     """
-    pairs = list(zip(found, shared, strict=True))
+    pairs = [(a.flatten(a.ndim - b.ndim), b.flatten()) for a, b in zip(found, shared, strict=True)]
     if settings.distance == "cosine":
-        terms = [1 - (a * b).sum() / (a.norm() * b.norm()).clamp(min=1e-30) for a, b in pairs]
-        return torch.stack(terms).mean()
-    squares = torch.stack([((a - b) ** 2).sum() for a, b in pairs]).sum()
+        terms = [1 - (a * b).sum(-1) / (a.norm(dim=-1) * b.norm()).clamp(min=1e-30) for a, b in pairs]
+        return sum(terms) / len(terms)
+    squares = sum(((a - b) ** 2).sum(-1) for a, b in pairs)
     if settings.distance == "squared":
         return squares
-    return squares + settings.absolute * torch.stack([(a - b).abs().sum() for a, b in pairs]).sum()
+    return squares + settings.absolute * sum((a - b).abs().sum(-1) for a, b in pairs)
 
 
 @dataclass(frozen=True)
@@ -134,6 +137,7 @@ class Matching:
     ):
         if (settings.feature or settings.feature_orders) and features is None:
             raise ValueError("features: None; pass recovered ones, or settings without a feature term")
+        shared = shared.to(device := pick_device())
         self.shared, self.victim, self.settings, self.fluency = shared, shared.victim, settings, fluency
         # The gradient of a key's bias is zero, and what is sent of it rounding: its cosine would be chance.
         largest = max(float(one.norm()) for one in shared.gradient.values())
@@ -141,18 +145,18 @@ class Matching:
         parameters = dict(self.victim.named_parameters())
         self.parameters = [parameters[name] for name in self.names]
         self.target = [shared.gradient[name] for name in self.names]
-        self.features = features
+        self.features = None if features is None else features.to(device)
         self.generator = torch.Generator().manual_seed(checks.whole("seed", seed))
         self.mask, special = shared.mask, self.victim.special
         self.words = self.victim.words.detach()
         self.norm = float(self.words.norm(dim=1).mean())
-        self.fixed = torch.full(self.mask.shape, special["[PAD]"])
+        self.fixed = torch.full(self.mask.shape, special["[PAD]"], device=device)
         self.fixed[:, 0] = special["[CLS]"]
         for row, length in enumerate(shared.lengths):
             self.fixed[row, length - 1] = special["[SEP]"]
         self.free = (self.mask == 1) & (self.fixed == special["[PAD]"])
         # Pieces a text does not have: LAMP leaves out BERT's unused ones and the special ones.
-        self.allowed = torch.ones(len(self.words), dtype=torch.bool)
+        self.allowed = torch.ones(len(self.words), dtype=torch.bool, device=device)
         self.allowed[:999] = False
         self.units = F.normalize(self.words, dim=1)
 
@@ -185,7 +189,7 @@ class Matching:
     def start(self) -> torch.Tensor:
         """The best of some normal draws, then the best of some orders of it, scaled to the vocabulary's norm."""
         shape, count = (*self.mask.shape, self.words.shape[1]), self.settings.starts
-        draws = torch.randn((count, *shape), generator=self.generator, dtype=self.words.dtype)
+        draws = torch.randn((count, *shape), generator=self.generator, dtype=self.words.dtype).to(self.words)
         if count == 1:
             return draws[0]
         best = draws[int(self.distances(draws).argmin())]
@@ -200,7 +204,7 @@ class Matching:
         """
         n, B = batches.shape[:2]
         parts, first = [], [self._each(batches[:1, row], row) for row in range(B)]
-        size = max(1, int(5e7 / sum(one.numel() for one in self.target)))
+        size = max(1, int(_NUMBERS[self.words.device.type] / sum(one.numel() for one in self.target)))
         for at in range(0, n, size):
             some = batches[at : at + size]
             total = [0.0] * len(self.names)
@@ -208,17 +212,14 @@ class Matching:
                 same = torch.equal(some[:, row], batches[:1, row].expand_as(some[:, row]))
                 each = first[row] if same else self._each(some[:, row], row)
                 total = [one + each[name] / B for one, name in zip(total, self.names, strict=True)]
-            parts += [
-                distance([one[i] if len(one) > 1 else one[0] for one in total], self.target, self.settings)
-                for i in range(len(some))
-            ]
-        found = torch.stack(parts)
+            parts.append(distance(total, self.target, self.settings).expand(len(some)))
+        found = torch.cat(parts)
         if weight:
             kept = self.features.shape[1]
-            for i, x in enumerate(batches):
-                with torch.no_grad():
-                    features = self.victim.features(self.embedded(x), self.mask)
-                found[i] += weight * (1 - F.cosine_similarity(features[:, :kept], self.features)).mean()
+            with torch.no_grad():
+                features = self.victim.features(self.embedded(batches).flatten(0, 1), self.mask.repeat(n, 1))
+            cosine = F.cosine_similarity(features[:, :kept], self.features.repeat(n, 1))
+            found = found + weight * (1 - cosine.unflatten(0, (n, B))).mean(1)
         return found
 
     def _each(self, sentences: torch.Tensor, row: int) -> dict[str, torch.Tensor]:
@@ -233,17 +234,12 @@ class Matching:
         x = self.start().requires_grad_(True)
         optimizer = torch.optim.Adam([x], lr=s.learning_rate)
         history: list[float] = []
-        best, lowest = x.detach().clone(), float("inf")
+        best, lowest, descent = x.detach().clone(), float("inf"), self._descent(x)
         for step in range(s.steps):
-            optimizer.zero_grad()
-            total = self.distance(x, differentiable=True, weight=s.feature)
-            if float(total.detach()) < lowest:  # before the step: of the embeddings that the distance is of
-                best, lowest = x.detach().clone(), float(total.detach())
-            history.append(float(total.detach()))
-            if s.lengths:
-                norms = x.norm(dim=-1)[self.free].mean()
-                total = total + s.lengths * (norms - self.norm) ** 2
-            (x.grad,) = torch.autograd.grad(total, [x])
+            total, x.grad = descent()
+            history.append(float(total))
+            if history[-1] < lowest:  # before the step: of the embeddings that the distance is of
+                best, lowest = x.detach().clone(), history[-1]
             optimizer.step()
             if (step + 1) % 50 == 0:
                 optimizer.param_groups[0]["lr"] *= s.decay
@@ -254,6 +250,39 @@ class Matching:
             best = self.reordered(best)
         return Outcome(self.read(best), lowest, history)
 
+    def _descent(self, x: torch.Tensor) -> Callable[[], tuple[torch.Tensor, torch.Tensor]]:
+        """What gives the distance at `x`, which changes in place, and the gradient of all that is minimised there.
+
+        A step is some thousand short operations. A GPU computes one faster than Python can ask for the next, so
+        there they are recorded once, and played back.
+        """
+        s, free = self.settings, self.free
+
+        def step():
+            total = objective = self.distance(x, differentiable=True, weight=s.feature)
+            if s.lengths:
+                norms = (x.norm(dim=-1) * free).sum() / free.sum()
+                objective = total + s.lengths * (norms - self.norm) ** 2
+            return total.detach(), torch.autograd.grad(objective, [x])[0]
+
+        if x.device.type != "cuda":
+            return step
+        aside = torch.cuda.Stream()
+        aside.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(aside):  # libraries set themselves up in the first rounds, which cannot be recorded
+            for _ in range(3):
+                step()
+        torch.cuda.current_stream().wait_stream(aside)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            found = step()
+
+        def replay():
+            graph.replay()
+            return found
+
+        return replay
+
     def reordered(self, x: torch.Tensor) -> torch.Tensor:
         """The discrete phase: for each sentence the order with the lowest distance plus language-model score."""
         s = self.settings
@@ -262,7 +291,7 @@ class Matching:
             scores = self.distances(torch.stack(options), weight=s.feature_orders)
             if self.fluency is not None and s.fluency:
                 texts = [self.victim.decode(self.read(one)[row]) for one in options]
-                scores = scores + s.fluency * torch.as_tensor(self.fluency(texts), dtype=scores.dtype)
+                scores = scores + s.fluency * torch.as_tensor(self.fluency(texts)).to(scores)
             x = options[int(scores.argmin())]
         return x
 

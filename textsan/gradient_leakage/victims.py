@@ -63,7 +63,10 @@ class Victim(nn.Module):
             embedded: word embeddings of the pieces, (B, length, d), before position and LayerNorm.
             mask: (B, length), 1 where there is a piece.
         """
-        return self.encoder(inputs_embeds=embedded, attention_mask=mask).last_hidden_state[:, 0]
+        # What transformers would make of the mask, without a number that comes from the CPU: a GPU's recording of a
+        # step (see `matching`) allows none.
+        hidden = (1 - mask[:, None, None, :].to(embedded.dtype)) * torch.finfo(embedded.dtype).min
+        return self.encoder(inputs_embeds=embedded, attention_mask=hidden).last_hidden_state[:, 0]
 
     def logits(self, features: torch.Tensor) -> torch.Tensor:
         """What the classifier says of features, (B, classes)."""
@@ -229,7 +232,7 @@ def fine_tune(
     """Trains a victim on labelled sentences with AdamW, word and position embeddings frozen; changed in place.
 
     Args:
-        victim: left in evaluation mode; trained without dropout, as the shared gradient is made.
+        victim: left in evaluation mode, on its device; trained without dropout, as the shared gradient is made.
         records: of a data set, with labels.
         epochs: passes; the papers' is 2.
         batch: sentences a step.
@@ -250,9 +253,11 @@ def fine_tune(
             order += torch.randperm(len(texts), generator=generator).tolist()
         some, order = order[:batch], order[batch:]
         ids, mask = victim.encode([texts[i] for i in some])
-        grads = gradient(victim, ids, mask, torch.tensor([labels[i] for i in some]))
+        step_labels = torch.tensor([labels[i] for i in some])
+        ids, mask, step_labels = (part.to(victim.words.device) for part in (ids, mask, step_labels))
+        grads = gradient(victim, ids, mask, step_labels)
         if change is not None:
-            grads = change(grads, victim, ids, mask, torch.tensor([labels[i] for i in some]), seed + step)
+            grads = change(grads, victim, ids, mask, step_labels, seed + step)
         for name, value in shared.items():
             value.grad = grads[name]
         optimizer.step()

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from textsan.models.encoders import has_half_precision, quiet
+from textsan.models.encoders import has_half_precision, pick_device, quiet
 from textsan.text import assets
 
 CAUSAL = "smollm2-135m"
@@ -25,7 +25,7 @@ _GGUF = "model.gguf"
 
 
 def load_causal(name: str = CAUSAL, *, precision: Precision | None = None):
-    """A transformers model for causal language modelling, in evaluation mode, on the CPU.
+    """A transformers model for causal language modelling, in evaluation mode, on a GPU where there is one.
 
     Args:
         name: a causal model of the registry (smollm2-135m, gpt2), or else the name of one on the Hugging Face hub.
@@ -43,14 +43,14 @@ def load_causal(name: str = CAUSAL, *, precision: Precision | None = None):
     from transformers import AutoModelForCausalLM
 
     if precision is None:
-        precision = "bfloat16" if has_half_precision(torch.device("cpu")) else "float32"
+        precision = "bfloat16" if has_half_precision(pick_device()) else "float32"
     if precision not in ("float32", "bfloat16"):
         raise ValueError(f"precision: {precision!r} is unknown; pass 'float32', 'bfloat16' or None")
     options = {"dtype": getattr(torch, precision), "use_safetensors": True, "output_loading_info": True}
     model, loading = _from_folder_or_hub(AutoModelForCausalLM, name, **options)
     if loading["missing_keys"]:
         raise ValueError(f"model: {name!r} has no causal language-model head; {CAUSAL} has one")
-    return model.requires_grad_(False).eval()
+    return model.requires_grad_(False).eval().to(pick_device())
 
 
 def load_causal_tokenizer(name: str = CAUSAL):

@@ -46,6 +46,10 @@ class Batch(NamedTuple):
     log_prior: torch.Tensor
     truth: torch.Tensor | None = None
 
+    def to(self, device) -> "Batch":
+        """The same batch on a torch device."""
+        return Batch(*(None if part is None else part.to(device) for part in self))
+
 
 class _LowRank(nn.Module):
     """A frozen linear layer plus a trained update of low rank (Hu et al. 2022)."""
@@ -85,6 +89,7 @@ class Reader(nn.Module):
             width = self.encoder.config.hidden_size
             self.head = nn.Sequential(nn.Linear(width, width), nn.GELU(), nn.LayerNorm(width))
         nn.init.constant_(self.head[-1].weight, 0.1)  # a fresh reader says little: s(x) starts near 0
+        self.to(encoders.pick_device())
         self.table = self.encoder.embeddings.word_embeddings.weight
         special = encoders.word_vectors([encoders.CLS, encoders.SEP, encoders.MASK], self.table, encoder)
         self.first, self.last, self.masked = special
@@ -101,12 +106,13 @@ class Reader(nn.Module):
 
     def forward(self, batch: Batch) -> torch.Tensor:
         """s(x) of every candidate of every position, (n, K)."""
+        batch, device = batch.to(self.table.device), self.table.device
         n, length, _ = batch.slots.shape
         self.encoded += n
         framed = torch.cat([self.first.expand(n, 1, -1), batch.slots, self.first.expand(n, 1, -1)], dim=1)
-        framed[torch.arange(n), batch.lengths + 1] = self.last
-        attended = torch.arange(length + 2) < batch.lengths[:, None] + 2
-        with encoders.half_precision(framed.device):
+        framed[torch.arange(n, device=device), batch.lengths + 1] = self.last
+        attended = torch.arange(length + 2, device=device) < batch.lengths[:, None] + 2
+        with encoders.half_precision(device):
             hidden = self.encoder(inputs_embeds=framed, attention_mask=attended.long()).last_hidden_state
         queries = self.head(hidden[batch.where[:, 0], batch.where[:, 1] + 1].float())
         if batch.candidates.ndim == 2:
@@ -178,7 +184,7 @@ def train(
         warm = min(1.0, (step + 1) / (0.05 * steps))
         for group in optimizer.param_groups:
             group["lr"] = learning_rate * warm * (1 - step / steps)
-        batch = batches(step)
+        batch = batches(step).to(reader.table.device)
         known = batch.truth >= 0
         with encoders.seeded(seed * 1_000_003 + step):
             scores = (reader(batch) + batch.log_prior)[known]

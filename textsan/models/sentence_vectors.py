@@ -181,10 +181,11 @@ def _forward(texts: Sequence[str], encoder: str, of: Sequence[View], batch: int)
         for row, i in enumerate(some):
             padded[row, : len(ids[i])] = torch.tensor(ids[i])
         there = torch.arange(padded.shape[1]) < lengths[:, None]
+        padded, there, lengths = (part.to(model.device) for part in (padded, there, lengths))
         with torch.inference_mode():
             read = model(input_ids=padded, attention_mask=there.long(), output_hidden_states=True)
         for at, view in enumerate(of):
-            vectors = _pooled(model, read.hidden_states[view.layer].float(), there, lengths, view).numpy()
+            vectors = _pooled(model, read.hidden_states[view.layer].float(), there, lengths, view).cpu().numpy()
             if out[at] is None:
                 out[at] = np.empty((len(texts), vectors.shape[1]), np.float32)
             out[at][some] = vectors
@@ -197,7 +198,7 @@ def _pooled(model, hidden, there, lengths, view: View):
     if view.pooling == "mean":
         return (hidden * there[..., None]).sum(1) / lengths[:, None]
     if view.pooling == "last":
-        return hidden[torch.arange(len(hidden)), lengths - 1]
+        return hidden[torch.arange(len(hidden), device=hidden.device), lengths - 1]
     if view.pooling == "pooled":
         with torch.inference_mode():
             return model.pooler(hidden)
@@ -254,7 +255,7 @@ def _loaded(encoder: str):
             model = causal.load_causal(encoder, precision="float32").base_model
             return model, lambda texts: [ids[:_LONGEST] for ids in pieces_of(list(texts))["input_ids"]]
         tokenizer = encoders.load_tokenizer(encoder)
-        return encoders.load_encoder(encoder), lambda texts: [
+        return encoders.load_encoder(encoder).to(encoders.pick_device()), lambda texts: [
             one.ids[:_LONGEST] for one in tokenizer.encode_batch(list(texts))
         ]
     if "/" not in encoder:  # no name on the hub
@@ -269,7 +270,8 @@ def _loaded(encoder: str):
     except (OSError, ValueError, ImportError) as error:
         raise ValueError(_cannot(encoder)) from error
     read = {"truncation": True, "max_length": _LONGEST}
-    return model.eval(), lambda texts: tokenizer(list(texts), **read)["input_ids"]
+    model = model.eval().to(encoders.pick_device())
+    return model, lambda texts: tokenizer(list(texts), **read)["input_ids"]
 
 
 # --- the cache ------------------------------------------------------------------------------------------------

@@ -99,7 +99,7 @@ class LanguageModel:
             words: words that may follow.
         """
         pieces = self.pieces(words)
-        logs = prefixes.log_next[np.asarray(rows)][:, [one[0] for one in pieces]].double().numpy()
+        logs = prefixes.log_next[np.asarray(rows)][:, [one[0] for one in pieces]].double().cpu().numpy()
         return logs + _FURTHER * np.array([len(one) - 1 for one in pieces])
 
     def advance(
@@ -120,7 +120,7 @@ class LanguageModel:
 
         rows = torch.as_tensor(np.asarray(rows, dtype=np.int64))
         pieces = self.pieces(words)
-        logs = prefixes.log_next[rows, [one[0] for one in pieces]].double().numpy()
+        logs = prefixes.log_next[rows, [one[0] for one in pieces]].double().cpu().numpy()
         lengths = np.array([len(one) for one in pieces])
         parts, order = [], []
         for length in np.unique(lengths):  # words of one length together: no piece of padding is read
@@ -197,11 +197,11 @@ class LanguageModel:
         tokens = self.tokenizer.convert_ids_to_tokens(range(len(self.tokenizer)))
         special = set(self.tokenizer.all_special_ids)
         size = self.model.config.vocab_size
-        stop, boundary = torch.zeros(2, size)
+        stop, boundary = torch.zeros(2, size)  # filled on the CPU, one by one
         for number, token in enumerate(tokens[:size]):
             stop[number] = number in special or token.startswith(("Ċ", "\n", "<0x0A>"))
             boundary[number] = stop[number] or token[:1] in _BOUNDARIES
-        return boundary, stop
+        return boundary.to(self.model.device), stop.to(self.model.device)
 
     @property
     def _boundary(self):
@@ -213,7 +213,7 @@ class LanguageModel:
 
     @staticmethod
     def _log_mass(prefixes, kind) -> np.ndarray:
-        return np.log(np.maximum((prefixes.log_next.exp() @ kind).double().numpy(), 1e-30))
+        return np.log(np.maximum((prefixes.log_next.exp() @ kind).double().cpu().numpy(), 1e-30))
 
     def _read(self, before: Prefixes | None, pieces: Sequence[tuple[int, ...]]) -> tuple[Prefixes, np.ndarray]:
         """Reads further pieces after each prefix.
@@ -228,18 +228,19 @@ class LanguageModel:
         import torch
         from transformers import DynamicCache
 
-        lengths = torch.tensor([len(one) for one in pieces])
-        width = int(lengths.max())
-        ids = torch.tensor([[*one, *[0] * (width - len(one))] for one in pieces])
-        new = torch.arange(width) < lengths[:, None]
+        device = self.model.device
+        lengths = torch.tensor([len(one) for one in pieces], device=device)
+        width = max(map(len, pieces))
+        ids = torch.tensor([[*one, *[0] * (width - len(one))] for one in pieces], device=device)
+        new = torch.arange(width, device=device) < lengths[:, None]
         self.passes += int(lengths.sum())
         cache = DynamicCache()
-        attended, seen = new, torch.zeros(len(pieces), dtype=torch.long)
+        attended, seen = new, torch.zeros_like(lengths)
         if before is not None:
             for layer, (key, value) in enumerate(before.keys):
                 cache.update(key, value, layer)
             attended, seen = torch.cat([before.attended, new], dim=1), before.attended.sum(dim=1)
-        positions = seen[:, None] + torch.arange(width)
+        positions = seen[:, None] + torch.arange(width, device=device)
         with torch.inference_mode():
             hidden = self.model.base_model(
                 input_ids=ids,
@@ -254,10 +255,13 @@ class LanguageModel:
             for at in range(0, len(where), _AT_ONCE):
                 rows, steps = map(list, zip(*where[at : at + _AT_ONCE], strict=True))
                 logs = head(hidden[rows, steps]).float()
-                targets = torch.tensor([pieces[n][i + 1] for n, i in zip(rows, steps, strict=True)])
+                targets = [pieces[n][i + 1] for n, i in zip(rows, steps, strict=True)]
+                targets = torch.tensor(targets, device=device)
                 chosen = logs.gather(1, targets[:, None])[:, 0] - logs.logsumexp(dim=1)
-                np.add.at(rest, rows, chosen.double().numpy())
-            log_next = head(hidden[torch.arange(len(pieces)), lengths - 1]).float().log_softmax(dim=1)
+                np.add.at(rest, rows, chosen.double().cpu().numpy())
+            log_next = (
+                head(hidden[torch.arange(len(pieces), device=device), lengths - 1]).float().log_softmax(dim=1)
+            )
         keys = [(layer.keys, layer.values) for layer in cache.layers]
         return Prefixes(keys, attended, log_next), rest
 

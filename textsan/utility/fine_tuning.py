@@ -48,7 +48,7 @@ def learn(
     parts = [_read(part, pieces) for part in (train, validation, test)]
     generator = np.random.default_rng(seed)
     with encoders.seeded(seed):
-        whole = encoders.load_encoder(pieces.encoder, classes=1 if numbers else 2)
+        whole = encoders.load_encoder(pieces.encoder, classes=1 if numbers else 2).to(encoders.pick_device())
         if model is not None:
             whole.base_model.load_state_dict(model.state_dict(), strict=False)
         optimizer = torch.optim.AdamW(whole.parameters(), lr=learning_rate, weight_decay=0.01)
@@ -84,14 +84,15 @@ def _read(examples: Examples, pieces: Pieces) -> list[tuple[list[int], int]]:
     return framed
 
 
-def _inputs(some):
+def _inputs(some, device):
     import torch
 
     ids = torch.nn.utils.rnn.pad_sequence([torch.tensor(one) for one, _ in some], batch_first=True)
     at = torch.arange(ids.shape[1])
     attended = at < torch.tensor([[len(one)] for one, _ in some])
     second = (at >= torch.tensor([[first] for _, first in some])) & attended
-    return {"input_ids": ids, "attention_mask": attended.long(), "token_type_ids": second.long()}
+    inputs = {"input_ids": ids, "attention_mask": attended.long(), "token_type_ids": second.long()}
+    return {name: value.to(device) for name, value in inputs.items()}
 
 
 def _epoch(model, examples, labels, numbers, batch, generator, optimizer, rate) -> None:
@@ -102,8 +103,8 @@ def _epoch(model, examples, labels, numbers, batch, generator, optimizer, rate) 
     order = np.argsort(lengths, kind="stable")
     for start in generator.permutation(range(0, len(order), batch)):
         some = order[start : start + batch]
-        logits = model(**_inputs([examples[i] for i in some])).logits
-        wanted = torch.tensor(labels[some])
+        logits = model(**_inputs([examples[i] for i in some], model.device)).logits
+        wanted = torch.tensor(labels[some], device=model.device)
         if numbers:
             loss = torch.nn.functional.mse_loss(logits[:, 0], wanted.float())
         else:
@@ -124,6 +125,6 @@ def _answers(model, examples, numbers) -> np.ndarray:
     for start in range(0, len(order), _AT_ONCE):
         some = order[start : start + _AT_ONCE]
         with torch.inference_mode():
-            logits = model(**_inputs([examples[i] for i in some])).logits
-        answers[some] = (logits[:, 0] if numbers else logits.argmax(dim=1)).numpy()
+            logits = model(**_inputs([examples[i] for i in some], model.device)).logits
+        answers[some] = (logits[:, 0] if numbers else logits.argmax(dim=1)).cpu().numpy()
     return answers

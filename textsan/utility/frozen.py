@@ -30,7 +30,7 @@ def sentence_vectors(docs: Docs, pieces: Pieces, model=None) -> np.ndarray:
     """
     import torch
 
-    model = model or encoders.load_encoder(pieces.encoder)
+    model = model or encoders.load_encoder(pieces.encoder).to(encoders.pick_device())
     room = pieces.longest - 2
     ids = [[pieces.first, *doc[:room], pieces.last] for doc in pieces.of(docs)]
     order = np.argsort([len(one) for one in ids], kind="stable")
@@ -38,12 +38,13 @@ def sentence_vectors(docs: Docs, pieces: Pieces, model=None) -> np.ndarray:
     for start in range(0, len(order), _AT_ONCE):
         some = order[start : start + _AT_ONCE]
         parts = [torch.tensor(ids[i]) for i in some]
-        read = torch.nn.utils.rnn.pad_sequence(parts, batch_first=True)
-        attended = torch.arange(read.shape[1]) < torch.tensor([[len(part)] for part in parts])
+        read = torch.nn.utils.rnn.pad_sequence(parts, batch_first=True).to(model.device)
+        lengths = torch.tensor([[len(part)] for part in parts], device=model.device)
+        attended = torch.arange(read.shape[1], device=model.device) < lengths
         with torch.inference_mode(), encoders.half_precision(read.device):
             hidden = model(input_ids=read, attention_mask=attended.long()).last_hidden_state.float()
         mean = (hidden * attended[:, :, None]).sum(1) / attended.sum(1, keepdim=True)
-        vectors[some] = torch.nn.functional.normalize(mean, dim=1).numpy()
+        vectors[some] = torch.nn.functional.normalize(mean, dim=1).cpu().numpy()
     return vectors
 
 
@@ -88,7 +89,7 @@ def learn(
     pieces = pieces or Pieces()
     if metric != "Pearson r" and len(np.unique(train.labels)) < 2:
         raise ValueError("train: all labels are equal; pass examples of two classes")
-    model = model or encoders.load_encoder(pieces.encoder)
+    model = model or encoders.load_encoder(pieces.encoder).to(encoders.pick_device())
     seen = [features(part, pieces, model) for part in (train, validation, test)]
     centre, scale = seen[0].mean(axis=0), seen[0].std(axis=0) + 1e-6
     seen = [(part - centre) / scale / np.sqrt(part.shape[1]) for part in seen]

@@ -28,7 +28,7 @@ class PreparedReader:
 
     def __init__(self, reader, slots: ExpectedEmbeddings | None = None):
         self.reader, self.slots = reader, slots
-        self.encoder, self.config = reader.name, reader.encoder.config
+        self.encoder, self.config, self.device = reader.name, reader.encoder.config, reader.table.device
         self._number: dict[str, int] = {}
         self._table = [reader.first, reader.last]
 

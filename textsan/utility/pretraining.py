@@ -86,6 +86,7 @@ def pretrain(
     if len(docs) < checks.whole("batch", batch, low=1):
         raise ValueError(f"docs: {len(docs)} sentences make no batch of {batch}; pass more")
     blanks = _Blanks(encoder)
+    model.to(encoders.pick_device())
     model.requires_grad_(True).get_input_embeddings().requires_grad_(False)
     learnt = [one for one in model.parameters() if one.requires_grad]
     optimizer = torch.optim.AdamW(learnt, lr=learning_rate, weight_decay=0.01)
@@ -95,9 +96,10 @@ def pretrain(
             warm = min(1.0, (step + 1) / max(1, 0.05 * steps))
             for group in optimizer.param_groups:
                 group["lr"] = learning_rate * warm * (1 - step / steps)
-            inputs, where, truths = blanks.of(originals, released, np.random.default_rng([seed, 2, step]))
+            read = blanks.of(originals, released, np.random.default_rng([seed, 2, step]))
+            ids, attended, where, truths = (part.to(model.device) for part in read)
             with encoders.half_precision(model.device):
-                hidden = model.base_model(**inputs).last_hidden_state
+                hidden = model.base_model(input_ids=ids, attention_mask=attended).last_hidden_state
                 logits = model.cls(hidden[where[:, 0], where[:, 1]])
             loss = torch.nn.functional.cross_entropy(logits.float(), truths, reduction="sum") / max(1, len(truths))
             optimizer.zero_grad()
@@ -149,5 +151,5 @@ class _Blanks:
             sequences.append(torch.tensor([*sequence, self.pieces.last]))
         ids = torch.nn.utils.rnn.pad_sequence(sequences, batch_first=True)
         attended = torch.arange(ids.shape[1]) < torch.tensor([[len(sequence)] for sequence in sequences])
-        inputs = {"input_ids": ids, "attention_mask": attended.long()}
-        return inputs, torch.tensor(where, dtype=torch.long).reshape(-1, 2), torch.tensor(truths, dtype=torch.long)
+        where = torch.tensor(where, dtype=torch.long).reshape(-1, 2)
+        return ids, attended.long(), where, torch.tensor(truths, dtype=torch.long)
