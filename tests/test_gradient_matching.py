@@ -28,12 +28,22 @@ def test_the_distance_is_zero_at_the_truth_and_only_there(case, name):
     assert one.read(right) == case.sentences
 
 
-def test_orders_together_are_scored_as_one_by_one(case):
-    one = matching.Matching(case.shared, matching.ATTACKS["LAMP cos"])
+@pytest.mark.parametrize("name", ["LAMP cos", "LAMP L1+L2", "DLG", "feature match, discrete"])
+def test_orders_together_are_scored_as_one_by_one(case, name):
+    settings = matching.ATTACKS[name]
+    one = matching.Matching(case.shared, settings, features=case.features[:, :5])
     x = torch.randn(4, *one.mask.shape, 64, generator=torch.Generator().manual_seed(0))
     x[1:, 0] = x[0, 0]  # the first sentence is shared
-    together = one.distances(x)
-    assert torch.allclose(together, torch.stack([one.distance(row) for row in x]), atol=1e-5)
+    weight = settings.feature_orders
+    singly = torch.stack([one.distance(row, weight=weight).detach() for row in x])
+    assert torch.allclose(one.distances(x, weight=weight), singly, rtol=1e-4, atol=1e-5)
+
+
+def test_a_case_on_another_device_is_a_copy(case):
+    moved = case.shared.to("meta")
+    assert moved.labels.is_meta and moved.mask.is_meta and moved.victim.words.is_meta
+    assert all(one.is_meta for one in moved.gradient.values())
+    assert not case.shared.victim.words.is_meta and case.shared.to("cpu") is case.shared
 
 
 def test_a_discrete_phase_puts_a_planted_order_right(case):

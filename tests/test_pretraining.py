@@ -81,11 +81,11 @@ def test_training_repeats_and_follows_from_its_seed(default_data):
 def test_words_of_several_pieces_are_read_and_not_predicted(default_data):
     blanks = pretraining._Blanks(encoders.ENCODER)
     doc = ["filmography", "film"] * 40
-    inputs, where, truths = blanks.of([doc], [doc], np.random.default_rng(0))
+    ids, _, where, truths = blanks.of([doc], [doc], np.random.default_rng(0))
     [[film], long] = encoders.word_pieces(["film", "filmography"])
     assert len(long) > 1 and set(truths.tolist()) == {film} and len(where) == len(truths)
-    assert inputs["input_ids"].shape[1] <= 2 + 40 * (1 + len(long))
-    shown = inputs["input_ids"][0, where[:, 1]].tolist()
+    assert ids.shape[1] <= 2 + 40 * (1 + len(long))
+    shown = ids[0, where[:, 1]].tolist()
     assert shown.count(blanks.mask) > len(shown) / 2
 
 

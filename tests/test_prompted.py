@@ -31,7 +31,7 @@ class _Scripted:
         self.line, self.prompts = line, []
         self.tokenizer = self
         self.model = self
-        self.eos_token_id = 0
+        self.eos_token_id, self.device = 0, "cpu"
 
     def __call__(self, text, **options):
         if text.startswith("Some"):

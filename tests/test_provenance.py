@@ -6,6 +6,7 @@ import re
 import sys
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -111,6 +112,13 @@ def planted(tmp_path, monkeypatch, request):
 def test_names_are_followed_to_where_they_are_defined(planted, start, wanted):
     found = provenance.code_from([(f"{planted}.start", start)])
     assert sorted(found) == sorted(f"{planted}/{module}.py" for module in ["start", *wanted])
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_the_hardware_names_a_gpu_where_there_is_one(monkeypatch, there):
+    cuda = SimpleNamespace(is_available=lambda: there, get_device_name=lambda: "a GPU")
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(cuda=cuda))
+    assert provenance.hardware().endswith("cores, a GPU" if there else "cores")
 
 
 def test_code_that_is_in_no_file_is_never_the_same(monkeypatch):

@@ -10,11 +10,14 @@ import ast
 import hashlib
 import importlib
 import importlib.util
+import platform
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+import joblib
 import yaml
 
 from textsan.attacks import ATTACKS
@@ -30,6 +33,17 @@ _ROOTS = (("textsan.experiments.problems", "prepare"), ("textsan.evaluation", EV
 _TABLES = {"MECHANISMS", "ATTACKS", "TASKS"}
 
 Code = dict[str, str]  # fingerprints by path
+
+
+def hardware() -> str:
+    """The processor, its cores, and the GPU that models run on, where there is one and torch has been used.
+
+    >>> hardware().split(", ")[1].endswith("cores")
+    True
+    """
+    torch = sys.modules.get("torch")  # not loaded for this line alone: it takes a second
+    gpus = [torch.cuda.get_device_name()] if torch and torch.cuda.is_available() else []
+    return ", ".join([platform.machine(), f"{joblib.cpu_count()} cores", *gpus])
 
 
 def code_of(cell: Mapping) -> Code:

@@ -239,7 +239,7 @@ def _run_cell(experiment: str, cell: dict, stored: Path, code: provenance.Code) 
         "cell": cell,
         "rows": rows,
         "seconds": round(time.perf_counter() - start, 3),
-        "hardware": f"{platform.machine()}, {joblib.cpu_count()} cores",
+        "hardware": provenance.hardware(),
         "versions": {"python": platform.python_version()}
         | {name: version(name) for name in _PACKAGES if find_spec(_MODULES.get(name, name))},
         "code": code,

@@ -523,8 +523,7 @@ def _store(cell: Cell, row: dict, arrays: dict[str, np.ndarray], stored: Path, c
     np.savez_compressed(hits, **arrays)
     name = cell_name(cell)
     write_whole(stored / f"{name}.npz", hits.getvalue())
-    hardware = f"{platform.machine()}, {joblib.cpu_count()} cores"
-    result = {"cell": cell, "row": row, "versions": versions, "hardware": hardware, "code": code}
+    result = {"cell": cell, "row": row, "versions": versions, "hardware": provenance.hardware(), "code": code}
     write_whole(stored / f"{name}.json", (json.dumps(result, indent=1) + "\n").encode())
 
 

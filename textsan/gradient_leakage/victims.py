@@ -63,8 +63,7 @@ class Victim(nn.Module):
             embedded: word embeddings of the pieces, (B, length, d), before position and LayerNorm.
             mask: (B, length), 1 where there is a piece.
         """
-        # What transformers would make of the mask, without a number that comes from the CPU: a GPU's recording of a
-        # step (see `matching`) allows none.
+        # As transformers would make it, without a number from the CPU: a GPU's recording of a step allows none.
         hidden = (1 - mask[:, None, None, :].to(embedded.dtype)) * torch.finfo(embedded.dtype).min
         return self.encoder(inputs_embeds=embedded, attention_mask=hidden).last_hidden_state[:, 0]
 

@@ -49,8 +49,8 @@ class LanguageModel:
         memory: what attacks keep of what they had it read.
 
     >>> model = LanguageModel.named()  # doctest: +SKIP
-    >>> model.log_probabilities([["the", "capital", "of"]], ["france", "blue"]).round(1)  # doctest: +SKIP
-    array([[ -3.1, -11.8]])
+    >>> model.log_probabilities([["a", "cup", "of"]], ["tea", "blue"]).round(1)  # doctest: +SKIP
+    array([[-2.1, -8.3]])
     """
 
     def __init__(self, model, tokenizer):
