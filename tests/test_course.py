@@ -284,7 +284,7 @@ HANDED_IN = {
     "bob": ("def estimate(said, turned):\n    return said", 1, "this many yes come from another share"),
     "cem": ("def estimate(said, turned):\n    raise NotImplementedError()", 0, "there is no answer yet"),
     "dan": ("def estimate(said, turned):\n    while True: pass", 0, "is there an endless loop?"),
-    "eva": ("def estimate(said, turned):\n    return 'half'", 0, "an array of numbers is wanted"),
+    "eva": ("def estimate(said, turned):\n    return 'half'", 0, "but a number is wanted"),
     "fay": ("def estimate(said, turned):\n    import socket; socket.create_connection(('x', 1))", 0, "network"),
     "gil": ("def estimate(said, turned:\n    return 1", 0, "SyntaxError"),
     "hal": (f"import os\n{RIGHT}\nos._exit(0)", 0, "its process ended"),

@@ -33,6 +33,7 @@ from textsan.experiments.recertification import Verdict, agreement
 from textsan.experiments.sweep import State, failure_line, only_writer, write_whole
 
 EXPERIMENTS = {
+    "known_neighbours": "textsan.experiments.language",
     "citizens": "textsan.experiments.vectors",
     "genomes": "textsan.experiments.vectors",
     "keywords": "textsan.experiments.vectors",

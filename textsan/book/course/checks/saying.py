@@ -26,7 +26,8 @@ def array(value, shape: tuple, what: str) -> np.ndarray:
     try:
         numbers = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
-        raise AssertionError(f"{what} returns {type(value).__name__}, but an array of numbers is wanted") from None
+        wanted = "an array of numbers" if shape else "a number"
+        raise AssertionError(f"{what} returns {type(value).__name__}, but {wanted} is wanted") from None
     fits = len(numbers.shape) == len(shape) and all(
         b in (None, a) for a, b in zip(numbers.shape, shape, strict=True)
     )
