@@ -33,7 +33,6 @@ from textsan.experiments.recertification import Verdict, agreement
 from textsan.experiments.sweep import State, failure_line, only_writer, write_whole
 
 EXPERIMENTS = {
-    "known_neighbours": "textsan.experiments.language",
     "citizens": "textsan.experiments.vectors",
     "genomes": "textsan.experiments.vectors",
     "keywords": "textsan.experiments.vectors",
@@ -43,6 +42,7 @@ EXPERIMENTS = {
     "gradient_spans": "textsan.experiments.gradients",
     "gradient_features": "textsan.experiments.gradients",
     "gradient_attacks": "textsan.experiments.gradients",
+    "known_neighbours": "textsan.experiments.language",
 }
 """What a specification can name, and the module that has a function of this name."""
 
