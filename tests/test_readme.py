@@ -138,7 +138,9 @@ def test_readme_attacks(default_data, tmp_path):
     rate = r"(\S+) \[(\S+), (\S+)\]\n"
     *one, value, low, high = map(float, re.fullmatch(rate * 2, printed).groups())
     assert 0.1 < one[1] < one[0] < one[2] < 0.9
-    assert 0.1 < low < value < high < 0.9 and low < one[2] and one[1] < high  # the same attack, another text
+    # The same attack on another text, whose draws no seed fixes: four standard errors, so that chance has no say.
+    error = np.hypot(one[2] - one[1], high - low) / 3.92
+    assert 0.1 < low < value < high < 0.9 and abs(value - one[0]) < 4 * error
 
 
 def test_readme_makes_the_variants_with_a_plus(default_data, tmp_path):
