@@ -11,8 +11,6 @@ cosine.
 """
 
 import argparse
-import json
-import lzma
 import os
 import platform
 from importlib.metadata import version
@@ -23,35 +21,17 @@ import yaml
 
 from textsan import CusText, count_words, load_embeddings
 from textsan.leakage.repeated_releases import queries_needed
+from textsan.text import counter_fitting
 from textsan.text.corpora import load_dataset
-from textsan.text.counter_fitting import counter_fit
 
 WORDS, EPSILONS, K, SIZE = ("she", "car", "alice", "happy"), (1.0, 2.0, 3.0, 8.0), 20, 65_713
-RADIUS = 0.1  # half of the published one, which is for 300 dimensions
-
-
-def counter_fitted(glove):
-    """GloVe's vectors of the published counter-fitted words, fitted anew."""
-    folder = Path(os.environ["TEXTSAN_DATA"]) / "counterfit"
-
-    def listed(name):
-        with lzma.open(folder / f"{name}.jsonl.xz", "rt", encoding="utf-8") as file:
-            return [json.loads(line) for line in file]
-
-    pairs = {
-        name: [(row["w1"], row["w2"]) for row in listed(name)]
-        for name in ("ppdb_synonyms", "ppdb_antonyms", "wordnet_antonyms")
-    }
-    words = glove.restrict(row["word"] for row in listed("vocabulary"))
-    opposite = pairs["ppdb_antonyms"] + pairs["wordnet_antonyms"]
-    return counter_fit(words, pairs["ppdb_synonyms"], opposite, radius=RADIUS)
 
 
 def rows(dataset, fitted):
     counts = count_words(record.tokens for split in ("train", "dev") for record in load_dataset(dataset, split))
     glove = load_embeddings()
     if fitted:
-        vectors = counter_fitted(glove)
+        vectors = load_embeddings("counter-fitted")
         words = vectors.words
     else:
         vectors, words = glove, [*glove.words[:SIZE], *(word for word in counts if word in glove)]
@@ -83,7 +63,7 @@ def main():
         + " --counter-fitted" * arguments.counter_fitted,
         "queries": "fewest draws whose mode is the word with 95 % confidence, exact",
         "embeddings": "glove-6b-50d (in place of GloVe, 300 dimensions)"
-        + f", counter-fitted with a radius of {RADIUS}" * arguments.counter_fitted,
+        + f", counter-fitted with a radius of {counter_fitting.RADIUS}" * arguments.counter_fitted,
         "hardware": f"{os.cpu_count()} cores, {platform.machine()}",
         "versions": versions | {"python": platform.python_version()},
     }

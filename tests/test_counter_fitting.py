@@ -9,6 +9,7 @@ import scipy.stats
 
 import textsan
 from textsan import Embeddings
+from textsan.text import counter_fitting
 from textsan.text.counter_fitting import counter_fit
 
 RNG = np.random.default_rng(0)
@@ -70,6 +71,29 @@ def test_a_pair_that_is_both_is_an_antonym_and_unknown_words_do_not_count():
         counter_fit(TABLE, [("a", "b")], [])
     with pytest.raises(ValueError, match="length 0"):
         counter_fit(Embeddings(["a", "b"], [[0.0], [1.0]]), [("a", "b")], [])
+
+
+def test_the_named_vectors_are_fitted_to_the_pairs_of_the_reader(tmp_path, monkeypatch):
+    counter_fitting.counter_fitted.cache_clear()
+    monkeypatch.setenv("TEXTSAN_DATA", str(tmp_path))
+    with pytest.raises(FileNotFoundError, match="a folder counterfit of TEXTSAN_DATA") as error:
+        textsan.load_embeddings("counter-fitted")
+    assert "\n" not in str(error.value)
+    lists = {
+        "vocabulary": [{"word": word} for word in ("nothing-of-the-kind", "inexpensive", "cheap", "costly")],
+        "ppdb_synonyms": [{"w1": "cheap", "w2": "inexpensive"}],
+        "ppdb_antonyms": [{"w1": "cheap", "w2": "costly"}],
+        "wordnet_antonyms": [],
+    }
+    (tmp_path / "counterfit").mkdir()
+    for name, rows in lists.items():
+        with lzma.open(tmp_path / "counterfit" / f"{name}.jsonl.xz", "wt") as file:
+            file.writelines(json.dumps(row) + "\n" for row in rows)
+    fitted, glove = textsan.load_embeddings("counter-fitted"), textsan.load_embeddings()
+    assert fitted.words == [word for word in glove.words if word in {"cheap", "costly", "inexpensive"}]
+    assert cosine(fitted, "cheap", "inexpensive") > cosine(glove, "cheap", "inexpensive")
+    assert cosine(fitted, "cheap", "costly") < cosine(glove, "cheap", "costly")
+    counter_fitting.counter_fitted.cache_clear()
 
 
 @pytest.mark.skipif("TEXTSAN_DATA" not in os.environ, reason="needs the pairs of words in TEXTSAN_DATA")

@@ -1,3 +1,5 @@
+import gzip
+
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
@@ -83,10 +85,38 @@ def test_unknown_words():
         ("sst2", "is a data set, no embedding"),
         ("rt", "is a data set, no embedding"),
         ("gpt2", "is a model, no embedding"),
-        ("word2vec", "is unknown"),
+        ("word2vec", "is unknown, and no file"),
     ],
 )
 def test_what_is_no_embedding_is_not_fetched(name, what, monkeypatch):
     monkeypatch.setattr(assets, "fetch", lambda name: pytest.fail("fetched"))
     with pytest.raises(KeyError, match=f"embedding: '{name}' {what}; known: glove-6b-50d"):
         load_embeddings(name)
+
+
+TEXT = {
+    "plain.txt": 'the 0.5 1\nnan -1 2\n" 3 4\n7 5 6\n',
+    "with-sizes.txt": '4 2\nthe 0.5 1\nnan -1 2\n" 3 4\n7 5 6\n',
+    "blank-at-the-end.txt": 'the 0.5 1 \nnan -1 2 \n" 3 4 \n7 5 6 \n',
+}
+
+
+@pytest.mark.parametrize("name", TEXT)
+def test_vectors_of_a_file_of_ones_own(tmp_path, name):
+    path = tmp_path / name
+    path.write_text(TEXT[name])
+    for given in (path, str(path)):
+        read = load_embeddings(given)
+        assert read.words == ["the", "nan", '"', "7"] and read.vectors.dtype == np.float32
+        np.testing.assert_array_equal(read.vectors, [[0.5, 1], [-1, 2], [3, 4], [5, 6]])
+    packed = tmp_path / f"{name}.gz"
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    assert load_embeddings(packed).sha256 == read.sha256
+
+
+@pytest.mark.parametrize("text", ["", "the film is good\nno vectors\n", "the 1 2\nof 1\n", "the 1\nthe 2\n"])
+def test_a_file_without_vectors_is_refused_in_one_line(tmp_path, text):
+    (tmp_path / "vectors.txt").write_text(text)
+    with pytest.raises(ValueError, match=r"embedding: .*vectors.txt holds no word vectors \(") as error:
+        load_embeddings(tmp_path / "vectors.txt")
+    assert "\n" not in str(error.value)

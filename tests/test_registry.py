@@ -35,7 +35,7 @@ NEEDS_AN_ENCODER = {
 def world(monkeypatch):
     """Sentences of made-up words; nothing is read."""
 
-    def split(dataset, n_private, n_shadow, *, seed, shadow_dataset, vocabulary, split_by, drawn_from):
+    def split(dataset, n_private, n_shadow, *, seed, shadow_dataset, vocabulary, split_by, drawn_from, embeddings):
         generator = np.random.default_rng(seed)
         words = ["the", "of", *(f"w{i}" for i in range(40))]
         embeddings = Embeddings(words, np.random.default_rng(9).normal(size=(42, 4)))

@@ -51,7 +51,7 @@ def write(folder, **changes):
 def world(monkeypatch):
     """Settings of made-up sentences, drawn with the seed; nothing is read or downloaded."""
 
-    def split(dataset, n_private, n_shadow, *, seed, shadow_dataset, vocabulary, split_by, drawn_from):
+    def split(dataset, n_private, n_shadow, *, seed, shadow_dataset, vocabulary, split_by, drawn_from, embeddings):
         generator = np.random.default_rng(9)
         words = ["the", "of", *(f"w{i}" for i in range(80))]
         embeddings = Embeddings(words, generator.normal(size=(82, 4)))
@@ -416,7 +416,7 @@ def test_the_vocabulary_and_what_judges_meaning_are_of_a_cell(world, tmp_path):
 
 
 def test_the_rate_over_all_that_should_be_protected_counts_what_has_no_row(tmp_path, monkeypatch):
-    def split(dataset, n_private, n_shadow, *, seed, shadow_dataset, vocabulary, split_by, drawn_from):
+    def split(dataset, n_private, n_shadow, *, seed, shadow_dataset, vocabulary, split_by, drawn_from, embeddings):
         embeddings = Embeddings(["w0", "w1"], [[0.0], [5.0]])
         private = [["w0", "unheard"], ["w1", "w0"]]
         return Split(private, [["w0", "w1"]], embeddings)
@@ -429,3 +429,26 @@ def test_the_rate_over_all_that_should_be_protected_counts_what_has_no_row(tmp_p
     assert sweep.run(cells[:1], tmp_path, workers=1) == []
     row = sweep.table(cells[:1], tmp_path).iloc[0]
     assert row.asr == 1.0 and row.coverage == 0.75 == row.asr_all
+
+
+def test_a_mechanism_on_word_vectors_of_ones_own(tmp_path, monkeypatch):
+    words = ["film", "movie", "good", "bad", "plot", "dull"]
+    vectors = np.random.default_rng(0).normal(size=(6, 3)).round(3)
+    own = tmp_path / "own.txt"
+    pd.DataFrame(vectors, index=words).to_csv(own, sep=" ", header=False)
+    asked = {"dataset": "rt", "n_private": 40, "n_shadow": 40, "vocabulary": 6, "attack": "context-free"}
+    asked |= {"defence": {"name": "santext", "epsilon": 2}, "embeddings": str(own)}
+    path = tmp_path / "spec.yml"
+    path.write_text(yaml.safe_dump(asked))
+    [cell] = specification.read_spec(path)
+    assert sweep.run([cell], tmp_path, workers=1) == []
+    [row] = pd.read_csv(tmp_path / "results.csv").to_dict("records")
+    split = load_split("rt", 40, 40, seed=0, vocabulary=6, embeddings=str(own))
+    assert row["embeddings"] == str(own) and split.embeddings.words == words
+    assert row["n_positions"] == sum(word in words for doc in split.private for word in doc)
+    path.write_text(yaml.safe_dump(asked | {"embeddings": "nowhere.txt"}))
+    with pytest.raises(KeyError, match="'nowhere.txt' is unknown, and no file"):
+        specification.read_spec(path)
+    path.write_text(yaml.safe_dump(asked | {"embeddings": 3}))
+    with pytest.raises(ValueError, match="embeddings: 3 is no name of word vectors"):
+        specification.read_spec(path)

@@ -81,6 +81,7 @@ def table(cells: list[specification.Cell]) -> pd.DataFrame:
 def _made(shared: specification.Cell, splits: dict) -> tuple[Mechanism, Docs]:
     """A mechanism as a problem has it, and the private text; nothing is sanitized."""
     names = ("dataset", "n_private", "n_shadow", "seed", "shadow_dataset", "vocabulary", "split_by", "drawn_from")
+    names += ("embeddings",)
     drawn = {name: shared[name] for name in names}
     if str(drawn) not in splits:
         splits[str(drawn)] = load_split(**drawn)

@@ -16,6 +16,7 @@ from textsan.leakage import bayes_vulnerability
 from textsan.mechanisms import Mechanism, make_mechanism
 from textsan.mechanisms.noise import NoiseMechanism
 from textsan.text.corpora import load_dataset
+from textsan.text.embeddings import GLOVE
 from textsan.text.names import find_names
 from textsan.text.vocabulary import count_words
 from textsan.utility import TASKS, Outcome
@@ -228,6 +229,7 @@ def prepare(
     vocabulary: int | str = PUBLIC,
     split_by: str = "source",
     drawn_from: str = "train",
+    embeddings: str = GLOVE,
     attacked: bool = True,
     **given,
 ) -> Problem:
@@ -246,7 +248,7 @@ def prepare(
         mechanism: a name in `MECHANISMS`.
         shadow_dataset: data set that the shadow sentences are of; None is the same one.
         targets: one of `TARGETS`.
-        vocabulary, split_by, drawn_from: as of `load_split`.
+        vocabulary, split_by, drawn_from, embeddings: as of `load_split`.
         attacked: whether anybody attacks. Where nobody does the channel is not made, which of a mechanism that
             adds noise to vectors takes an hour for 20,000 words; tasks do without.
         **given: the mechanism's parameters.
@@ -254,7 +256,7 @@ def prepare(
     Raises:
         KeyError, ValueError: as `load_split`, or there are fewer positions than asked for.
     """
-    drawn = {"vocabulary": vocabulary, "split_by": split_by, "drawn_from": drawn_from}
+    drawn = {"vocabulary": vocabulary, "split_by": split_by, "drawn_from": drawn_from, "embeddings": embeddings}
     split = _split(dataset, n_private, n_shadow, seed=seed, shadow_dataset=shadow_dataset, **drawn)
     made = make_mechanism(mechanism, split.embeddings, counts=count_words(split.shadow), **given)
     released = made.sanitize(split.private, seed=seed)

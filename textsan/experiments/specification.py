@@ -20,7 +20,8 @@ Every value may be one or a list; the grid is the product of them, once with the
 `shadow_dataset` (where the attacker's sentences are of another data set than the private ones), `split_by`
 (source, so that the attacker has no text of what the private text is of; or line, as the released code draws),
 `drawn_from` (train; or all the rows there are), `vocabulary` (20000, so many of the most frequent words of the
-embeddings; or data, every word of the data set), `targets` (protected; or census or presidio, the personal names
+embeddings; or data, every word of the data set), `embeddings` (glove-6b-50d; or counter-fitted; or a file of word
+vectors, as `load_embeddings` reads it), `targets` (protected; or census or presidio, the personal names
 that this finder finds among the protected words), `meaning` (none; or an encoder, all-minilm-l6-v2 for example,
 that says which words mean about the same) and the parameters that have a default.
 """
@@ -42,6 +43,7 @@ from textsan.experiments.splits import DRAWN_FROM, PUBLIC, check_vocabulary
 from textsan.mechanisms import MECHANISMS
 from textsan.text import assets, checks
 from textsan.text.corpora import SPLIT_BY, load_dataset
+from textsan.text.embeddings import GLOVE, check_embeddings
 from textsan.text.plugins import load_plugin
 from textsan.text.registry import Registry
 from textsan.utility import TASKS
@@ -54,9 +56,9 @@ _NUMBERS = {
 }
 _CHOICES = {"split_by": SPLIT_BY, "drawn_from": DRAWN_FROM, "targets": problems.TARGETS}
 _DEFAULTS = {"shadow_dataset": None, "split_by": "source", "drawn_from": "train", "vocabulary": PUBLIC}
-_DEFAULTS |= {"targets": "protected", "meaning": None, "n_positions": None, "seed": 0}
+_DEFAULTS |= {"embeddings": GLOVE, "targets": "protected", "meaning": None, "n_positions": None, "seed": 0}
 _TESTS = partial(checks.whole, low=1)
-_KEYS = ("dataset", "shadow_dataset", *_CHOICES, "vocabulary", "meaning", *_NUMBERS, "defence")
+_KEYS = ("dataset", "shadow_dataset", *_CHOICES, "vocabulary", "embeddings", "meaning", *_NUMBERS, "defence")
 _ASKED = {"attack": ATTACKS, "task": TASKS}
 
 Cell = dict  # a value for each of _KEYS, and either an attack or a task; these and defence are name and parameters
@@ -93,6 +95,7 @@ def read_spec(path: Path) -> list[Cell]:
     for key, known in _CHOICES.items():
         axes[key] = _values(key, spec[key], partial(checks.choice, known=known), optional=False)
     axes["vocabulary"] = _values("vocabulary", spec["vocabulary"], check_vocabulary, optional=False)
+    axes["embeddings"] = _values("embeddings", spec["embeddings"], _vectors, optional=False)
     axes["meaning"] = _values("meaning", spec["meaning"], _encoder, optional=True)
     for key, check in _NUMBERS.items():
         axes[key] = _values(key, spec[key], check, optional=_DEFAULTS.get(key, 0) is None)
@@ -121,6 +124,12 @@ def _name(key: str, name) -> str:
 def _encoder(key: str, name) -> str:
     assets.is_cached(_name(key, name))  # an unknown one ends here, with the known ones
     return name
+
+
+def _vectors(key: str, name) -> str:
+    if not isinstance(name, str):
+        raise ValueError(f"{key}: {name!r} is no name of word vectors; pass one, or a file")
+    return check_embeddings(name)
 
 
 def _listed(key: str, value) -> list:

@@ -9,7 +9,7 @@ import numpy as np
 from textsan.mechanisms import Mechanism
 from textsan.text import checks
 from textsan.text.corpora import Record, load_dataset, normalised, private_and_shadow, source_numbers
-from textsan.text.embeddings import Embeddings, load_embeddings
+from textsan.text.embeddings import GLOVE, Embeddings, load_embeddings
 
 PUBLIC = 20_000
 """Words of the public vocabulary unless another number is asked for."""
@@ -80,7 +80,7 @@ def load_split(
     vocabulary: int | str = PUBLIC,
     split_by: str = "source",
     drawn_from: str = "train",
-    embeddings: str = "glove-6b-50d",
+    embeddings: str = GLOVE,
 ) -> Split:
     """Draws private and shadow sentences from a corpus, or from two.
 
@@ -98,7 +98,7 @@ def load_split(
             has text of; or "line", records at random, as in the papers' code: `corpora.private_and_shadow`.
         drawn_from: "train", the training split; or "all", every row that there is, for sets of which little is at
             hand.
-        embeddings: name of word vectors.
+        embeddings: of `load_embeddings`: a name or a file.
 
     Raises:
         KeyError: unknown data set or word vectors.

@@ -41,7 +41,7 @@ from textsan.experiments.specification import Cell, cell_name, released_by
 from textsan.mechanisms import MECHANISMS
 from textsan.models import encoders
 from textsan.text import corpora, extras, plugins
-from textsan.text.embeddings import Embeddings
+from textsan.text.embeddings import COUNTER_FITTED, GLOVE, Embeddings
 from textsan.text.registry import Entry
 from textsan.utility import TASKS
 
@@ -54,6 +54,11 @@ SUBSTITUTIONS = {
     "tweets": "in no paper",
 }
 """What the default corpora stand for."""
+
+_VECTORS = {
+    GLOVE: f"{GLOVE}, in place of GloVe 840B with 300 dimensions",
+    COUNTER_FITTED: f"{GLOVE}, counter-fitted anew, in place of the published counter-fitted vectors",
+}
 
 _READS = {"language model", "mixture"}
 _LANGUAGE = "smollm2-135m, instruction-tuned, four bits a weight, in place of the base model in full precision"
@@ -242,7 +247,8 @@ def table(cells: list[Cell], folder: Path, baselines: Sequence[str] = ()) -> pd.
     return pd.DataFrame(rows)
 
 
-_SHARED = "dataset shadow_dataset split_by drawn_from vocabulary targets n_private n_shadow seed".split()
+_SHARED = "dataset shadow_dataset split_by drawn_from vocabulary embeddings targets".split()
+_SHARED += "n_private n_shadow seed".split()
 
 
 def labels(cell: Cell) -> dict:
@@ -283,7 +289,7 @@ def record(cells: list[Cell], folder: Path) -> dict:
         "hardware": sorted({one["hardware"] for one in made}),
         "versions": [dict(pairs) for pairs in sorted({tuple(one["versions"].items()) for one in made})],
         "data": {name: SUBSTITUTIONS.get(name) or corpora.origin(name) for name in sorted(names)},
-        "word vectors": "glove-6b-50d, in place of GloVe 840B with 300 dimensions",
+        "word vectors": "; ".join(sorted({_VECTORS.get(cell["embeddings"], "own") for cell in cells})),
         "encoder": f"{encoders.ENCODER}, in place of bert-base-uncased",
         **({"language model": _LANGUAGE} if any(map(_reads_language, cells)) else {}),
         "recertified": sorted({one["recertified"] for one in made if "recertified" in one}),

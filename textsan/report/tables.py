@@ -196,7 +196,7 @@ def ratio(row: Mapping, other: Mapping, column: str = "asr") -> Estimate:
 
 
 FAMILY = ("dataset", "shadow_dataset", "split_by", "drawn_from", "vocabulary", "targets", "n_private", "n_shadow")
-FAMILY += ("seed", "defence", "epsilon", "defence_parameters", "n_positions")
+FAMILY += ("embeddings", "seed", "defence", "epsilon", "defence_parameters", "n_positions")
 """Columns in which two attacks on the same positions agree."""
 
 
