@@ -43,6 +43,8 @@ EXPERIMENTS = {
     "gradient_features": "textsan.experiments.gradients",
     "gradient_attacks": "textsan.experiments.gradients",
     "known_neighbours": "textsan.experiments.language",
+    "found_words": "textsan.experiments.words",
+    "remembered": "textsan.experiments.words",
 }
 """What a specification can name, and the module that has a function of this name."""
 

@@ -1,0 +1,125 @@
+"""Which words are found, and what is memory: exchanges, labels, and a model whose knowledge is known."""
+
+import importlib.util
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from textsan.attacks import Knowledge
+from textsan.attacks.language_model import _Chain
+from textsan.channel import Channel
+from textsan.experiments import words
+from textsan.priors import LanguageModel, MarkovModel
+from textsan.text import grammar
+
+RANKED = [f"w{i}" for i in range(400)]
+
+
+def test_a_word_is_exchanged_for_another_one_that_is_about_as_frequent():
+    rng = np.random.default_rng(0)
+    docs = [[RANKED[i] for i in rng.integers(0, 400, 9)] for _ in range(60)]
+    positions = [(d, i) for d in range(60) for i in range(0, 9, 2)]
+    made = words.exchanged(docs, positions, RANKED, seed=0)
+    rank = RANKED.index
+    for d, doc in enumerate(docs):
+        for i, word in enumerate(doc):
+            apart = abs(rank(made[d][i]) - rank(word))
+            assert 1 <= apart <= words.NEAR // 2 if (d, i) in positions else apart == 0
+    assert (
+        made
+        == words.exchanged(docs, positions, RANKED, seed=0)
+        != words.exchanged(docs, positions, RANKED, seed=1)
+    )
+
+
+def test_and_of_the_same_part_of_speech():
+    usual = {word: "noun" if i % 7 else "verb" for i, word in enumerate(RANKED)}
+    docs = [["w7", "w8", "w9"]] * 50
+    tagged = [["verb", "verb", "noun"]] * 50  # w8 is a verb here
+    made = words.exchanged(docs, [(d, i) for d in range(50) for i in range(3)], RANKED, (tagged, usual), seed=0)
+    for doc in made:
+        assert [usual[word] for word in doc] == ["verb", "verb", "noun"]
+        assert doc[0] != "w7" and doc[2] != "w9"
+
+
+def test_a_word_that_no_other_is_like_stays():
+    assert words.exchanged([["a"]], [(0, 0)], ["a"], seed=0) == [["a"]]
+    one = words.exchanged([["a"]], [(0, 0)], ["a", "b"], ([["adverb"]], {"a": "noun", "b": "noun"}), seed=0)
+    assert one == [["a"]]
+
+
+def test_dice_make_one_of_all_sentences():
+    made = words.made_by_dice(40, seed=3)
+    assert np.prod([len(some) for some in words.SLOTS]) == 7200
+    for doc in made:
+        rest = " ".join(doc)
+        for some in words.SLOTS:
+            [phrase] = [phrase for phrase in some if rest.startswith(phrase)]
+            rest = rest.removeprefix(phrase).strip()
+        assert rest == ""
+
+
+@pytest.fixture
+def circle(monkeypatch):
+    """Words that follow each other in a circle, released as one of two neighbours; and a model that knows that."""
+    names, rng = [f"w{i}" for i in range(12)], np.random.default_rng(0)
+    source = MarkovModel.from_arrays(names, np.full(12, 1 / 12), np.roll(np.eye(12), 1, axis=1) * 0.88 + 0.01)
+    monkeypatch.setattr(LanguageModel, "named", lambda name: _Chain(source))
+    matrix = 0.5 * np.eye(12) + 0.5 * np.roll(np.eye(12), 1, axis=1)
+    channel = Channel.from_matrix(matrix, names, names)
+    docs = [[names[(start + i) % 12] for i in range(7)] for start in rng.integers(0, 12, 50)]
+    knows = Knowledge(channel, shadow=docs[:5], attacked=frozenset(names))
+    return SimpleNamespace(knowledge=knows, truth=SimpleNamespace(docs=docs), seed=0), channel
+
+
+def drawn(channel, docs):
+    rng = np.random.default_rng(1)
+    return [channel.sample(doc, rng.random(len(doc))) for doc in docs]
+
+
+def test_a_model_that_knows_the_order_adds_to_text_in_order_and_not_to_exchanged_text(circle):
+    problem, channel = circle
+    docs, names = problem.truth.docs, channel.outputs
+    positions = [(d, i) for d in range(50) for i in range(7)]
+    released = [[names[y] for y in line] for line in drawn(channel, docs)]
+    alone, added = words.model_adds(problem, docs, released, positions, beam=12)
+    assert 0.35 < alone.value < 0.65 and added.low > 0.2
+    other = words.exchanged(docs, positions, names, seed=0)
+    released = [[names[y] for y in line] for line in drawn(channel, other)]
+    alone, added = words.model_adds(problem, other, released, positions, beam=12)
+    assert 0.35 < alone.value < 0.65 and added.low < 0.05
+
+
+def test_each_word_is_of_one_kind_a_way(monkeypatch):
+    docs = [["ann", "sleeps"], ["the", "cat"]]
+    monkeypatch.setattr(words, "parts_of_speech", lambda docs: [["name", "verb"], ["other", "noun"]])
+    monkeypatch.setattr(words, "find_names", lambda records, finder: [(0, 0)])
+    index = {"the": 0, "cat": 999, "sleeps": 1000, "ann": 5000}
+    problem = SimpleNamespace(
+        truth=SimpleNamespace(docs=docs, words=["ann", "sleeps", "cat", "the"]),
+        positions=[(0, 0), (0, 1), (1, 1), (1, 0)],
+        split=SimpleNamespace(records=None, embeddings=SimpleNamespace(index=index)),
+    )
+    assert words.kinds_of(problem) == {
+        "part of speech": ["name", "verb", "noun", "other"],
+        "frequency": ["above 5,000", "1,001 to 5,000", "1 to 1,000", "1 to 1,000"],
+        "census": ["a name", "no name", "no name", "no name"],
+    }
+
+
+@pytest.mark.skipif(importlib.util.find_spec("spacy") is not None, reason="spaCy is installed")
+def test_without_a_tagger_one_line_says_what_to_install():
+    with pytest.raises(ValueError, match=r"pip install 'textsan\[pii\]'") as error:
+        grammar.parts_of_speech([["a", "cat"]])
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.skipif(importlib.util.find_spec("spacy") is None, reason="needs spaCy (extra pii)")
+def test_parts_of_speech_in_a_sentence_and_most_often():
+    docs = [["the", "movie", "is", "a", "charming", "journey"], ["they", "play", "two", "plays", "badly"], []]
+    tagged = grammar.parts_of_speech(docs)
+    assert tagged[0] == ["other", "noun", "verb", "other", "adjective", "noun"]
+    assert tagged[1][1:4] == ["verb", "number", "noun"] and tagged[2] == []
+    usual = grammar.usual_parts([["they", "play", "well"], ["the", "play"], ["we", "play"]], ["play", "chair"])
+    assert usual == {"play": "verb", "chair": "noun"}
