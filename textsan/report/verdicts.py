@@ -54,7 +54,6 @@ NOT_COMPARABLE = {
     "corpus": "other text, another list of words, or another routine",
     "positions": "the two rates of ours are from different positions",
     "protocol": "another encoder, not fine-tuned, that has learnt from far fewer sentences",
-    "training": "ours was trained for a fraction of the published steps: what it lacks says nothing of the paper",
     "few": "ten sentences and another victim: the chapter sets the numbers side by side",
     "reach": "our grid of epsilon does not reach the published success",
 }
