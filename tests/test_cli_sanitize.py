@@ -17,6 +17,7 @@ from textsan.auditing import record, shards
 from textsan.auditing.formats import compression_of
 from textsan.cli.main import main
 from textsan.mechanisms import MECHANISMS, custext
+from textsan.text import embeddings
 
 WORDS = ["the", ",", ".", "a", "film", "movie", "good", "bad", "great", "story", "actor", "plot"]
 
@@ -549,3 +550,22 @@ def test_text_of_a_line_stays_on_its_line(run, tmp_path):
     assert run(*CUSTEXT, "--detokenize", "in.txt", "out.txt").exit_code == 0
     released = (tmp_path / "out.txt").read_text()
     assert len(released.splitlines()) == 3 and released.count("\n") == 3
+
+
+def test_word_vectors_of_ones_own(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(textsan, "load_embeddings", embeddings.load_embeddings)
+    (tmp_path / "own.txt").write_text("".join(f"{word} {i}.5 1\n" for i, word in enumerate(WORDS)))
+    (tmp_path / "in.txt").write_text(TEXT)
+    given = ("--mechanism", "santext", "--epsilon", "1", "--embedding")
+    assert run(*given, "own.txt", "in.txt", "out.txt").exit_code == 0
+    assert set((tmp_path / "out.txt").read_text().split()) <= set(WORDS)
+    made = json.loads((tmp_path / "out.txt.json").read_text())
+    assert made["embedding"] == {
+        "name": "own.txt",
+        "words": 12,
+        "sha256": embeddings.load_embeddings("own.txt").sha256,
+    }
+    for name, what in (("in.txt", "holds no word vectors"), ("nowhere.txt", "is unknown, and no file")):
+        refused = run(*given, name, "in.txt", "other.txt")
+        assert refused.exit_code == 2 and what in refused.output and len(refused.output.splitlines()) == 1
+        assert not (tmp_path / "other.txt").exists()

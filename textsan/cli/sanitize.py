@@ -8,7 +8,12 @@ from textsan.cli.mechanisms import MechanismCommand, as_typed
 @click.command(cls=MechanismCommand)
 @click.argument("sources", metavar="INPUT...", nargs=-1, required=True)
 @click.argument("target", metavar="OUTPUT")
-@click.option("--embedding", default="glove-6b-50d", show_default=True, help="Word vectors of the registry.")
+@click.option(
+    "--embedding",
+    default="glove-6b-50d",
+    show_default=True,
+    help="Word vectors: glove-6b-50d, counter-fitted, or a file.",
+)
 @click.option(
     "--words", "size", type=click.IntRange(1), default=20_000, show_default=True, help="Most frequent words taken."
 )
