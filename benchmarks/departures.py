@@ -24,6 +24,7 @@ from textsan import Channel, CusText, count_words, load_embeddings, tokenize
 from textsan.attacks import ContextFreeBayes
 from textsan.evaluation import bootstrap_difference
 from textsan.experiments import problems
+from textsan.experiments.splits import PUBLIC
 from textsan.text.corpora import load_dataset
 from textsan.text.vocabulary import STOP_WORDS
 
@@ -75,12 +76,12 @@ def contained(channel: Channel, guesses: np.ndarray) -> sparse.csr_array:
     return sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=channel.shape)
 
 
-def expected(channel: Channel, hit: sparse.csr_array, outputs=None) -> np.ndarray:
-    """Sum of Pr(y | x) over the outputs that are a hit for x, of each input; over some of the outputs if given."""
+def expected(channel: Channel, hit: sparse.csr_array | None, outputs=None) -> np.ndarray:
+    """Sum of Pr(y | x) over the outputs that are a hit for x (None: all are), over some of them if given."""
     found = np.zeros(channel.shape[0])
     for at in range(0, len(found), 256):
         rows = np.arange(at, min(at + 256, len(found)))
-        weights = hit[rows].toarray()
+        weights = np.ones((len(rows), channel.shape[1])) if hit is None else hit[rows].toarray()
         if outputs is not None:
             weights *= outputs
         found[rows] = (channel.rows(rows) * weights).sum(axis=1)
@@ -195,7 +196,8 @@ def bound_of_sentences():
     for defence, epsilon, build in SETTINGS:
         problem = build(epsilon)
         chosen = np.random.default_rng(SEED).choice(len(problem.positions), ATTACKED[defence], replace=False)
-        few = replace(problem, positions=[problem.positions[i] for i in sorted(chosen)])
+        some = [problem.positions[i] for i in sorted(chosen)]
+        few = replace(problem, truth=replace(problem.truth, positions=some))
         sentences = count_words(problem.split.private[d] for d in sorted({d for d, _ in few.positions}))
         sides = [
             context_free(few, counts=counts, constant=0) for counts in (count_words([few.truth.words]), sentences)
@@ -212,14 +214,13 @@ def frequent_types():
         problem = custext(epsilon)
         channel = problem.mechanism.channel
         among = np.array([word in types for word in channel.outputs], dtype=float)
-        everything = sparse.csr_array(np.ones(channel.shape))
         hits = equal(
             channel,
             answers(
                 ContextFreeBayes(channel, count_words(problem.split.shadow), attacked=problem.knowledge.attacked)
             ),
         )
-        reached = expected(channel, everything, among)
+        reached = expected(channel, None, among)
         yield (
             "custext+",
             epsilon,
@@ -332,6 +333,7 @@ def main():
         "intervals": "95 %, sentences resampled; of sst2, over draws of shadow lines",
         "data": f"{CORPUS} (in place of SST-2), {N_PRIVATE} private and {N_SHADOW} shadow sentences; sst2",
         "seed": SEED,
+        "vocabulary": f"{PUBLIC:,} most frequent words of the embeddings; of sst2, the words of the data",
         "embeddings": "glove-6b-50d (in place of GloVe 840B, 300 dimensions)",
         "hardware": f"{os.cpu_count()} cores, {platform.machine()}",
         "versions": {name: version(name) for name in ("textsan", "numpy", "scipy")}
