@@ -7,6 +7,9 @@ import subprocess
 import sys
 import time
 import tracemalloc
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -113,6 +116,30 @@ def test_a_worker_that_is_killed_costs_one_line_and_nothing_that_is_done(tmp_pat
     assert run(*fatal).exit_code == 0
     assert run("--mechanism", "random", "--seed", "3", "in.txt", "random.txt").exit_code == 0
     assert (tmp_path / "out.txt").read_text() == (tmp_path / "random.txt").read_text()
+
+
+def test_a_pool_that_takes_no_more_gives_what_was_done_and_says_why(monkeypatch):
+    class Pool:
+        """Does two shards; then its workers are dead."""
+
+        def __init__(self, *given, **options):
+            self.done = 0
+
+        def submit(self, work, shard):
+            if self.done == 2:
+                raise BrokenProcessPool("a worker is dead")
+            self.done, future = self.done + 1, Future()
+            future.set_result(f"{shard} sanitized")
+            return future
+
+        def shutdown(self, **options):
+            pass
+
+    monkeypatch.setattr("joblib.externals.loky.ProcessPoolExecutor", Pool)
+    done = completed(SimpleNamespace(warm=lambda: None), iter("abcdefgh"), workers=2)
+    assert [next(done), next(done)] == [("a", "a sanitized"), ("b", "b sanitized")]
+    with pytest.raises(ConnectionError, match="workers: one was killed"):
+        next(done)
 
 
 SLOW = """

@@ -8,7 +8,7 @@ import hashlib
 import json
 from collections import deque
 from collections.abc import Iterable, Iterator
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, Future
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -267,8 +267,16 @@ def _processes(job: Job, workers: int):
                 "workers: one was killed (out of memory?); the same command with fewer goes on where this one was"
             ) from None
 
+    def submit(shard):
+        try:
+            return pool.submit(_continue, shard)
+        except BrokenProcessPool as error:  # what was done before is still to be fetched
+            broken = Future()
+            broken.set_exception(error)
+            return broken
+
     try:
-        yield lambda shard: pool.submit(_continue, shard), result, lambda: workers
+        yield submit, result, lambda: workers
     finally:
         pool.shutdown(kill_workers=True)
 
