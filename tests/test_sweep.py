@@ -20,7 +20,7 @@ from textsan import Embeddings, Split, load_dataset
 from textsan.attacks import ATTACKS, Unchanged
 from textsan.cli import main
 from textsan.evaluation import attack_success_rate, bootstrap_rate
-from textsan.experiments import problems, specification, sweep
+from textsan.experiments import problems, provenance, specification, sweep
 from textsan.experiments.splits import load_split
 from textsan.text.names import find_names
 
@@ -437,7 +437,7 @@ def test_a_mechanism_on_word_vectors_of_ones_own(tmp_path, monkeypatch):
     own = tmp_path / "own.txt"
     pd.DataFrame(vectors, index=words).to_csv(own, sep=" ", header=False)
     asked = {"dataset": "rt", "n_private": 40, "n_shadow": 40, "vocabulary": 6, "attack": "context-free"}
-    asked |= {"defence": {"name": "santext", "epsilon": 2}, "embeddings": str(own)}
+    asked |= {"defence": {"name": "santext", "epsilon": 2}, "embeddings": "own.txt"}
     path = tmp_path / "spec.yml"
     path.write_text(yaml.safe_dump(asked))
     [cell] = specification.read_spec(path)
@@ -446,6 +446,11 @@ def test_a_mechanism_on_word_vectors_of_ones_own(tmp_path, monkeypatch):
     split = load_split("rt", 40, 40, seed=0, vocabulary=6, embeddings=str(own))
     assert row["embeddings"] == str(own) and split.embeddings.words == words
     assert row["n_positions"] == sum(word in words for doc in split.private for word in doc)
+    assert sweep.record([cell], tmp_path)["word vectors"] == str(own)
+    assert sweep.state([cell], tmp_path).fresh == [cell]
+    own.write_text(own.read_text().replace("film", "cinema"))
+    provenance._content.cache_clear()  # as in another process
+    assert sweep.state([cell], tmp_path).changed == [f"word vectors {own}"]
     path.write_text(yaml.safe_dump(asked | {"embeddings": "nowhere.txt"}))
     with pytest.raises(KeyError, match="'nowhere.txt' is unknown, and no file"):
         specification.read_spec(path)

@@ -22,6 +22,7 @@ import yaml
 
 from textsan.attacks import ATTACKS
 from textsan.mechanisms import MECHANISMS
+from textsan.text.assets import file_sha256
 from textsan.text.fingerprints import fingerprint
 from textsan.utility import TASKS
 
@@ -47,12 +48,18 @@ def hardware() -> str:
 
 
 def code_of(cell: Mapping) -> Code:
-    """The modules that make a cell, each with its fingerprint as this process first saw it.
+    """The modules that make a cell, each with its fingerprint as this process first saw it; and a file of vectors.
 
     Args:
         cell: one of `textsan.experiments.specification.read_spec`.
     """
-    return code_from(_ROOTS + tuple(_constructors(cell)))
+    code, vectors = code_from(_ROOTS + tuple(_constructors(cell))), Path(cell.get("embeddings", ""))
+    return code | ({f"word vectors {vectors}": _content(vectors)} if vectors.is_file() else {})
+
+
+@cache
+def _content(path: Path) -> str:
+    return file_sha256(path)[:16]
 
 
 def _constructors(cell: Mapping) -> Iterator[tuple[str, str]]:

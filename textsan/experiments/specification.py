@@ -21,9 +21,9 @@ Every value may be one or a list; the grid is the product of them, once with the
 (source, so that the attacker has no text of what the private text is of; or line, as the released code draws),
 `drawn_from` (train; or all the rows there are), `vocabulary` (20000, so many of the most frequent words of the
 embeddings; or data, every word of the data set), `embeddings` (glove-6b-50d; or counter-fitted; or a file of word
-vectors, as `load_embeddings` reads it), `targets` (protected; or census or presidio, the personal names
-that this finder finds among the protected words), `meaning` (none; or an encoder, all-minilm-l6-v2 for example,
-that says which words mean about the same) and the parameters that have a default.
+vectors, as `load_embeddings` reads it, from the folder of the specification), `targets` (protected; or census or
+presidio, the personal names that this finder finds among the protected words), `meaning` (none; or an encoder,
+all-minilm-l6-v2 for example, that says which words mean about the same) and the parameters that have a default.
 """
 
 import hashlib
@@ -95,7 +95,8 @@ def read_spec(path: Path) -> list[Cell]:
     for key, known in _CHOICES.items():
         axes[key] = _values(key, spec[key], partial(checks.choice, known=known), optional=False)
     axes["vocabulary"] = _values("vocabulary", spec["vocabulary"], check_vocabulary, optional=False)
-    axes["embeddings"] = _values("embeddings", spec["embeddings"], _vectors, optional=False)
+    vectors = partial(_vectors, folder=Path(path).parent)
+    axes["embeddings"] = _values("embeddings", spec["embeddings"], vectors, optional=False)
     axes["meaning"] = _values("meaning", spec["meaning"], _encoder, optional=True)
     for key, check in _NUMBERS.items():
         axes[key] = _values(key, spec[key], check, optional=_DEFAULTS.get(key, 0) is None)
@@ -126,10 +127,11 @@ def _encoder(key: str, name) -> str:
     return name
 
 
-def _vectors(key: str, name) -> str:
+def _vectors(key: str, name, folder: Path) -> str:
     if not isinstance(name, str):
         raise ValueError(f"{key}: {name!r} is no name of word vectors; pass one, or a file")
-    return check_embeddings(name)
+    beside = folder / name
+    return str(beside.resolve()) if beside.is_file() else check_embeddings(name)
 
 
 def _listed(key: str, value) -> list:

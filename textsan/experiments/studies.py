@@ -42,6 +42,7 @@ EXPERIMENTS = {
     "gradient_spans": "textsan.experiments.gradients",
     "gradient_features": "textsan.experiments.gradients",
     "gradient_attacks": "textsan.experiments.gradients",
+    "gradient_defences": "textsan.experiments.gradient_defences",
     "known_neighbours": "textsan.experiments.language",
     "found_words": "textsan.experiments.words",
     "remembered": "textsan.experiments.words",

@@ -283,13 +283,14 @@ def record(cells: list[Cell], folder: Path) -> dict:
     """
     made = [load_result(cell, folder) for cell in cells if is_computed(cell, folder)]
     names = {cell[key] for cell in cells for key in ("dataset", "shadow_dataset")} - {None}
+    vectors = {cell["embeddings"] for cell in cells}
     return {
         "cells": f"{len(made)} of {len(cells)}",
         "seconds": round(sum(one["row"]["seconds"] for one in made), 1),
         "hardware": sorted({one["hardware"] for one in made}),
         "versions": [dict(pairs) for pairs in sorted({tuple(one["versions"].items()) for one in made})],
         "data": {name: SUBSTITUTIONS.get(name) or corpora.origin(name) for name in sorted(names)},
-        "word vectors": "; ".join(sorted({_VECTORS.get(cell["embeddings"], "own") for cell in cells})),
+        "word vectors": "; ".join(sorted(_VECTORS.get(name, name) for name in vectors)),
         "encoder": f"{encoders.ENCODER}, in place of bert-base-uncased",
         **({"language model": _LANGUAGE} if any(map(_reads_language, cells)) else {}),
         "recertified": sorted({one["recertified"] for one in made if "recertified" in one}),
