@@ -65,6 +65,17 @@ def test_moves_keep_the_words_and_the_fixed_places(case):
         assert (moved[1][0], moved[1][-1]) == (case.sentences[1][0], case.sentences[1][-1])
 
 
+@pytest.mark.parametrize("name", ["DLG", "DLG, scaled start", "LAMP cos"])
+def test_a_scaled_start_is_as_long_as_the_embeddings_of_words(case, name):
+    """A normal draw is about ten times as long on this victim: sqrt(64) against 64 numbers of deviation 0.1."""
+    one = matching.Matching(case.shared, matching.ATTACKS[name].quicker(0.01), seed=0)
+    norms, usual = one.start().norm(dim=-1), one.victim.words.detach().norm(dim=1).mean()
+    if name == "DLG":
+        assert float(norms.min()) > 5 * float(usual)
+    else:
+        assert torch.allclose(norms, usual.expand_as(norms), rtol=1e-4)
+
+
 def test_descent_from_near_the_truth_ends_there(case):
     settings = matching.Settings("cosine", steps=30, starts=1, orders=0, learning_rate=0.002)
     one = matching.Matching(case.shared, settings, seed=0)

@@ -34,6 +34,7 @@ class Settings:
         decay: factor of the rate, every 50 steps.
         lengths: weight of (mean norm of the embeddings - that of the vocabulary)^2.
         starts: random draws of the embeddings, of which the best is taken; then as many orders of it.
+        scaled: whether the start is as long as the embeddings of the vocabulary, which a normal draw is not.
         fluency: weight of the language model's nats a token in the discrete phase.
         orders: reorderings tried in a discrete phase; 0 is none.
         every: steps between discrete phases, after a tenth of all steps.
@@ -48,6 +49,7 @@ class Settings:
     decay: float = 0.89
     lengths: float = 1.0
     starts: int = 500
+    scaled: bool = True
     fluency: float = 0.2
     orders: int = 200
     every: int = 75
@@ -72,15 +74,18 @@ _PLAIN = {
     "fluency": 0.0,
 }
 ATTACKS = {
-    "DLG": Settings("squared", **_PLAIN),
-    "TAG": Settings("squared and absolute", **_PLAIN),
+    "DLG": Settings("squared", scaled=False, **_PLAIN),
+    "TAG": Settings("squared and absolute", scaled=False, **_PLAIN),
+    "DLG, scaled start": Settings("squared", **_PLAIN),
+    "TAG, scaled start": Settings("squared and absolute", **_PLAIN),
     "LAMP cos": Settings("cosine", fluency=0.2, lengths=1.0),
     "LAMP L1+L2": Settings("squared and absolute", fluency=60.0, lengths=25.0),
     "feature match": Settings("cosine", fluency=0.2, lengths=1.0, feature=1.0),
     "feature match, discrete": Settings("cosine", fluency=0.2, lengths=1.0, feature_orders=1.0),
     "feature match, both": Settings("cosine", fluency=0.2, lengths=1.0, feature=1.0, feature_orders=1.0),
 }
-"""Settings of the released code for BERT-base (LAMP 2022), and LAMP with the feature term of Li et al. 2023."""
+"""Settings of the released code for BERT-base (LAMP 2022), LAMP with the feature term of Li et al. 2023, and DLG and
+TAG from a start as long as LAMP's."""
 
 
 def distance(found: Sequence[torch.Tensor], shared: Sequence[torch.Tensor], settings: Settings) -> torch.Tensor:
@@ -187,15 +192,15 @@ class Matching:
     # --- phases -----------------------------------------------------------------------------------------------
 
     def start(self) -> torch.Tensor:
-        """The best of some normal draws, then the best of some orders of it, scaled to the vocabulary's norm."""
+        """The best of some normal draws, then the best of some orders of it, and its length if that is asked for."""
         shape, count = (*self.mask.shape, self.words.shape[1]), self.settings.starts
         draws = torch.randn((count, *shape), generator=self.generator, dtype=self.words.dtype).to(self.words)
-        if count == 1:
-            return draws[0]
-        best = draws[int(self.distances(draws).argmin())]
-        orders = torch.stack([best] + [self._shuffled(best) for _ in range(count)])
-        best = orders[int(self.distances(orders).argmin())]
-        return best / best.norm(dim=-1, keepdim=True) * self.norm
+        best = draws[0]
+        if count > 1:
+            best = draws[int(self.distances(draws).argmin())]
+            orders = torch.stack([best] + [self._shuffled(best) for _ in range(count)])
+            best = orders[int(self.distances(orders).argmin())]
+        return best / best.norm(dim=-1, keepdim=True) * self.norm if self.settings.scaled else best
 
     def distances(self, batches: torch.Tensor, weight: float = 0.0) -> torch.Tensor:
         """`distance` of each of some batches of embeddings, (n, B, longest, d), by gradients of single sentences.
