@@ -39,16 +39,18 @@ def bigram_fluency(docs: Sequence[Sequence[str]]) -> Callable[[list[str]], np.nd
     return lambda texts: np.array([nats(text) for text in texts])
 
 
-def causal_fluency(name: str = causal.CAUSAL, batch: int = 32) -> Callable[[list[str]], np.ndarray]:
+def causal_fluency(
+    name: str = causal.CAUSAL, batch: int = 32, *, precision: causal.Precision | None = None
+) -> Callable[[list[str]], np.ndarray]:
     """A causal language model's mean nats a token, by name; gpt2 is LAMP's.
 
     Args:
-        name: of `textsan.models.causal.load_causal`.
+        name, precision: of `textsan.models.causal.load_causal`.
         batch: texts at a time.
     """
     import torch
 
-    model, tokenizer = causal.load_causal(name), causal.load_causal_tokenizer(name)
+    model, tokenizer = causal.load_causal(name, precision=precision), causal.load_causal_tokenizer(name)
     start = tokenizer.bos_token_id if tokenizer.bos_token_id is not None else tokenizer.eos_token_id
 
     def nats(texts: list[str]) -> np.ndarray:

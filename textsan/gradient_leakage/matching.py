@@ -84,8 +84,8 @@ ATTACKS = {
     "feature match, discrete": Settings("cosine", fluency=0.2, lengths=1.0, feature_orders=1.0),
     "feature match, both": Settings("cosine", fluency=0.2, lengths=1.0, feature=1.0, feature_orders=1.0),
 }
-"""Settings of the released code for BERT-base (LAMP 2022), LAMP with the feature term of Li et al. 2023, and DLG and
-TAG from a start as long as LAMP's."""
+"""Settings of the released code for BERT-base (LAMP 2022), LAMP with the feature term of Li et al. 2023, and DLG
+and TAG from a start as long as LAMP's."""
 
 
 def distance(found: Sequence[torch.Tensor], shared: Sequence[torch.Tensor], settings: Settings) -> torch.Tensor:
@@ -192,7 +192,7 @@ class Matching:
     # --- phases -----------------------------------------------------------------------------------------------
 
     def start(self) -> torch.Tensor:
-        """The best of some normal draws, then the best of some orders of it, and its length if that is asked for."""
+        """The best of some normal draws, then the best of some orders of it; as long as words if it is to be."""
         shape, count = (*self.mask.shape, self.words.shape[1]), self.settings.starts
         draws = torch.randn((count, *shape), generator=self.generator, dtype=self.words.dtype).to(self.words)
         best = draws[0]
