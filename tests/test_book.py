@@ -616,6 +616,8 @@ def test_planted_change_is_found(project, change):
         ("[0.5009, 1]", "[0.501, 1]", True),
         ("numpy 2.4.6", "numpy 2.4.7", False),
         ("a  0.50\nbc  1.25", "a  0.50\nbc 1.25", True),
+        ("a\n--------\n0.50", "a\n---------\n0.50", True),  # a rule is as long as its column is wide
+        ("a -- b", "a - b", False),
         ("two words", "twowords", False),
         ("1.5", "1.5 more", False),
         ("1.5 2.5", "1.5", False),

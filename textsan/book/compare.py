@@ -26,6 +26,7 @@ FIGURE_DATA = "figure-data"  # the key in an output's metadata
 # Full-precision prints: the last of sixteen digits is rounding on any processor.
 _RELATIVE = Decimal("1e-12")
 _DECIMAL = r"[-+−]?(?:\d*\.\d+(?:[eE][-+]?\d+)?|\d+[eE][-+]?\d+)"
+_RULE = re.compile(r"--+")
 _ANY = rf"(?:{_DECIMAL}|[-+−]?\d+)"
 # No part of a word, of a version or of a longer number.
 _NUMBER = re.compile(rf"(?<![\w.])({_DECIMAL})(?!\.?\d)")
@@ -124,13 +125,17 @@ class _Piece(NamedTuple):
 
 
 def _pieces(text: str, pattern: re.Pattern) -> list[_Piece]:
-    """`text` cut at the numbers that `pattern` finds; white space beside a number is layout."""
+    """`text` cut at the numbers that `pattern` finds; white space and the rules of a table are layout."""
     pieces, start = [], 0
     for match in pattern.finditer(text):
-        words = " ".join(text[start : match.start()].split())
-        pieces.append(_Piece(words, match.groups(), slice(start, match.end())))
+        pieces.append(_Piece(_words(text[start : match.start()]), match.groups(), slice(start, match.end())))
         start = match.end()
-    return [*pieces, _Piece(" ".join(text[start:].split()), (), slice(start, len(text)))]
+    return [*pieces, _Piece(_words(text[start:]), (), slice(start, len(text)))]
+
+
+def _words(text: str) -> str:
+    """`text` with one blank between words, and rules, which are as long as a column is wide, of one length."""
+    return " ".join(_RULE.sub("--", text).split())
 
 
 def _decimal(text: str) -> Decimal:
