@@ -32,7 +32,7 @@ def test_an_undefended_gradient_is_read_whole(small):
     assert study.best_reading(small, DOCS, LABELS, None, 0) == DOCS
 
 
-def test_noise_as_large_as_the_gradient_leaves_nothing_to_read(small):
+def test_noise_thirty_times_the_gradient_leaves_nothing_to_read(small):
     read = study.best_reading(small, DOCS, LABELS, defences.noise(30.0), 0)
     right = [a == b for found, truth in zip(read, DOCS, strict=True) for a, b in zip(found, truth, strict=True)]
     assert len(right) == 8 and sum(right) <= 1
