@@ -217,6 +217,55 @@ def test_attacked_positions_hold_attacked_words(small):
     assert ATTACKS["language model"].load()(informed).counts > 0
 
 
+def kept_world(seed):
+    """Three words under attack and one that is kept, which they are released as, too."""
+    rng = np.random.default_rng(seed)
+    words = [*"abc", "the"]
+    model = MarkovModel.from_arrays(words, rng.dirichlet(np.ones(4)), rng.dirichlet(np.full(4, 0.7), 4))
+    return Channel.from_matrix(rng.dirichlet(np.ones(4), 4), words, words).keeping(["the"]), model
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_word_under_attack_can_be_released_as_a_kept_one(seed):
+    """Where such a word is asked about: enumeration, each question with the other kept words as they are."""
+    channel, model = kept_world(seed)
+    doc = ["the", "b", "the", "a", "the"]
+    attack = LanguageModelBayes(channel, model, beam=4**5, attacked="abc")
+    with np.errstate(divide="ignore"):
+        emission, start, step = channel.log_columns(doc), np.log(model.initial), np.log(model.transition())
+    found = table(attack, doc, channel.inputs)
+    for asked, released in enumerate(doc):
+        expected = np.zeros(4)
+        lists = [[3] if y == "the" else [0, 1, 2] for y in doc]
+        lists[asked] = [0, 1, 2]
+        for x in itertools.product(*lists):
+            language = start[x[0]] + sum(step[a, b] for a, b in itertools.pairwise(x))
+            expected[x[asked]] += np.exp(language + sum(emission[t, x[t]] for t in range(5)))
+        np.testing.assert_allclose(found[asked], expected / expected.sum(), atol=1e-9, err_msg=released)
+
+
+def test_a_question_tells_nothing_of_other_positions():
+    """What is said of a position does not depend on which others are asked about, with narrow beams either."""
+    channel, model = kept_world(5)
+    docs = [list(np.random.default_rng(n).choice(channel.outputs, 20)) for n in range(4)]
+    positions = [(d, i) for d in range(4) for i in range(20)]
+    attack = LanguageModelBayes(channel, model, beam=2, attacked="abc")
+    together = attack.posteriors(docs, positions, 4)
+    assert set(together.mode()) <= set("abc")
+    for at in range(0, 80, 7):
+        alone = attack.posteriors(docs, [positions[at]], 4)
+        assert alone.mapping(0) == pytest.approx(together.mapping(at), abs=1e-12)
+
+
+def test_a_rare_word_under_attack_is_listed_beside_a_frequent_one_that_is_not():
+    """The share of candidates that is listed is one of those under attack."""
+    channel = Channel.from_matrix([[0.999, 0.001], [0.4, 0.6]], ["the", "a"], ["the", "a"])
+    model = MarkovModel.from_arrays(["the", "a"], [0.5, 0.5], [[0.5, 0.5], [0.5, 0.5]])
+    prior = Prior(["the", "a"], [0.9, 0.1])
+    attack = LanguageModelBayes(channel, model, prior=prior, counts=1.0, mass=0.9, attacked=["a"])
+    assert attack.reconstruct([["the"]], [(0, 0)]) == ["a"]
+
+
 def test_who_counts_nothing_does_not_look_at_the_shadow_text(small):
     """Candidates too are listed without it: planted, the shadow text holds one word alone."""
     rng = np.random.default_rng(3)

@@ -5,7 +5,7 @@ import pytest
 import scipy
 
 from textsan import Channel, Knowledge
-from textsan.attacks import ATTACKS, MarkovBayes, Mixture
+from textsan.attacks import ATTACKS, LanguageModelBayes, MarkovBayes, Mixture
 from textsan.attacks import mixture as module
 from textsan.attacks.mixture import STATED, Factors, fit_weights
 from textsan.priors import MarkovModel, Prior
@@ -175,3 +175,20 @@ def test_it_reads_with_all_parts(default_data):
     attack = problem.attack("mixture", beam=2, sentences=4)
     assert set(attack.weights) == set(STATED) and "language_weight" in attack.details
     assert len(problem.guesses(attack)) == 8
+
+
+def test_the_language_model_speaks_where_a_kept_word_was_released():
+    """A word under attack can become a kept one: what its part says there is its own posterior, not the floor."""
+    channel, model = make_world(4)
+    channel, secret = channel.keeping(["w0"]), frozenset(WORDS[1:])
+    docs = [["w3", "w0", "w7", "w0"]]
+    language = LanguageModelBayes(channel, model, k=30, beam=30, attacked=secret)
+    prior = Prior(WORDS, np.full(30, 1 / 30))
+    attack = Mixture(channel, prior, language=language, k=30, attacked=secret)
+    found = attack.factors(docs, [(0, 1), (0, 3)])
+    scores = found.scores({"channel": 1.0, "frequencies": 1.0, "language": 1.0})
+    expected = language.posteriors(docs, [(0, 1), (0, 3)], 30)
+    for at in range(2):
+        mass = scipy.special.softmax(scores[at])
+        said = {WORDS[n]: p for n, p in zip(found.numbers[at], mass, strict=True) if n >= 0}
+        assert said == pytest.approx(expected.mapping(at), abs=1e-5) and len(said) > 5

@@ -114,11 +114,12 @@ def test_names_are_followed_to_where_they_are_defined(planted, start, wanted):
     assert sorted(found) == sorted(f"{planted}/{module}.py" for module in ["start", *wanted])
 
 
-@pytest.mark.parametrize("there", [True, False])
-def test_the_hardware_names_a_gpu_where_there_is_one(monkeypatch, there):
-    cuda = SimpleNamespace(is_available=lambda: there, get_device_name=lambda: "a GPU")
-    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(cuda=cuda))
-    assert provenance.hardware().endswith("cores, a GPU" if there else "cores")
+@pytest.mark.parametrize("tiles, gpu", [(False, False), (True, False), (False, True)])
+def test_the_hardware_says_what_models_are_computed_on(monkeypatch, tiles, gpu):
+    cuda = SimpleNamespace(is_available=lambda: gpu, get_device_name=lambda: "a GPU")
+    cpu = SimpleNamespace(_is_amx_tile_supported=lambda: tiles)
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(cuda=cuda, cpu=cpu))
+    assert provenance.hardware().endswith("cores" + ", bfloat16 tiles" * tiles + ", a GPU" * gpu)
 
 
 def test_code_that_is_in_no_file_is_never_the_same(monkeypatch):

@@ -5,6 +5,11 @@ Pr(y_t | x_t). A beam keeps the best prefixes at each position. A prefix that it
 one with the same last word is kept: it joins that one, as if the source remembered the last word only. So what is
 left is a graph, and forward and backward sums over it give Pr(x_t | y) of every position. This is exact with a
 beam as wide as all sentences; for a Markov chain, with one as wide as the candidates of a position.
+
+A released word that the mechanism keeps is taken for itself, or every "the" would split the beam among rare words
+that could have become it. The one exception is a position that is asked about: an attacker who is told which words
+are under attack knows that one of them stands there. A branch of the beam looks for it, and reads the next few
+words, so that no other position gains by the question.
 """
 
 from collections.abc import Collection, Sequence
@@ -26,6 +31,7 @@ TEMPERATURE, COUNTS = 0.7, 0.5
 """Weights of the language model and of the attacker's word frequencies, if any: stated, first tried on `nyt`."""
 
 _ROWS = 192  # prefixes that are read together
+_AHEAD = 4  # words after a kept one that a branch reads
 _REMEMBERED = 4096  # sentences whose posteriors are kept: those of one problem, for the next attack on it
 
 
@@ -41,7 +47,7 @@ class LanguageModelBayes(Attack):
         prior: word frequencies of the attacker's own text; None is all words alike.
         beam: prefixes that are kept a sentence.
         k: candidates a position, those of most Pr(y | x) Pr(x).
-        mass: candidates are listed up to this share of their sum.
+        mass: candidates are listed up to this share of their sum, those under attack and the others apart.
         temperature: exponent of the source, at least 0.
         counts: exponent of `prior`, at least 0.
         likelihood: exponent of the channel, at least 0; with 0 it only says which words are candidates.
@@ -84,6 +90,7 @@ class LanguageModelBayes(Attack):
         self.attacked = frozenset(channel.inputs if attacked is None else attacked)
         self._attackable = np.array([word in self.attacked for word in channel.inputs])
         self._listed: dict[str, _Candidates] = {}
+        self._asked: dict[str, _Candidates] = {}  # kept words alone: of the word that is asked about
         self._pieces = 0
 
     @classmethod
@@ -153,50 +160,75 @@ class LanguageModelBayes(Attack):
         Returns:
             for each position numbers of inputs, and their log-probabilities.
         """
-        wanted = sorted({d for d, _ in positions})
+        asked: dict[int, set[int]] = {}
+        for d, i in positions:
+            asked.setdefault(d, set()).add(i)
+        wanted, found = sorted(asked), {}
         parts = [(wanted[n], a, b) for n, a, b in windows([len(docs[d]) for d in wanted], WINDOW)]
         parts.sort(key=lambda part: part[2] - part[1])
         self._list({docs[d][i] for d, a, b in parts for i in range(a, b)})
-        found: dict[Position, tuple] = {}
-        sentences = [_Sentence([self._listed[y] for y in docs[d][a:b]], b == len(docs[d])) for d, a, b in parts]
-        keys = [(self.beam, self.temperature, *sentence.key()) for sentence in sentences]
-        memory, size = self.source.memory, max(1, _ROWS // self.beam)
-        new = [at for at, key in enumerate(keys) if key not in memory]
-        for start in range(0, len(new), size):
-            some = new[start : start + size]
-            memory |= zip([keys[at] for at in some], self._beams([sentences[at] for at in some]), strict=True)
-        for (d, a, _), sentence, key in zip(parts, sentences, keys, strict=True):
-            pieces, posteriors = memory[key]
+        sentences = [self._sentence(docs[d], a, b, asked[d]) for d, a, b in parts]
+        for (d, a, b), sentence, said in zip(parts, sentences, self._search(sentences), strict=True):
+            pieces, posteriors = said
             self._pieces += pieces
-            for t, (one, logs) in enumerate(zip(sentence.candidates, posteriors, strict=True)):
-                found[d, a + t] = one.numbers[one.attackable], logs[one.attackable]
+            for i in asked[d].intersection(range(a, b)):
+                one = sentence.asked.get(i - a, sentence.candidates[i - a])
+                found[d, i] = one.numbers[one.attackable], posteriors[i - a][one.attackable]
+        return [found[position] for position in positions]
+
+    def _sentence(self, doc: Sequence[str], a: int, b: int, asked: Collection[int]) -> "_Sentence":
+        kept = {i - a: self._asked[doc[i]] for i in range(a, b) if i in asked and doc[i] in self._asked}
+        return _Sentence([self._listed[y] for y in doc[a:b]], kept, b == len(doc))
+
+    def _search(self, sentences: list["_Sentence"]) -> list[tuple[int, list[np.ndarray]]]:
+        """What `_beams` says of each, or has said before; as many are read together as there are rows."""
+        keys = [(self.beam, self.temperature, *sentence.key()) for sentence in sentences]
+        memory, batches, rows = self.source.memory, [], _ROWS
+        for key, sentence in dict(zip(keys, sentences, strict=True)).items():
+            if key not in memory:
+                if rows >= _ROWS:
+                    batches.append({})
+                    rows = 0
+                batches[-1][key] = sentence
+                rows += self.beam * sentence.width()
+        for batch in batches:
+            memory |= zip(batch, self._beams(list(batch.values())), strict=True)
+        result = [memory[key] for key in keys]
         while len(memory) > _REMEMBERED:
             del memory[next(iter(memory))]
-        return [found[position] for position in positions]
+        return result
 
     def _list(self, tokens: Collection[str]) -> None:
         """The candidates of each released word that has none yet."""
         new = sorted(token for token in tokens if token not in self._listed)
-        hidden = [y for y in new if y in self.channel.output_index and y not in self.channel.kept]
-        candidates = {y: [] for y in hidden}
-        for group in (self._attackable, ~self._attackable):
-            if hidden and group.any():
-                numbers, joint = self.channel.best_inputs(
-                    np.where(group, self._log_prior, -np.inf), hidden, min(self.k, int(group.sum()))
-                )
-                for y, line, scores in zip(hidden, numbers, joint, strict=True):
-                    candidates[y] += [(n, s) for n, s in zip(line, scores, strict=True) if s > -np.inf]
+        hidden = [y for y in new if y in self.channel.output_index]
+        observed = self.channel.kept - self.attacked
+        attackable, others = (self._best(hidden, group) for group in (self._attackable, ~self._attackable))
         for y in new:
-            scored = sorted(candidates.get(y, ()), key=lambda pair: -pair[1])
+            mine = attackable.get(y, [])
+            if y in observed and mine:
+                self._asked[y] = self._candidates(y, mine)
+            scored = [] if y in self.channel.kept else mine + others.get(y, [])
             self._listed[y] = self._candidates(y, scored)
+
+    def _best(self, outputs: list[str], group: np.ndarray) -> dict[str, list[tuple[int, float]]]:
+        """For each released word the inputs of a group that explain it best, with log Pr(x, y), best first."""
+        if not outputs or not group.any():
+            return {}
+        log_prior = np.where(group, self._log_prior, -np.inf)
+        numbers, joint = self.channel.best_inputs(log_prior, outputs, min(self.k, int(group.sum())))
+        result = {}
+        for y, line, scores in zip(outputs, numbers, joint, strict=True):
+            line, scores = line[scores > -np.inf], scores[scores > -np.inf]
+            share = np.cumsum(scipy.special.softmax(scores)) if len(scores) else scores
+            enough = int(np.searchsorted(share, self.mass - 1e-12)) + 1
+            result[y] = list(zip(line[:enough], scores[:enough], strict=True))
+        return result
 
     def _candidates(self, y: str, scored: list[tuple[int, float]]) -> "_Candidates":
         if not scored:  # kept, or explained by nothing: its own original
             return _Candidates([y], np.array([-1]), np.zeros(1), np.zeros(1, dtype=bool))
-        numbers, joint = map(np.array, zip(*scored, strict=True))
-        share = np.cumsum(np.exp(joint - scipy.special.logsumexp(joint)))
-        enough = int(np.searchsorted(share, self.mass - 1e-12)) + 1
-        numbers, joint = numbers[:enough], joint[:enough]
+        numbers, joint = map(np.array, zip(*sorted(scored, key=lambda pair: -pair[1]), strict=True))
         frequencies = self._log_prior[numbers]
         logs = self.likelihood * (joint - frequencies) + self.counts * frequencies
         words = [self.channel.inputs[n] for n in numbers]
@@ -204,34 +236,44 @@ class LanguageModelBayes(Attack):
 
     def _beams(self, sentences: list["_Sentence"]) -> list[tuple[int, list[np.ndarray]]]:
         """For some sentences, read together: pieces that were read, and log posteriors of every position."""
-        graphs, pieces = [_Graph() for _ in sentences], [0] * len(sentences)
-        rows = np.arange(len(sentences))  # of the prefixes of all live sentences, sentence by sentence
-        prefixes, owners = self.source.begin(len(sentences)), rows
-        for t in range(max(len(sentence.candidates) for sentence in sentences)):
-            live = [s for s, sentence in enumerate(sentences) if t < len(sentence.candidates)]
+        runs = [run for n, sentence in enumerate(sentences) for run in sentence.runs(n)]
+        runs.sort(key=lambda run: run.branch)  # so that the run of a sentence has its number
+        graphs, pieces = [_Graph() for _ in runs], [0] * len(sentences)
+        owners = np.arange(len(sentences))  # of each prefix the number of its run
+        prefixes = self.source.begin(len(sentences))
+        for t in range(max(run.stop for run in runs)):
+            live = [r for r, run in enumerate(runs) if run.start <= t < run.stop]
             chosen, words, next_owners = [], [], []
-            for s in live:
-                mine, candidates = np.flatnonzero(owners == s), sentences[s].candidates[t]
+            for r in live:
+                s, owner = runs[r].sentence, r
+                if runs[r].branches_at(t):
+                    owner, graphs[r] = s, graphs[s].branch()
+                mine, candidates = np.flatnonzero(owners == owner), sentences[s].at(t, runs[r])
                 logs = self.temperature * self.source.log_first(prefixes, mine, candidates.words)
-                parents, columns = graphs[s].grow(logs + candidates.logs, self.beam)
+                parents, columns = graphs[r].grow(logs + candidates.logs, self.beam)
                 chosen += mine[parents].tolist()
                 words += (kept := [candidates.words[c] for c in columns])
                 pieces[s] += sum(map(len, self.source.pieces(kept)))
-                next_owners += [s] * len(parents)
+                next_owners += [r] * len(parents)
             prefixes, exact = self.source.advance(prefixes, chosen, words)
             owners, scores = np.array(next_owners), self.temperature * exact
             done = np.zeros(len(owners), dtype=bool)
-            for s in live:
-                mine = np.flatnonzero(owners == s)
-                graphs[s].settle(scores[mine], sentences[s].candidates[t].logs)
-                if t == len(sentences[s].candidates) - 1:
-                    end = self.source.log_stop if sentences[s].stops else self.source.log_end
-                    graphs[s].finish(self.temperature * end(prefixes)[mine])
+            for r in live:
+                mine, run = np.flatnonzero(owners == r), runs[r]
+                sentence = sentences[run.sentence]
+                graphs[r].settle(scores[mine], sentence.at(t, run).logs)
+                if t == run.stop - 1:
+                    over = sentence.stops and run.stop == len(sentence.candidates)
+                    end = self.source.log_stop if over else self.source.log_end
+                    graphs[r].finish(self.temperature * end(prefixes)[mine])
                     done[mine] = True
             if done.any() and not done.all():
                 prefixes = self.source.select(prefixes, np.flatnonzero(~done))
                 owners = owners[~done]
-        return [(read, graph.posteriors()) for read, graph in zip(pieces, graphs, strict=True)]
+        posteriors = [graph.posteriors() for graph in graphs]
+        for run, one in zip(runs[len(sentences) :], posteriors[len(sentences) :], strict=True):
+            posteriors[run.sentence][run.start] = one[0]
+        return list(zip(pieces, posteriors[: len(sentences)], strict=True))
 
 
 class _Candidates(NamedTuple):
@@ -255,15 +297,44 @@ class _Sentence(NamedTuple):
 
     Attributes:
         candidates: of each position.
+        asked: of those that are asked about and were released as a kept word, by place: what was under attack.
         stops: whether it ends where they do.
     """
 
     candidates: list[_Candidates]
+    asked: dict[int, _Candidates]
     stops: bool
 
     def key(self) -> tuple:
         """Equal for sentences that have the same posterior."""
-        return (self.stops, *((*one.words, one.logs.tobytes()) for one in self.candidates))
+        listed = [*enumerate(self.candidates), *self.asked.items()]
+        return (self.stops, *((t, *one.words, one.logs.tobytes()) for t, one in listed))
+
+    def at(self, t: int, run: "_Run") -> _Candidates:
+        """Candidates of a position as a run of this sentence sees it."""
+        return self.asked[t] if run.branches_at(t) else self.candidates[t]
+
+    def runs(self, number: int) -> list["_Run"]:
+        """The beam over the whole sentence, and its branches."""
+        n = len(self.candidates)
+        branches = [_Run(number, t, min(n, t + 1 + _AHEAD), True) for t in self.asked]
+        return [_Run(number, 0, n, False), *branches]
+
+    def width(self) -> int:
+        """How many beams there are at once, at most."""
+        return 1 + max((sum(t <= u <= t + _AHEAD for t in self.asked) for u in self.asked), default=0)
+
+
+class _Run(NamedTuple):
+    """A beam over positions `start` to `stop` of a sentence; a branch of another one, or not."""
+
+    sentence: int
+    start: int
+    stop: int
+    branch: bool
+
+    def branches_at(self, t: int) -> bool:
+        return self.branch and t == self.start
 
 
 class _Graph:
@@ -272,6 +343,12 @@ class _Graph:
     def __init__(self):
         self._weights = np.zeros(1)  # of the nodes, log
         self._steps: list[tuple] = []
+
+    def branch(self) -> "_Graph":
+        """One that goes on from the same prefixes."""
+        graph = _Graph()
+        graph._weights = self._weights
+        return graph
 
     def grow(self, logs: np.ndarray, beam: int) -> tuple[np.ndarray, np.ndarray]:
         """Keeps continuations: the best one of every last word, likeliest words first, then the best of the rest.

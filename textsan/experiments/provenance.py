@@ -37,14 +37,17 @@ Code = dict[str, str]  # fingerprints by path
 
 
 def hardware() -> str:
-    """The processor, its cores, and the GPU that models run on, where there is one and torch has been used.
+    """The processor, its cores, and, where torch has been used, the bfloat16 tiles or the GPU that models run on.
+
+    See `textsan.models.encoders.has_half_precision` for what is done where these are.
 
     >>> hardware().split(", ")[1].endswith("cores")
     True
     """
     torch = sys.modules.get("torch")  # not loaded for this line alone: it takes a second
+    tiles = ["bfloat16 tiles"] if torch and torch.cpu._is_amx_tile_supported() else []
     gpus = [torch.cuda.get_device_name()] if torch and torch.cuda.is_available() else []
-    return ", ".join([platform.machine(), f"{joblib.cpu_count()} cores", *gpus])
+    return ", ".join([platform.machine(), f"{joblib.cpu_count()} cores", *tiles, *gpus])
 
 
 def code_of(cell: Mapping) -> Code:
