@@ -1,0 +1,65 @@
+"""The language model read in float32 and in bfloat16: the same words, their success, and the seconds it takes.
+
+    TEXTSAN_DATA=FOLDER python benchmarks/precision.py [--private 100] [--out data/results/precision.csv]
+
+Meant for a processor with tiles for bfloat16, see `textsan.models.encoders.has_half_precision`; without them
+products in bfloat16 are slower than in float32. Each mixture is made anew, weights included; its seconds leave out
+what the language model alone had read before.
+"""
+
+import argparse
+import os
+import platform
+import time
+from dataclasses import replace
+from importlib.metadata import version
+from pathlib import Path
+
+import pandas as pd
+import torch
+import yaml
+
+from textsan.evaluation import bootstrap_rate, paired_difference
+from textsan.experiments.problems import prepare
+from textsan.experiments.provenance import hardware
+from textsan.priors import LanguageModel
+
+CELL = {"dataset": "rt", "n_shadow": 1000, "seed": 0, "mechanism": "custext+", "epsilon": 4.0, "k": 20}
+
+
+def rows(n_private):
+    problem = prepare(n_private=n_private, n_positions=None, **CELL)
+    knows, truths, groups = problem.knowledge, problem.truth.words, problem.sentences
+    first = {}
+    for precision in ("float32", "bfloat16"):
+        resources = knows.resources | {"language model": LanguageModel.named(precision=precision)}
+        informed = replace(problem, knowledge=replace(knows, resources=resources))
+        for name in ("language model", "mixture"):
+            start = time.perf_counter()
+            guess = informed.guesses(name)
+            seconds = time.perf_counter() - start
+            row = {"attack": name, "precision": precision, "n": len(truths), "seconds": round(seconds, 1)}
+            rate = bootstrap_rate(guess, truths, groups, seed=CELL["seed"])
+            over = paired_difference(guess, first.setdefault(name, guess), truths, groups, seed=CELL["seed"])
+            row |= dict(zip(("asr", "low", "high"), rate, strict=True))
+            yield row | dict(zip(("over_asr", "over_low", "over_high"), over, strict=True))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--private", type=int, default=100, help="sentences that are attacked")
+    parser.add_argument("--out", type=Path, default=Path("data/results/precision.csv"))
+    arguments = parser.parse_args()
+    pd.DataFrame(rows(arguments.private)).to_csv(arguments.out, index=False, lineterminator="\n")
+    made = {
+        "command": f"TEXTSAN_DATA=FOLDER python benchmarks/precision.py --private {arguments.private}",
+        "problem": CELL,
+        "hardware": f"{hardware()}; {torch.get_num_threads()} threads of {os.cpu_count()}",
+        "versions": {name: version(name) for name in ("textsan", "numpy", "torch", "transformers")}
+        | {"python": platform.python_version()},
+    }
+    arguments.out.with_suffix(".yml").write_text(yaml.safe_dump(made, sort_keys=False), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
