@@ -72,6 +72,14 @@ def test_the_row_of_no_defence_and_of_sanitized_text(little):
         assert 0.5 <= row["majority"] <= 1 and row["words"] == plain["words"] > 0
 
 
+def test_without_a_gradient_the_most_frequent_public_word_is_said(monkeypatch):
+    docs = [["the", "plot", "is", "the", "plot"], ["a", "the", "b"]]
+    monkeypatch.setattr(study, "training_records", lambda dataset, seed: None)
+    monkeypatch.setattr(study, "_attacked", lambda records, *drawn: (docs, LABELS))
+    monkeypatch.setattr(study, "_public_counts", lambda: study.Counter({"the": 5, "plot": 2}))
+    assert study.blind_reading(dataset="rt", attacked=2, longest=8, seed=0).value == 3 / 8
+
+
 def test_an_unknown_defence_is_one_line(little):
     with pytest.raises(ValueError, match="defence: 'prayer'.*DP-SGD"):
         little("prayer", 1.0)

@@ -5,11 +5,12 @@ through the same defence. Sanitized training text stands beside the defences of 
 exactly, is the sanitized text, and a guess at each word is made from that.
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from textsan.attacks import ContextFreeBayes
-from textsan.evaluation import bootstrap_rate, hit_rate
+from textsan.evaluation import Estimate, bootstrap_rate, hit_rate
 from textsan.experiments.gradients import PUBLIC, training_records
 from textsan.experiments.vectors import columns
 from textsan.gradient_leakage import cases, defences, spans, victims
@@ -57,10 +58,8 @@ def gradient_defences(
     """
     checks.choice("defence", defence, ("none", *GRADIENTS, *SANITIZERS))
     records, victim = training_records(dataset, seed), victims.load_victim(seed=seed)
-    drawn = cases.batches(records, 1, attacked, seed=seed, longest=longest)
-    texts, labels = [text for (text,), _ in drawn], [label for _, label in drawn]
+    docs, labels = _attacked(records, attacked, longest, seed)
     change, mechanism = GRADIENTS[defence](size) if defence in GRADIENTS else None, None
-    docs = [replace(records[0], text=text).tokens for text in texts]
     sent = docs
     if defence in SANITIZERS:
         words = load_embeddings().frequent(vocabulary)
@@ -85,6 +84,17 @@ def gradient_defences(
     for name, rate in right.items():
         row |= columns(rate, f"{name}_")
     return [row]
+
+
+def blind_reading(*, dataset: str, attacked: int, longest: int, seed: int) -> Estimate:
+    """Success at the words of that study of somebody who has no gradient: the most frequent public word each time.
+
+    Args:
+        dataset, attacked, longest, seed: as for `gradient_defences`.
+    """
+    docs, _ = _attacked(training_records(dataset, seed), attacked, longest, seed)
+    [(most, _)] = _public_counts().most_common(1)
+    return bootstrap_rate(*_aligned([[most] * len(doc) for doc in docs], docs), seed=seed)
 
 
 def best_reading(
@@ -127,14 +137,23 @@ def _words(encoder: str, doc: Sequence[str], pieces: list[int]) -> list[str]:
 
 def _originals(mechanism: Mechanism, read: Sequence[Sequence[str]]) -> list[list[str]]:
     """The likeliest original of each word that was read, by the channel and the words of public text."""
-    counts = count_words(record.tokens for name in PUBLIC for record in load_dataset(name))
-    attack = ContextFreeBayes(mechanism.channel, counts)
+    attack = ContextFreeBayes(mechanism.channel, _public_counts())
     known = mechanism.channel.output_index
     places = [(d, i) for d, doc in enumerate(read) for i, word in enumerate(doc) if word in known]
     guesses = [list(doc) for doc in read]
     for (d, i), word in zip(places, attack.reconstruct(read, places), strict=True):
         guesses[d][i] = word
     return guesses
+
+
+def _public_counts() -> Counter:
+    return count_words(record.tokens for name in PUBLIC for record in load_dataset(name))
+
+
+def _attacked(records, number: int, longest: int, seed: int) -> tuple[list[list[str]], list[list[int]]]:
+    """Words and labels of the sentences that are attacked, one a batch."""
+    drawn = cases.batches(records, 1, number, seed=seed, longest=longest)
+    return [replace(records[0], text=text).tokens for (text,), _ in drawn], [label for _, label in drawn]
 
 
 def _aligned(found: Sequence[Sequence[str]], truth: Sequence[Sequence[str]]) -> tuple[list, list, list]:
