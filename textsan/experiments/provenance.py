@@ -33,11 +33,13 @@ _ROOTS = (("textsan.experiments.problems", "prepare"), ("textsan.evaluation", EV
 # Tables that name every constructor: a cell uses one entry of each, and starts from that.
 _TABLES = {"MECHANISMS", "ATTACKS", "TASKS"}
 
+_CPUINFO = Path("/proc/cpuinfo")  # of Linux: what torch would say, without the second that it takes to load
+
 Code = dict[str, str]  # fingerprints by path
 
 
 def hardware() -> str:
-    """The processor, its cores, and, where torch has been used, the bfloat16 tiles or the GPU that models run on.
+    """The processor, its cores and bfloat16 tiles, and the GPU that models run on, where torch has been used.
 
     See `textsan.models.encoders.has_half_precision` for what is done where these are.
 
@@ -45,7 +47,7 @@ def hardware() -> str:
     True
     """
     torch = sys.modules.get("torch")  # not loaded for this line alone: it takes a second
-    tiles = ["bfloat16 tiles"] if torch and torch.cpu._is_amx_tile_supported() else []
+    tiles = ["bfloat16 tiles"] if _CPUINFO.is_file() and "amx_bf16" in _CPUINFO.read_text() else []
     gpus = [torch.cuda.get_device_name()] if torch and torch.cuda.is_available() else []
     return ", ".join([platform.machine(), f"{joblib.cpu_count()} cores", *tiles, *gpus])
 
