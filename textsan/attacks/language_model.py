@@ -201,9 +201,9 @@ class LanguageModelBayes(Attack):
     def _list(self, tokens: Collection[str]) -> None:
         """The candidates of each released word that has none yet."""
         new = sorted(token for token in tokens if token not in self._listed)
-        hidden = [y for y in new if y in self.channel.output_index]
+        outputs = [y for y in new if y in self.channel.output_index]
         observed = self.channel.kept - self.attacked
-        attackable, others = (self._best(hidden, group) for group in (self._attackable, ~self._attackable))
+        attackable, others = (self._best(outputs, group) for group in (self._attackable, ~self._attackable))
         for y in new:
             mine = attackable.get(y, [])
             if y in observed and mine:
