@@ -27,6 +27,7 @@ import transformers  # noqa: F401  (asks for a torchvision, and has to before th
 import yaml
 
 from textsan.gradient_leakage import cases, matching, scores, victims
+from textsan.gradient_leakage.factors import Factors
 from textsan.gradient_leakage.matching import ATTACKS, Matching
 from textsan.text.corpora import load_dataset
 
@@ -98,8 +99,8 @@ class Peer:
     def ratio_as_one(self, x):
         """The same where ours is given all tensors as one vector."""
         found = self.objective._grad_fn(self.models[0], x, self.labels)[0]
-        one, two = ([torch.cat([part.flatten() for part in parts])] for parts in (found, self.sent))
-        mine = matching.distance(one, two, self.ours.settings)
+        one, two = (torch.cat([part.flatten() for part in parts]) for parts in (found, self.sent))
+        mine = matching.distance([Factors(one[None, None, None])], [two[None]], self.ours.settings)
         return float(self.objective.gradient_based_loss(found, self.sent) / mine)
 
     def read(self, x):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from textsan.gradient_leakage import cases, defences, fluency, matching, scores, victims
+from textsan.gradient_leakage import cases, defences, factors, fluency, matching, scores, victims
 
 TEXTS, LABELS = ["a good film", "not so very good"], [1, 0]
 
@@ -105,6 +105,50 @@ def test_rouge_leaves_special_pieces_out_and_the_printed_one_does_not(case):
 def test_bigrams_prefer_the_order_that_was_read():
     score = fluency.bigram_fluency([["the", "plot", "is", "thin"]] * 5)
     assert score(["the plot is thin"])[0] < score(["thin the is plot"])[0]
+
+
+def test_factors_are_the_gradient(case):
+    """Of the batch against autograd, of each sentence against opacus: written out, squared and multiplied."""
+    victim, shared = case.shared.victim, case.shared.gradient
+    words, labels = victim.words.detach()[case.ids], case.shared.labels
+    each, features = factors.sentence_factors(victim, words, case.mask, labels)
+    assert torch.allclose(features, case.features, atol=1e-6)
+    single = cases.sentence_gradients(victim, words, case.mask, labels)
+    batch = factors.joined([{name: one[row : row + 1] for name, one in each.items()} for row in range(2)])
+    assert set(each) == set(batch) == set(shared)
+    for name, one in shared.items():
+        other = torch.randn(one.shape, generator=torch.Generator().manual_seed(0))
+        for found, written in ((batch[name], one[None]), (each[name], single[name])):
+            flat = written.flatten(1)
+            assert torch.allclose(found.dense(), written, atol=1e-6)
+            assert torch.allclose(found.squared(), flat.pow(2).sum(1), rtol=1e-3, atol=1e-10)
+            assert torch.allclose(found.dot(other), flat @ other.flatten(), atol=1e-4)
+
+
+def test_the_slope_of_the_distance_is_that_of_written_out_gradients(case):
+    """What descent follows, for each kind of distance, against autograd through the gradients themselves."""
+    victim, labels = case.shared.victim, case.shared.labels
+    x = victim.words.detach()[case.ids] + 0.05 * torch.randn(
+        *case.ids.shape, 64, generator=torch.Generator().manual_seed(3)
+    )
+    for name in ("LAMP cos", "DLG", "TAG"):
+        one = matching.Matching(case.shared, matching.ATTACKS[name])
+        x = x.detach().requires_grad_(True)
+        mine = torch.autograd.grad(one.distance(x, differentiable=True), x)[0]
+        parameters, total = dict(victim.named_parameters()), 0.0
+        names = [part for stack in one.stacks for part in stack]
+        batch_loss = victims.loss(victim, one.embedded(x), case.mask, labels)
+        found = torch.autograd.grad(batch_loss, [parameters[part] for part in names], create_graph=True)
+        for part, a in zip(names, found, strict=True):
+            b = case.shared.gradient[part]
+            if name == "LAMP cos":
+                total = total + (1 - torch.nn.functional.cosine_similarity(a.flatten(), b.flatten(), 0)) / len(
+                    names
+                )
+            else:
+                total = total + ((a - b) ** 2).sum() + (name == "TAG") * 0.01 * (a - b).abs().sum()
+        theirs = torch.autograd.grad(total, x)[0]
+        assert torch.allclose(mine, theirs, rtol=1e-2, atol=1e-4 * float(theirs.abs().max()))
 
 
 def test_gradients_of_sentences_average_to_the_batch(case):

@@ -14,11 +14,12 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from textsan.gradient_leakage.cases import Shared, sentence_gradients
+from textsan.gradient_leakage.cases import Shared
+from textsan.gradient_leakage.factors import Factors, joined, sentence_factors, stacked
 from textsan.models.encoders import pick_device
 from textsan.text import checks
 
-_NUMBERS = {"cpu": 5e7, "cuda": 2e8}  # of the gradients that are held at once, by kind of device
+_PLACES = {"cpu": 1000, "cuda": 20_000}  # tokens whose gradients are computed at once, by kind of device
 
 
 @dataclass(frozen=True)
@@ -88,21 +89,32 @@ ATTACKS = {
 and TAG from a start as long as LAMP's."""
 
 
-def distance(found: Sequence[torch.Tensor], shared: Sequence[torch.Tensor], settings: Settings) -> torch.Tensor:
-    """Distance between two gradients, a tensor a parameter; or of each of n, stacked, from a shared one.
+def distance(found: Sequence[Factors], shared: Sequence[torch.Tensor], settings: Settings) -> torch.Tensor:
+    """Distance of the gradient of each of n batches from a shared one, (n,).
 
-    >>> one = [torch.tensor([3.0, 4.0])]
-    >>> float(distance(one, one, Settings("squared"))), float(distance(one, [-one[0]], Settings("cosine")))
-    (0.0, 2.0)
+    Args:
+        found: in factors, stacked for the parameters of each shape.
+        shared: written out, stacked in the same way.
+        settings: which distance.
+
+    >>> one, twice = torch.tensor([[3.0, 4.0]]), torch.tensor([[[[6.0, 8.0]]]])
+    >>> [distance([Factors(twice)], [one], Settings(name)).tolist() for name in ("squared", "cosine")]
+    [[25.0], [0.0]]
     """
-    pairs = [(a.flatten(a.ndim - b.ndim), b.flatten()) for a, b in zip(found, shared, strict=True)]
+    pairs = list(zip(found, shared, strict=True))
     if settings.distance == "cosine":
-        terms = [1 - (a * b).sum(-1) / (a.norm(dim=-1) * b.norm()).clamp(min=1e-30) for a, b in pairs]
-        return sum(terms) / len(terms)
-    squares = sum(((a - b) ** 2).sum(-1) for a, b in pairs)
+        total = sum((1 - _cosine(a, b)).sum(0) for a, b in pairs)
+        return total / sum(map(len, shared))
+    differences = [a.dense() - b.unsqueeze(1) for a, b in pairs]
+    squares = sum(one.pow(2).transpose(0, 1).flatten(1).sum(1) for one in differences)
     if settings.distance == "squared":
         return squares
-    return squares + settings.absolute * sum((a - b).abs().sum(-1) for a, b in pairs)
+    return squares + settings.absolute * sum(one.abs().transpose(0, 1).flatten(1).sum(1) for one in differences)
+
+
+def _cosine(found: Factors, shared: torch.Tensor) -> torch.Tensor:
+    norms = found.squared().clamp(min=1e-30).sqrt() * shared.flatten(1).norm(dim=1)[:, None]
+    return found.dot(shared) / norms
 
 
 @dataclass(frozen=True)
@@ -146,10 +158,13 @@ class Matching:
         self.shared, self.victim, self.settings, self.fluency = shared, shared.victim, settings, fluency
         # The gradient of a key's bias is zero, and what is sent of it rounding: its cosine would be chance.
         largest = max(float(one.norm()) for one in shared.gradient.values())
-        self.names = [name for name, one in shared.gradient.items() if one.norm() > 1e-6 * largest]
-        parameters = dict(self.victim.named_parameters())
-        self.parameters = [parameters[name] for name in self.names]
-        self.target = [shared.gradient[name] for name in self.names]
+        # Parameters of one shape that read as many tokens are one stack: fewer and larger operations.
+        stacks: dict[tuple, list[str]] = {}
+        for name, one in shared.gradient.items():
+            if one.norm() > 1e-6 * largest:
+                stacks.setdefault((name.partition(".")[0], one.shape), []).append(name)
+        self.stacks = list(stacks.values())
+        self.target = [torch.stack([shared.gradient[name] for name in names]) for names in self.stacks]
         self.features = None if features is None else features.to(device)
         self.generator = torch.Generator().manual_seed(checks.whole("seed", seed))
         self.mask, special = shared.mask, self.victim.special
@@ -173,15 +188,20 @@ class Matching:
 
     def distance(self, x: torch.Tensor, differentiable: bool = False, weight: float = 0.0) -> torch.Tensor:
         """Distance of the gradient of embeddings from the shared one, plus `weight` times the feature term."""
-        with torch.enable_grad():
-            features = self.victim.features(self.embedded(x), self.mask)
-            batch_loss = F.cross_entropy(self.victim.logits(features), self.shared.labels)
-            found = torch.autograd.grad(batch_loss, self.parameters, create_graph=differentiable)
-        total = distance(found, self.target, self.settings)
+        each, features = sentence_factors(
+            self.victim, self.embedded(x), self.mask, self.shared.labels, differentiable=differentiable
+        )
+        rows = [{name: one[row : row + 1] for name, one in each.items()} for row in range(len(x))]
+        total = self._distance(rows)[0]
         if weight:
             kept = self.features.shape[1]
             total = total + weight * (1 - F.cosine_similarity(features[:, :kept], self.features)).mean()
         return total
+
+    def _distance(self, rows: list[dict[str, Factors]]) -> torch.Tensor:
+        found = joined(rows)
+        parts = [stacked([found[name] for name in names]) for names in self.stacks]
+        return distance(parts, self.target, self.settings)
 
     def read(self, x: torch.Tensor) -> list[list[int]]:
         """Each embedding as the piece of largest cosine, cut to the known lengths."""
@@ -203,35 +223,32 @@ class Matching:
         return best / best.norm(dim=-1, keepdim=True) * self.norm if self.settings.scaled else best
 
     def distances(self, batches: torch.Tensor, weight: float = 0.0) -> torch.Tensor:
-        """`distance` of each of some batches of embeddings, (n, B, longest, d), by gradients of single sentences.
+        """`distance` of each of some batches of embeddings, (n, B, longest, d).
 
         A batch's gradient is the mean of its sentences'; a sentence that all batches share is computed once.
         """
-        n, B = batches.shape[:2]
-        parts, first = [], [self._each(batches[:1, row], row) for row in range(B)]
-        size = max(1, int(_NUMBERS[self.words.device.type] / sum(one.numel() for one in self.target)))
-        for at in range(0, n, size):
-            some = batches[at : at + size]
-            total = [0.0] * len(self.names)
-            for row in range(B):
-                same = torch.equal(some[:, row], batches[:1, row].expand_as(some[:, row]))
-                each = first[row] if same else self._each(some[:, row], row)
-                total = [one + each[name] / B for one, name in zip(total, self.names, strict=True)]
-            parts.append(distance(total, self.target, self.settings).expand(len(some)))
-        found = torch.cat(parts)
-        if weight:
-            kept = self.features.shape[1]
-            with torch.no_grad():
-                features = self.victim.features(self.embedded(batches).flatten(0, 1), self.mask.repeat(n, 1))
-            cosine = F.cosine_similarity(features[:, :kept], self.features.repeat(n, 1))
-            found = found + weight * (1 - cosine.unflatten(0, (n, B))).mean(1)
-        return found
+        size = max(1, _PLACES[self.words.device.type] // self.mask.numel())
+        return torch.cat([self._distances(some, weight) for some in batches.split(size)])
 
-    def _each(self, sentences: torch.Tensor, row: int) -> dict[str, torch.Tensor]:
-        """Gradients of some embeddings in the place of one sentence, one by one."""
+    @torch.no_grad()
+    def _distances(self, batches: torch.Tensor, weight: float) -> torch.Tensor:
+        rows, terms = [], torch.zeros(len(batches)).to(batches)
+        for row in range(batches.shape[1]):
+            some = batches[:, row]
+            if torch.equal(some, some[:1].expand_as(some)):
+                some = some[:1]
+            each, features = self._each(some, row)
+            rows.append(each)
+            if weight:
+                near = F.cosine_similarity(features[:, : self.features.shape[1]], self.features[row])
+                terms = terms + weight * (1 - near) / batches.shape[1]
+        return self._distance(rows) + terms
+
+    def _each(self, sentences: torch.Tensor, row: int) -> tuple[dict[str, Factors], torch.Tensor]:
+        """Gradients and features of some embeddings in the place of one sentence, one by one."""
         fixed = torch.where(self.free[row][:, None], sentences, self.words[self.fixed[row]])
         mask, labels = self.mask[row].expand(len(fixed), -1), self.shared.labels[row].expand(len(fixed))
-        return sentence_gradients(self.victim, fixed, mask, labels)
+        return sentence_factors(self.victim, fixed, mask, labels)
 
     def run(self) -> Outcome:
         """The whole attack."""
