@@ -151,5 +151,4 @@ def _of_layer(name: str, module: nn.Module, given: torch.Tensor, slope: torch.Te
         normed = F.layer_norm(given, module.normalized_shape, eps=module.eps)
         return {f"{name}.weight": Factors(slope * normed), f"{name}.bias": Factors(slope)}
     # Every piece is of type 0: the gradient of row 0 is the sum of the slopes, that of the others zero.
-    rows = F.one_hot(torch.zeros(slope.shape[:2], dtype=torch.long, device=slope.device), len(module.weight))
-    return {f"{name}.weight": Factors(rows.to(slope), slope)}
+    return {f"{name}.weight": Factors(F.pad(torch.ones_like(slope[..., :1]), (0, len(module.weight) - 1)), slope)}
