@@ -113,6 +113,8 @@ def test_factors_are_the_gradient(case):
     words, labels = victim.words.detach()[case.ids], case.shared.labels
     each, features = factors.sentence_factors(victim, words, case.mask, labels)
     assert torch.allclose(features, case.features, atol=1e-6)
+    sides = [side for one in each.values() for side in (one.slopes, one.inputs) if side is not None]
+    assert not any(side.requires_grad for side in (features, *sides))
     single = cases.sentence_gradients(victim, words, case.mask, labels)
     batch = factors.joined([{name: one[row : row + 1] for name, one in each.items()} for row in range(2)])
     assert set(each) == set(batch) == set(shared)

@@ -135,11 +135,11 @@ def sentence_factors(
             slopes = torch.autograd.grad(total, said, create_graph=differentiable)
             found = {}
             for (name, (module, given, _)), slope in zip(seen.items(), slopes, strict=True):
-                found |= _of_layer(name, module, given, slope)
+                found |= _of_layer(name, module, given if differentiable else given.detach(), slope)
     finally:
         for hook in hooks:
             hook.remove()
-    return found, features
+    return found, features if differentiable else features.detach()
 
 
 def _of_layer(name: str, module: nn.Module, given: torch.Tensor, slope: torch.Tensor) -> dict[str, Factors]:
