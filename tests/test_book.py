@@ -809,12 +809,29 @@ def test_one_point_of_very_many_is_seen_in_few_lines():
     assert compare.differences(shown({}, points(0)), shown({}, points(0.2)))
 
 
-def test_estimates_of_a_trained_figure_are_compared_by_interval():
-    stored, near, far = (drawing([value, 0.5, 0.6]) for value in (0.2, 0.25, 0.5))
-    bars = [[line for line in lines if "error bars" in line] for lines in (stored, near, far)]
-    notebooks = [shown({}, lines, tags=["trained"]) for lines in bars]
-    assert compare.differences(notebooks[0], notebooks[1]) == []
-    assert compare.differences(notebooks[0], notebooks[2])
+@pytest.mark.parametrize("ways", [("yerr",), ("xerr",), ("xerr", "yerr")])
+def test_estimates_of_a_trained_figure_are_compared_by_interval(ways):
+    """Those that moved within their intervals, and the limits that moved with them."""
+
+    def figure(x=0.6, y=0.2):
+        bars = {way: [[0.1, 0.2], [0.1, 0.2]] for way in ways}
+        return drawn_by(lambda ax: ax.errorbar([x, 0.9], [y, 0.5], fmt="o", label="measured", **bars))
+
+    def same(lines):
+        return not compare.differences(shown({}, figure(), tags=["trained"]), shown({}, lines, tags=["trained"]))
+
+    assert same(figure()) and compare.differences(shown({}, figure()), shown({}, figure(x=0.55, y=0.25)))
+    for name, near, far in (("x", 0.55, 0.4), ("y", 0.25, 0.5)):
+        assert same(figure(**{name: near})) == (f"{name}err" in ways)
+        assert not same(figure(**{name: far}))
+
+
+def test_limits_of_an_axis_are_data_only_where_they_were_chosen():
+    for choose in (lambda ax: ax.set_xlim(0, 2), lambda ax: ax.set_ylim(0, 2), lambda ax: ax.invert_yaxis()):
+        assert drawn_by(choose) != drawn_by(lambda ax: None)
+    assert drawn_by(lambda ax: ax.set_xlim(0, 2)) != drawn_by(lambda ax: ax.set_xlim(0, 3))
+    axes = [line for line in drawn_by(lambda ax: ax.plot([0, 1])) if line.startswith("axes")]
+    assert axes == ["axes '' x '' linear automatic y '' linear automatic"]
 
 
 def test_pictures_without_data_are_compared_by_pixels():

@@ -45,6 +45,13 @@ def test_interval_that_misses_its_value_is_drawn(ax):
     assert ax.get_legend_handles_labels()[1] == []
 
 
+def test_measured_abscissae_have_their_intervals_too(ax):
+    drawn = plotting.points(ax, [(0.7, 0.6, 0.75), (0.5, 0.4, 0.6)], [(0.2, 0.1, 0.3), (0.1, 0.1, 0.4)], series=0)
+    across, along = (bar.get_segments() for bar in drawn.lines[2])
+    assert drawn.lines[0].get_xydata().tolist() == [[0.7, 0.2], [0.5, 0.1]]
+    assert across[0][:, 0] == pytest.approx([0.6, 0.75]) and along[1][:, 1] == pytest.approx([0.1, 0.4])
+
+
 def test_lines_have_the_look_of_the_role(ax):
     (line,) = plotting.theory(ax, [0, 1], [0, 1], role="chance")
     assert (line.get_color(), line.get_linestyle(), line.get_label()) == (looks.GREY, "--", "best blind guess")

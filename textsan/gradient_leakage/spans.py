@@ -118,8 +118,12 @@ def span(matrix: torch.Tensor, tolerance: float | None = None) -> Span:
     if tolerance is None:
         tolerance = 5 * torch.finfo(matrix.dtype).eps + 50 * torch.finfo(torch.float64).eps
     tolerance = checks.number("tolerance", tolerance, 0, 1)
-    _, values, rows = torch.linalg.svd(matrix.double(), full_matrices=False)
-    return Span(rows[: int((values > values[0] * tolerance).sum())], values)
+    matrix = matrix.double()
+    left, values, _ = torch.linalg.svd(matrix, full_matrices=False)
+    rank = int((values > values[0] * tolerance).sum())
+    # On some processors the right vectors that LAPACK's divide and conquer gives are orthonormal to 1e-8 only.
+    # Whatever the left ones are, matrix^T times them lies in the row space, and QR makes that orthonormal.
+    return Span(torch.linalg.qr(matrix.T @ (left[:, :rank] / values[:rank]))[0].T, values)
 
 
 @dataclass(frozen=True)

@@ -70,7 +70,7 @@ def _show_as_svg() -> None:
 
 def points(
     ax,
-    x: Sequence[float],
+    x: Sequence,
     estimates: Sequence,
     *,
     label: str | None = None,
@@ -83,21 +83,22 @@ def points(
 
     Args:
         ax: matplotlib axes.
-        x: abscissae.
+        x: abscissae; where they are measured too, (value, low, high) each.
         estimates: (value, low, high) each.
         label: legend entry; without it the look's own, empty for none.
         mechanism, attack, role, series: whose look, see `looks.look`.
     """
     drawn = look(mechanism, attack, role, series)
-    values = [e[0] for e in estimates]
-    # A percentile interval can miss its own value by rounding; an error bar cannot be negative.
-    below = [max(0.0, e[0] - e[1]) for e in estimates]
-    above = [max(0.0, e[2] - e[0]) for e in estimates]
+    across = None
+    if np.ndim(x) == 2:
+        x, across = _bars(x)
+    values, along = _bars(estimates)
     dash = drawn.marker == "_"
     return ax.errorbar(
         x,
         values,
-        yerr=[below, above],
+        xerr=across,
+        yerr=along,
         marker=drawn.marker or "o",
         color=drawn.colour,
         markersize=12 if dash else 6,  # a dash is seen on both sides of what lies on it
@@ -107,6 +108,14 @@ def points(
         linestyle="none",
         label=drawn.label if label is None else label,
     )
+
+
+def _bars(estimates: Sequence) -> tuple[list[float], list[list[float]]]:
+    """Values, and how far their bars reach below and above."""
+    # A percentile interval can miss its own value by rounding; an error bar cannot be negative.
+    below = [max(0.0, e[0] - e[1]) for e in estimates]
+    above = [max(0.0, e[2] - e[0]) for e in estimates]
+    return [e[0] for e in estimates], [below, above]
 
 
 def measured(ax, rows, x: str, attacks: Sequence[str], *, apart: float = 0.0, label: str = "{}"):

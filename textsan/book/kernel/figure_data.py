@@ -51,7 +51,12 @@ def _axis(name: str, axis) -> str:
     from matplotlib.category import StrCategoryFormatter
     from matplotlib.ticker import FixedFormatter, FixedLocator, FuncFormatter
 
-    text = f"{name} {axis.get_label_text()!r} {axis.get_scale()} {_numbers(axis.get_view_interval())}"
+    # Limits that nobody set follow from what is drawn, which is compared itself.
+    if getattr(axis.axes, f"get_autoscale{name}_on")():
+        limits = "automatic, inverted" if axis.get_inverted() else "automatic"
+    else:
+        limits = _numbers(axis.get_view_interval())
+    text = f"{name} {axis.get_label_text()!r} {axis.get_scale()} {limits}"
     if isinstance(axis.get_major_locator(), FixedLocator):  # chosen, not what fits beside the words
         text += f" at {_numbers(axis.get_majorticklocs())}"
     if isinstance(axis.get_major_formatter(), (FixedFormatter, FuncFormatter, StrCategoryFormatter)):
@@ -66,18 +71,20 @@ def _line(line) -> str:
 
 
 def _error_bars(container) -> str:
-    """Points as estimates, `abscissa: value [low, high]`, which cells that are trained compare as such."""
+    """Points, `x: y [low, high]`: a coordinate with bars is an estimate, which trained cells compare as such."""
     line, _, bars = container.lines
     points = line.get_xydata() if line is not None else []
-    across = 0 if container.has_xerr else 1
-    ends = np.array([segment[:, across] for segment in bars[0].get_segments()])
-    if container.has_xerr == container.has_yerr or len(points) != len(ends):  # bars both ways, or points without
+    drawn = [along for along, has in ((0, container.has_xerr), (1, container.has_yerr)) if has]
+    ends = {a: [one[:, a] for one in bar.get_segments()] for a, bar in zip(drawn, bars, strict=True)}
+
+    def coordinate(row: int, along: int) -> str:
+        value = f"{points[row][along]:.3e}"
+        return f"{value} [{', '.join(f'{end:.3e}' for end in ends[along][row])}]" if along in ends else value
+
+    if any(len(points) != len(some) for some in ends.values()):  # bars without points
         texts = [_numbers(np.reshape(bar.get_segments(), (-1, 4))) for bar in bars] + [_numbers(points)]
     else:
-        texts = [
-            f"{point[1 - across]:.3e}: {point[across]:.3e} [{low:.3e}, {high:.3e}]"
-            for point, (low, high) in zip(points, ends, strict=True)
-        ]
+        texts = [f"{coordinate(row, 0)}: {coordinate(row, 1)}" for row in range(len(points))]
     style = "" if line is None else f" {_colours([line.get_color()])} marker {line.get_marker()}"
     return f"error bars{_label(container)}{style}: {'; '.join(texts)}"
 
