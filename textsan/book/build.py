@@ -152,7 +152,7 @@ def check(root: Path, say: Callable[[str], None] = print) -> None:
     command = [sys.executable, "-m", "pytest", "-c", os.devnull, "--rootdir", str(root), "-p", "no:cacheprovider"]
     command += ["-p", "textsan.book.validation", "--nbval", "--nbval-cell-timeout", "1200", "-q", "notebooks"]
     command += ["-n", "2", "--dist", "loadfile"]  # a chapter is one kernel's
-    with execution.surroundings() as variables:
+    with execution.surroundings(defaults=True) as variables:
         failed = subprocess.run(command, cwd=root, env=variables).returncode
     if failed:
         raise BuildError("nbval found chapters that do not run, or show something else than they store")

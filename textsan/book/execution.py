@@ -15,6 +15,8 @@ from tempfile import TemporaryDirectory
 
 from textsan.book import compare, used
 from textsan.book.chapters import Chapter, check_size, checked_parameters, content, profile, read_text
+from textsan.report.findings import DEFAULTS
+from textsan.text import kernels
 
 # What a chapter sees of its surroundings: stable hashes, and no progress bars, whose speeds would be stored.
 _ENVIRONMENT = {
@@ -24,7 +26,6 @@ _ENVIRONMENT = {
     # Imported into a kernel, tqdm.auto asks for widgets that a static page has no use for.
     "PYTHONWARNINGS": "ignore:IProgress not found",
     "PYTHONPYCACHEPREFIX": "",  # byte code beside its source, by which the record knows the source
-    "OMP_WAIT_POLICY": "PASSIVE",  # threads that wait actively starve whatever else runs on two cores
 }
 _KERNEL_CONFIGURATION = """\
 c.InteractiveShellApp.extensions = ["figure_data"]
@@ -37,11 +38,14 @@ class ChapterError(RuntimeError):
 
 
 @contextmanager
-def surroundings() -> Iterator[dict[str, str]]:
+def surroundings(defaults: bool = False) -> Iterator[dict[str, str]]:
     """The environment of kernels that run chapters, the reader's own IPython settings left out.
 
     They store the data of figures (`kernel/figure_data.py`) and write every file that they and their children open
     to the file that the variable `TEXTSAN_RECORD` names (`kernel/sitecustomize.py`).
+
+    Args:
+        defaults: whether they run with the chapters' own parameters, so that what is found there must be found.
     """
     inside = str(Path(__file__).with_name("kernel"))
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
@@ -50,7 +54,9 @@ def surroundings() -> Iterator[dict[str, str]]:
         configuration.write_text(_KERNEL_CONFIGURATION, encoding="utf-8")
         yield {
             **os.environ,
+            **kernels.variables(),
             **_ENVIRONMENT,
+            **({DEFAULTS: "1"} if defaults else {}),
             "IPYTHONDIR": folder,
             "PYTHONPATH": os.pathsep.join(filter(None, [inside, os.environ.get("PYTHONPATH")])),
             "TEXTSAN_RECORD": str(Path(folder, "record")),
@@ -94,7 +100,7 @@ def _execute(chapter: Chapter, values: dict, output: Path) -> dict[str, dict[str
     cells = [cell.source for cell in text.cells if cell.cell_type == "code"]
     (chapter.root / "notebooks").mkdir(exist_ok=True)
     try:
-        with surroundings() as variables, _environment(variables):
+        with surroundings(defaults=not values) as variables, _environment(variables):
             execute_notebook(
                 text,
                 output,
