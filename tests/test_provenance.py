@@ -18,7 +18,7 @@ import textsan
 from textsan import Embeddings, Split
 from textsan.attacks import ATTACKS
 from textsan.cli import main
-from textsan.experiments import problems, provenance, recertification, specification, sweep
+from textsan.experiments import problems, provenance, recertification, sanitized, specification, sweep
 from textsan.text.registry import Entry
 
 # --- following names --------------------------------------------------------------------------------------------
@@ -151,7 +151,7 @@ def world(monkeypatch):
     docs = generator.choice(words, size=(70, 8), p=generator.dirichlet(np.full(61, 0.5))).tolist()
     setting = Split(docs[:40], docs[40:], Embeddings(words, generator.normal(size=(61, 4))))
     monkeypatch.setattr(problems, "_split", lambda *given, **more: setting)
-    monkeypatch.setattr(specification, "load_dataset", lambda name: [])
+    monkeypatch.setattr(sanitized, "load_dataset", lambda name: [])
 
 
 @pytest.fixture
@@ -226,7 +226,10 @@ def test_no_function_outside_of_the_recorded_code_is_called(default_data, tmp_pa
         called = {
             Path(file).relative_to(package.parent).as_posix() for file in seen if file.startswith(str(package))
         }
-        tooling = {f"textsan/experiments/{name}.py" for name in ("sweep", "provenance", "specification")}
+        tooling = {
+            f"textsan/experiments/{name}.py"
+            for name in ("sweep", "provenance", "sanitized", "specification", "studies")
+        }
         # What looks names up: the constructors that it finds are where the following starts.
         tooling |= {f"textsan/text/{name}.py" for name in ("fingerprints", "plugins", "registry")}
         doors = {file for file in called if file.endswith("__init__.py")}
@@ -337,7 +340,7 @@ def test_a_stored_rate_that_its_hits_do_not_give_is_a_difference(done, change):
     change("mechanisms/custext.py")
     for cell in sweep.state(cells, folder).stale:
         stored = sweep.load_result(cell, folder)
-        stored["row"]["low"] -= 0.01
+        stored["rows"][0]["low"] -= 0.01
         sweep._result(cell, folder).write_text(json.dumps(stored))
     verdict = recertification.recertify(cells, folder, 1, workers=1)
     assert len(verdict.differing) == 1 and "low come out otherwise" in verdict.differing[0]
@@ -358,7 +361,7 @@ def test_trained_attacks_agree_within_their_interval(done, change):
     change("mechanisms/custext.py")
     for cell in of(cells, "custext+"):
         stored = sweep.load_result(cell, folder)
-        stored["row"]["encoded"] = 10
+        stored["rows"][0]["encoded"] = 10
         sweep._result(cell, folder).write_text(json.dumps(stored))
         hits = sweep.load_hits(cell, folder)
         hits["hit"][0] = ~hits["hit"][0]
@@ -367,8 +370,8 @@ def test_trained_attacks_agree_within_their_interval(done, change):
     change("mechanisms/base.py")
     for cell in cells:
         stored = sweep.load_result(cell, folder)
-        width = stored["row"]["high"] - stored["row"]["low"]
-        stored["row"] |= {name: stored["row"][name] + 2 * width + 0.01 for name in ("asr", "low", "high")}
+        width = stored["rows"][0]["high"] - stored["rows"][0]["low"]
+        stored["rows"][0] |= {name: stored["rows"][0][name] + 2 * width + 0.01 for name in ("asr", "low", "high")}
         sweep._result(cell, folder).write_text(json.dumps(stored))
     assert len(recertification.recertify(of(cells, "custext+"), folder, 3, workers=1).differing) == 3
 

@@ -11,7 +11,7 @@ import textsan
 from textsan import Channel, Embeddings, Split
 from textsan.attacks import ATTACKS, Attack
 from textsan.cli.main import main
-from textsan.experiments import problems, specification, sweep
+from textsan.experiments import problems, sanitized, specification, sweep
 from textsan.mechanisms import MECHANISMS, Mechanism, make_mechanism
 from textsan.report import plotting
 from textsan.report.tables import load_tables
@@ -43,7 +43,7 @@ def world(monkeypatch):
         return Split(draws[:n_private], draws[n_private:], embeddings)
 
     monkeypatch.setattr(problems, "_split", split)
-    monkeypatch.setattr(specification, "load_dataset", lambda name: [])
+    monkeypatch.setattr(sanitized, "load_dataset", lambda name: [])
 
 
 def spec(folder, **changes):

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from textsan import project_data
 from textsan.cli.main import main
-from textsan.experiments import studies, vectors
+from textsan.experiments import specification, studies, sweep, vectors
 
 CELL = {"encoder": "glove-6b-50d", "pooling": "mean", "layer": 0, "pairs": 50, "steps": 3, "victims": 5}
 
@@ -29,17 +29,18 @@ def _say(*arguments):
 
 
 def test_every_stored_specification_of_an_experiment_can_be_read():
-    paths = [path for path in sorted((project_data() / "sweeps").glob("*.yml")) if studies.is_study(path)]
-    assert {studies.read_study(path).experiment for path in paths} == set(studies.EXPERIMENTS)
+    paths = sorted((project_data() / "sweeps").glob("*.yml"))
+    specs = [one for path in paths if "experiment" in (one := yaml.safe_load(path.read_text()))]
+    assert {studies.cells_of(one)[0]["experiment"] for one in specs} == set(studies.EXPERIMENTS)
 
 
 def test_a_study_goes_on_where_it_stopped(default_data, spec, tmp_path, monkeypatch):
-    study, folder = studies.read_study(spec()), tmp_path / "out"
-    assert studies.compute(study, study.cells[:1], folder, workers=1) == []
-    assert [len(part) for part in studies.state(study, folder)[:3]] == [1, 0, 1]
-    first = next((folder / "cells").iterdir()).stat().st_mtime_ns
-    assert studies.run(study, folder, workers=1) == []
-    assert first in [file.stat().st_mtime_ns for file in (folder / "cells").iterdir()]  # not made again
+    cells, folder = specification.read_spec(spec()), tmp_path / "out"
+    assert sweep.compute(cells[:1], folder, workers=1) == []
+    assert [len(part) for part in sweep.state(cells, folder)[:3]] == [1, 0, 1]
+    first = next((folder / "cells").glob("*.json")).stat().st_mtime_ns
+    assert sweep.run(cells, folder, workers=1) == []
+    assert first in [file.stat().st_mtime_ns for file in (folder / "cells").glob("*.json")]  # not made again
     table = pd.read_csv(folder / "results.csv")
     assert len(table) == 2 * 2 * 4 and set(table.segment) == {"year", "month", "day", "whole"}
     record = yaml.safe_load((folder / "results.yml").read_text())
@@ -47,10 +48,10 @@ def test_a_study_goes_on_where_it_stopped(default_data, spec, tmp_path, monkeypa
 
 
 def test_two_workers_find_the_same(default_data, spec, tmp_path):
-    study = studies.read_study(spec())
+    cells = specification.read_spec(spec())
     tables = []
     for workers in (1, 2):
-        assert studies.run(study, tmp_path / str(workers), workers=workers) == []
+        assert sweep.run(cells, tmp_path / str(workers), workers=workers) == []
         tables.append((tmp_path / str(workers) / "results.csv").read_bytes())
     assert tables[0] == tables[1]
 
@@ -58,7 +59,7 @@ def test_two_workers_find_the_same(default_data, spec, tmp_path):
 def test_stale_cells_are_named_and_kept_if_a_few_come_out_the_same(default_data, spec, tmp_path):
     path, folder = spec(), tmp_path / "out"
     assert _say(path, "-o", folder, "-j", 1).exit_code == 0
-    for file in (folder / "cells").iterdir():
+    for file in (folder / "cells").glob("*.json"):
         made = json.loads(file.read_text())
         made["code"]["textsan/embedding_leakage/pattern.py"] = "another"
         file.write_text(json.dumps(made))
@@ -72,7 +73,7 @@ def test_stale_cells_are_named_and_kept_if_a_few_come_out_the_same(default_data,
 def test_a_stale_cell_that_comes_out_otherwise_keeps_none(default_data, spec, tmp_path):
     path, folder = spec(), tmp_path / "out"
     assert _say(path, "-o", folder, "-j", 1).exit_code == 0
-    for file in (folder / "cells").iterdir():
+    for file in (folder / "cells").glob("*.json"):
         made = json.loads(file.read_text())
         made["code"] = None
         made["rows"][0]["asr"] += 0.01
@@ -103,13 +104,12 @@ def test_a_cell_that_fails_is_named_and_the_others_are_kept(default_data, spec, 
 )
 def test_a_bad_specification_gets_one_line(spec, changes, line):
     with pytest.raises((KeyError, ValueError), match=line):
-        studies.read_study(spec(**changes))
+        specification.read_spec(spec(**changes))
 
 
-def test_what_is_of_attacks_on_text_is_refused(spec, tmp_path):
-    for option in (["--over", "markov"], ["--scheduler", "tcp://nowhere:1"]):
-        said = _say(spec(), "-o", tmp_path / "out", *option)
-        assert said.exit_code == 2 and "is of an experiment" in said.output
+def test_an_attack_to_compare_with_is_refused_where_there_is_none(spec, tmp_path):
+    said = _say(spec(), "-o", tmp_path / "out", "--over", "markov")
+    assert said.exit_code == 2 and "'markov' is 0 attacks of the sweep" in said.output
     assert not (tmp_path / "out").exists()
 
 

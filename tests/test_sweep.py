@@ -20,7 +20,7 @@ from textsan import Embeddings, Split, load_dataset
 from textsan.attacks import ATTACKS, Unchanged
 from textsan.cli import main
 from textsan.evaluation import attack_success_rate, bootstrap_rate
-from textsan.experiments import problems, provenance, specification, sweep
+from textsan.experiments import problems, provenance, sanitized, specification, sweep
 from textsan.experiments.splits import load_split
 from textsan.text.names import find_names
 
@@ -60,14 +60,16 @@ def world(monkeypatch):
         return Split(draws[:n_private], draws[n_private:], embeddings)
 
     monkeypatch.setattr(problems, "_split", split)
-    monkeypatch.setattr(specification, "load_dataset", lambda name: [])
+    monkeypatch.setattr(sanitized, "load_dataset", lambda name: [])
 
 
 def contents(folder):
     """Result files and what is in them that does not depend on the clock."""
     rows = {path.name: json.loads(path.read_text()) for path in (folder / "cells").glob("*.json")}
     for result in rows.values():
-        result["row"].pop("seconds")
+        result.pop("seconds")
+        [row] = result["rows"]
+        row.pop("seconds")
     return rows | {path.name: path.read_bytes() for path in (folder / "cells").glob("*.npz")}
 
 
@@ -422,7 +424,7 @@ def test_the_rate_over_all_that_should_be_protected_counts_what_has_no_row(tmp_p
         return Split(private, [["w0", "w1"]], embeddings)
 
     monkeypatch.setattr(problems, "_split", split)
-    monkeypatch.setattr(specification, "load_dataset", lambda name: [])
+    monkeypatch.setattr(sanitized, "load_dataset", lambda name: [])
     cells = specification.read_spec(
         write(tmp_path, defence={"name": "santext", "epsilon": 9.0}, attack="unchanged")
     )

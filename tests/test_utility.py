@@ -11,7 +11,7 @@ import yaml
 
 from textsan import Embeddings, Split
 from textsan.attacks.base import Attack
-from textsan.experiments import problems, provenance, recertification, specification, sweep
+from textsan.experiments import problems, provenance, recertification, sanitized, specification, sweep
 from textsan.mechanisms import CusText, Random
 from textsan.models import encoders
 from textsan.report import tables
@@ -257,7 +257,7 @@ def world(monkeypatch, tiny):
 
     monkeypatch.setattr(problems, "_split", split)
     monkeypatch.setattr(problems, "load_dataset", lambda name, split: records(80, seed=99))
-    monkeypatch.setattr(specification, "load_dataset", lambda name: [])
+    monkeypatch.setattr(sanitized, "load_dataset", lambda name: [])
     monkeypatch.setattr(encoders, "load_encoder", lambda name=encoders.ENCODER, **options: tiny)
 
 

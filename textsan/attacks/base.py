@@ -29,6 +29,9 @@ class Attack:
     details: Mapping[str, float] = {}
     """What else is known of a run: `encoded`, the sentences or pairs that went through an encoder, for example."""
 
+    models: Sequence[str] = ()
+    """Names of the models that the attack reads: encoders, language models."""
+
     def __repr__(self) -> str:
         """Its name, and the channel that it is made against."""
         return f"{type(self).__name__}({getattr(self, 'channel', '')})"

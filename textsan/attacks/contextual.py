@@ -144,6 +144,11 @@ class ContextualBayes(Attack):
         return attack.fit(docs, released, **training, seed=knowledge.seed)
 
     @property
+    def models(self) -> tuple[str, ...]:
+        """The detector's encoder."""
+        return (self.detector.name,)
+
+    @property
     def details(self) -> dict[str, float]:
         """Pairs that the detector has read, in training too."""
         return {"encoded": self.detector.encoded}

@@ -133,6 +133,11 @@ class InversionBert(Attack):
         return attack.fit(*knowledge.sanitized(copies), epochs=epochs, seed=knowledge.seed)
 
     @property
+    def models(self) -> tuple[str, ...]:
+        """The reader's encoder."""
+        return (self.reader.name,)
+
+    @property
     def details(self) -> dict[str, float]:
         """Sentences read so far, in training too."""
         return {"encoded": self.encoded}

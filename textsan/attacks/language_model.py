@@ -137,6 +137,11 @@ class LanguageModelBayes(Attack):
         )
 
     @property
+    def models(self) -> tuple[str, ...]:
+        """The language model, where the source is one."""
+        return tuple(filter(None, [getattr(self.source, "name", None)]))
+
+    @property
     def details(self) -> dict[str, float]:
         """Pieces of all prefixes that were kept."""
         return {"pieces": self._pieces}

@@ -46,6 +46,11 @@ class MaskInference(Attack):
         return cls(MaskedReader(sorted(knowledge.candidates), knowledge.counts, start))
 
     @property
+    def models(self) -> tuple[str, ...]:
+        """The encoder that fills in the blanks."""
+        return (self.model.name,)
+
+    @property
     def details(self) -> dict[str, float]:
         """Masked sentences read so far."""
         return {"encoded": self.encoded}
@@ -98,6 +103,7 @@ class MaskedReader:
 
         self.words = _distinct(words)
         self.reader = Reader()
+        self.name = self.reader.name
         load_adapter(self.reader, adapter)
         self._log_prior = np.log([counts.get(word, 0) + 1 for word in self.words])
         with torch.no_grad():

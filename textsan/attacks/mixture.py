@@ -123,6 +123,11 @@ class Mixture(Attack):
         return cls.against(knowledge, language=False, k=k, sentences=sentences)
 
     @property
+    def models(self) -> tuple[str, ...]:
+        """Those of the parts."""
+        return tuple(dict.fromkeys(name for part in self._contexts.values() for name in part.models))
+
+    @property
     def details(self) -> dict[str, float]:
         """The weights, and what each part says of itself."""
         weights = {f"{name}_weight": weight for name, weight in self.weights.items()}

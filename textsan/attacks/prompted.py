@@ -31,7 +31,7 @@ class Prompted(Attack):
 
     def __init__(self, source: LanguageModel, examples: Sequence[tuple[Sequence[str], Sequence[str]]] = ()):
         self.source, self.examples = source, [(list(y), list(x)) for y, x in examples]
-        self.details = {"pieces": 0}
+        self.details, self.models = {"pieces": 0}, tuple(filter(None, [getattr(source, "name", None)]))
 
     @classmethod
     def against(cls, knowledge: Knowledge, *, model: str = CAUSAL, examples: int | None = 4) -> "Prompted":

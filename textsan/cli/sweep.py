@@ -9,7 +9,7 @@ _LINES = 60  # comparisons that are shown; more are for a program to read
 
 
 @click.command(cls=PluginCommand)
-@click.argument("spec", type=click.Path(exists=True, dir_okay=False))
+@click.argument("spec", required=False, type=click.Path(exists=True, dir_okay=False))
 @click.option("-o", "--output", help="Folder of the results.  [default: runs/sweeps/ and the name of SPEC]")
 @click.option("-j", "--workers", type=click.IntRange(min=1), help="Processes.  [default: one a core]")
 @click.option("--scheduler", metavar="ADDRESS", help="Use the workers of this dask scheduler (extra cluster).")
@@ -17,6 +17,7 @@ _LINES = 60  # comparisons that are shown; more are for a program to read
 @click.option(
     "--status", is_flag=True, help="Say which results are fresh, stale or missing, and why; run nothing."
 )
+@click.option("--all", "every", is_flag=True, help="With --status, and no SPEC: of every table in data/results.")
 @click.option(
     "--recertify",
     type=click.IntRange(min=1),
@@ -26,59 +27,78 @@ _LINES = 60  # comparisons that are shown; more are for a program to read
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Which N are drawn.  [default: 0]")
 @click.option(
     "--table",
-    type=click.Path(exists=True, dir_okay=False),
-    help="With --status or --recertify: a stored table (csv) in place of OUTPUT.",
+    type=click.Path(dir_okay=False),
+    help="Where the table is kept (csv): what is run is stored there too; --status and --recertify are of it.",
 )
-def sweep(spec, output, workers, scheduler, over, status, recertify, seed, table):
+def sweep(spec, output, workers, scheduler, over, status, every, recertify, seed, table):
     """Run the grid of experiments in SPEC; a sweep that was stopped goes on where it was.
 
     SPEC asks for attacks on sanitized text and for tasks; or it names an experiment of another kind, on vectors or
     gradients, and gives values to its arguments. Results of single cells are in OUTPUT/cells, the table of all of
-    them is OUTPUT/results.csv, and what made it OUTPUT/results.yml. With a scheduler, its workers must reach
-    OUTPUT, and plugins, under the same names. Cells that other code made are stale, and are computed anew. SPEC
-    may name plugins, too.
+    them is OUTPUT/results.csv, what made it OUTPUT/results.yml, and what attacks hit OUTPUT/results.npz. With a
+    scheduler, its workers must reach OUTPUT, and plugins, under the same names. Cells that other code made are
+    stale, and are computed anew. SPEC may name plugins, too.
 
     Example: textsan sweep data/sweeps/quick.yml --over context-free
     """
     from pathlib import Path
 
-    from textsan.experiments import specification, studies, sweep
+    from textsan.text import kernels
 
-    if table and not (status or recertify):
-        raise click.UsageError("--table goes with --status or --recertify")
+    kernels.pin()
+    if every and (spec or not status):
+        raise click.UsageError("--all goes with --status, and without SPEC")
+    if every:
+        _status_of_all()
+        return
     if status and recertify:
         raise click.UsageError("--status runs nothing, and --recertify does; pass one of them")
-    folder = Path(output or Path("runs", "sweeps", Path(spec).stem))
-    if studies.is_study(spec):
-        if scheduler or over or (table and recertify):
-            raise click.UsageError(
-                f"{spec} is of an experiment; --scheduler, --over and a table to recertify are not"
-            )
-        _study(studies.read_study(spec), folder, workers or -1, status, recertify, seed, table)
+    if table and (status or recertify) and not Path(table).is_file():
+        raise click.UsageError(f"--table: {table} is not there")
+    if status and table:
+        click.echo(_table_status(table))
         return
+    if spec is None:
+        raise click.UsageError("SPEC is missing; name a file like data/sweeps/quick.yml")
+    from textsan.experiments import specification, sweep
+
+    folder = Path(output or Path("runs", "sweeps", Path(spec).stem))
     cells = specification.read_spec(spec)
     means = {"workers": workers or -1, "scheduler": scheduler}
     if status:
-        click.echo(_table_status(table) if table else _status(sweep.state(cells, folder), folder))
+        click.echo(_status(sweep.state(cells, folder), folder))
     elif recertify:
         click.echo(_recertify(cells, folder, table, over, recertify, seed=seed, **means))
     else:
         _report(lambda: sweep.run(cells, folder, **means, baselines=over), folder)
+        if table:
+            sweep.store_table(folder, table, _command(spec, over))
         if over:
             click.echo(_compared(folder, over))
 
 
-def _study(study, folder, workers, status, recertify, seed, table) -> None:
-    from textsan.experiments import studies
+def _command(spec, over) -> str:
+    import shlex
 
-    if status:
-        click.echo(_table_status(table) if table else _status(studies.state(study, folder), folder))
-    elif recertify:
-        verdict = studies.recertify(study, folder, recertify, seed=seed, workers=workers)
-        studies.write_table(study, folder)
-        click.echo(_said(verdict))
-    else:
-        _report(lambda: studies.run(study, folder, workers=workers), folder)
+    return shlex.join(["textsan", "sweep", str(spec), *(part for name in over for part in ("--over", name))])
+
+
+def _status_of_all() -> None:
+    """Every stored table, and how many there are of each verdict; fails where one has no record."""
+    from collections import Counter
+
+    from textsan.experiments.provenance import table_state
+    from textsan.text.project import project_data
+
+    verdicts = Counter()
+    for table in sorted((project_data() / "results").glob("*.csv")):
+        state = table_state(table)
+        verdicts[state.verdict] += 1
+        click.echo(f"{table.stem}: {state.verdict}{f': {state.because}' if state.because else ''}")
+    known = ("fresh", "stale", "made elsewhere", "unrecorded")
+    click.echo(", ".join(f"{verdicts[one]} {one}" for one in known))
+    if verdicts["unrecorded"]:
+        fail("a table has no record of the code that made it; make it by a specification and --table")
 
 
 def _report(compute, folder) -> None:
@@ -121,12 +141,14 @@ def _differing(parameters):
 
 
 def _table_status(table) -> str:
-    from pathlib import Path
+    from textsan.experiments.provenance import table_state
 
-    from textsan.experiments import provenance, sweep
+    state = table_state(table)
+    return f"{table}: {state.verdict}" + (f", {_made_by(state)}" if state.because else "")
 
-    changed = provenance.table_changes(Path(table).with_suffix(".yml"))
-    return f"{table}: " + (f"stale, made by {sweep.made_by(changed)}" if changed else "fresh")
+
+def _made_by(state) -> str:
+    return f"made by other code: {state.because}" if state.verdict == "stale" else state.because
 
 
 def _status(now, folder) -> str:

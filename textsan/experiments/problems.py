@@ -133,7 +133,24 @@ class Problem:
         """
         if isinstance(attack, str):
             attack = self.attack(attack, **settings)
-        guesses = attack.reconstruct(self.released, self.positions)
+        return self._counted(attack, attack.reconstruct(self.released, self.positions))
+
+    def answers(self, attack: Attack) -> tuple[list[str], np.ndarray | None]:
+        """A guess for each attacked position, and the probability that the attack gives it; None if it has none.
+
+        Args:
+            attack: one with a posterior guesses its mode.
+        """
+        try:
+            found = attack.posteriors(self.released, self.positions, 1)
+        except NotImplementedError:
+            return self.guesses(attack), None
+        logs = found.log_probabilities
+        given = np.exp(logs[:, 0]) if logs.shape[1] else np.zeros(len(found))
+        known = found.numbers[:, 0] >= 0 if logs.shape[1] else np.zeros(len(found), bool)
+        return self._counted(attack, found.mode()), np.where(known, given, 1.0)  # else what was released is sure
+
+    def _counted(self, attack: Attack, guesses: list[str]) -> list[str]:
         if len(guesses) != len(self.positions):
             what = f"{type(attack).__name__} gives {len(guesses)} guesses for {len(self.positions)} positions"
             raise ValueError(f"attack: {what}; give one a position, in their order")
@@ -153,7 +170,7 @@ class Problem:
         """
         resources = self.knowledge.resources | {"checkpoint": checkpoint}
         attack = replace(self, knowledge=replace(self.knowledge, resources=resources)).attack(name, **settings)
-        guesses = self.guesses(attack)
+        guesses, probabilities = self.answers(attack)
         details = dict(attack.details)
         if hasattr(attack, "gate"):
             untrained = self.attack(name, **settings | {"copies": 1, "epochs": 0.0})
@@ -164,7 +181,7 @@ class Problem:
             details |= after.columns() | flat(accuracies)
         elif tests:
             raise ValueError(f"tests: {name!r} has no detector that could be tested")
-        return Run(guesses, details)
+        return Run(guesses, probabilities, details, tuple(attack.models))
 
     def gate(self, attack: Attack, *, tests: int = TESTS) -> Gate:
         """Whether an attack's detector has learnt context, on text that is neither private nor the attacker's.
@@ -198,12 +215,16 @@ class Run(NamedTuple):
 
     Attributes:
         guesses: a word a position.
+        probabilities: what the attack's posterior gives each guess; None where it has no posterior.
         details: further columns of the results: `encoded`, the sentences or pairs that went through an encoder,
             training included, and what else is known of the run.
+        models: names of the models that the attack read.
     """
 
     guesses: list[str]
+    probabilities: np.ndarray | None
     details: dict[str, float]
+    models: tuple[str, ...]
 
 
 _split = lru_cache(maxsize=2)(load_split)  # a worker meets the same few splits again and again

@@ -16,14 +16,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import joblib
 import yaml
 
 from textsan.attacks import ATTACKS
+from textsan.experiments.studies import EXPERIMENTS
 from textsan.mechanisms import MECHANISMS
 from textsan.text.assets import file_sha256
 from textsan.text.fingerprints import fingerprint
+from textsan.text.project import project_data
 from textsan.utility import TASKS
 
 UNRECORDED = "code that is not recorded"
@@ -53,13 +56,22 @@ def hardware() -> str:
 
 
 def code_of(cell: Mapping) -> Code:
-    """The modules that make a cell, each with its fingerprint as this process first saw it; and a file of vectors.
+    """The modules that make a cell, each with its fingerprint as this process first saw it, and files it reads.
 
     Args:
         cell: one of `textsan.experiments.specification.read_spec`.
     """
+    if "experiment" in cell:
+        experiment = EXPERIMENTS[cell["experiment"]]
+        return code_from([(experiment.module, cell["experiment"])]) | _read(experiment.reads)
     code, vectors = code_from(_ROOTS + tuple(_constructors(cell))), Path(cell.get("embeddings", ""))
     return code | ({f"word vectors {vectors}": _content(vectors)} if vectors.is_file() else {})
+
+
+def _read(patterns: Iterable[str]) -> Code:
+    """Files of `data/` by their place in the project, each with its fingerprint."""
+    files = [path for pattern in patterns for path in sorted(project_data().glob(pattern))]
+    return {f"data/{path.relative_to(project_data()).as_posix()}": _fingerprint(path) for path in files}
 
 
 @cache
@@ -124,10 +136,44 @@ def table_changes(record: Path) -> list[str]:
     Returns:
         paths of modules; or the one entry UNRECORDED.
     """
-    modules = (yaml.safe_load(Path(record).read_text(encoding="utf-8")) or {}).get("modules")
+    modules = _said(record).get("modules")
     if modules is None:
         return [UNRECORDED]
     return [label for label, value in modules.items() if value != _fingerprint(_path(label))]
+
+
+def _said(record: Path) -> dict:
+    return (yaml.safe_load(record.read_text(encoding="utf-8")) or {}) if Path(record).is_file() else {}
+
+
+class TableState(NamedTuple):
+    """Whether a stored table is what today's code makes.
+
+    Attributes:
+        verdict: "fresh", "stale", "made elsewhere" (by a machine or a program that is not at hand; its record
+            names the commit) or "unrecorded".
+        because: what changed, or what made it.
+    """
+
+    verdict: str
+    because: str
+
+
+def table_state(table: Path) -> TableState:
+    """The verdict on a stored table, by the record beside it. Nothing is loaded and nothing is run.
+
+    Args:
+        table: a csv file.
+    """
+    record = Path(table).with_suffix(".yml")
+    said, changes = _said(record), table_changes(record)
+    if "made elsewhere" in said and changes:
+        return TableState("made elsewhere", said["made elsewhere"])
+    if changes == [UNRECORDED]:
+        return TableState("unrecorded", "no record of the code that made it")
+    gpus = sorted({one.split(", ", 3)[-1] for one in said.get("hardware", []) if "NVIDIA" in one})
+    made = f"; made on {', '.join(gpus)}" if gpus else ""
+    return TableState("stale" if changes else "fresh", ", ".join(changes) + made)
 
 
 # --- following names --------------------------------------------------------------------------------------------
@@ -263,6 +309,8 @@ def _top(name: str) -> Path | None:
 
 def _path(label: str) -> Path | None:
     """The file that a label stands for; None of a plugin that has not been imported."""
+    if label.startswith("data/"):
+        return project_data() / label.removeprefix("data/")
     try:
         own = _top(label.partition("/")[0].removesuffix(".py"))
     except ModuleNotFoundError:

@@ -3,6 +3,7 @@
 After a change of code that should change no number, it costs minutes where the whole table would cost days.
 """
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,8 +13,8 @@ import numpy as np
 import pandas as pd
 import yaml
 
-from textsan.experiments import provenance, sweep
-from textsan.experiments.specification import Cell, cell_name
+from textsan.experiments import provenance, sanitized, studies, sweep
+from textsan.experiments.specification import DEFAULTS, Cell, cell_name, identity
 from textsan.text import checks
 
 _ATTACK = "position", ("document", "index"), ("hit", "substring", "unchanged")
@@ -40,8 +41,9 @@ class Verdict(NamedTuple):
 def recertify(cells: list[Cell], folder: Path, number: int, *, seed: int = 0, **means) -> Verdict:
     """Computes some stale cells anew, and if all agree stamps every stale one with the code as it is.
 
-    Hits must be the same position by position, answers of a task example by example. Of attacks and models that
-    are trained, which do not repeat from machine to machine, the score must lie within the interval of the stored.
+    Hits must be the same position by position, answers of a task example by example, rows of other experiments to
+    the digits that are stored. Of attacks and models that are trained, which do not repeat from machine to
+    machine, the score must lie within the interval of the stored.
 
     Args:
         cells: of `textsan.experiments.specification.read_spec`.
@@ -53,7 +55,10 @@ def recertify(cells: list[Cell], folder: Path, number: int, *, seed: int = 0, **
     stale = sweep.state(cells, folder).stale
 
     def differs(cell: Cell, again: Path) -> str | None:
-        stored, row = (sweep.load_result(cell, where)["row"] for where in (folder, again))
+        rows, anew = (sweep.load_result(cell, where)["rows"] for where in (folder, again))
+        if "experiment" in cell:
+            return None if _printed(rows).equals(_printed(anew)) else "comes out otherwise"
+        [stored], [row] = rows, anew
         ours, theirs = (sweep.load_hits(cell, where) for where in (folder, again))
         what, given, said = _TASK if "task" in cell else _ATTACK
         if any(not np.array_equal(ours[name], theirs[name]) for name in given):
@@ -83,30 +88,70 @@ def recertify_table(cells: list[Cell], table: Path, number: int, *, seed: int = 
     Raises:
         ValueError: a row is no cell of the specification.
     """
-    record = Path(table).with_suffix(".yml")
-    rows = _rows(Path(table))
-    found = {}
-    for cell in cells:
-        found |= {at: cell for at in rows.index[_is_row_of(rows, cell)]}
-    if len(found) < len(rows):
-        raise ValueError(f"table: {len(rows) - len(found)} rows of {table} are of no cell of the specification")
-    numbers = pd.read_csv(table)
-    place = {cell_name(cell): at for at, cell in found.items()}
+    record, rows = Path(table).with_suffix(".yml"), pd.read_csv(table)
+    places = _places(cells, table)
+    if left := len(rows) - sum(map(len, places.values())):
+        raise ValueError(f"table: {left} rows of {table} are of no cell of the specification")
 
     def differs(cell: Cell, again: Path) -> str | None:
-        stored, row = numbers.loc[place[cell_name(cell)]].dropna().to_dict(), sweep.load_result(cell, again)["row"]
-        if _is_trained(stored):
-            return _outside(stored, row)
-        return _otherwise(stored, row)
+        stored, anew = rows.loc[places[cell_name(cell)]], sweep.load_result(cell, again)["rows"]
+        if "experiment" in cell:
+            ours, theirs = _printed(stored.dropna(axis=1, how="all")), _printed(anew).dropna(axis=1, how="all")
+            return None if _as_text(ours) == _as_text(theirs) else "comes out otherwise"
+        [one], [row] = (line.dropna().to_dict() for _, line in stored.iterrows()), anew
+        return _outside(one, row) if _is_trained(one) else _otherwise(one, row)
 
-    stale = list(found.values()) if provenance.table_changes(record) else []
+    stale = [cell for cell in cells if places[cell_name(cell)]] if provenance.table_changes(record) else []
     with TemporaryDirectory() as folder:
         verdict = _check(stale, Path(folder), number, seed, differs, means)
     if stale and not verdict.differing:
         said = yaml.safe_load(record.read_text(encoding="utf-8"))
         said |= {"recertified": [agreement(verdict)], **provenance.describe(map(provenance.code_of, stale))}
-        sweep.write_whole(record, yaml.safe_dump(said, sort_keys=False).encode())
+        sweep.write_whole(record, yaml.safe_dump(said, sort_keys=False, width=110).encode())
     return verdict
+
+
+def _places(cells: list[Cell], table: Path) -> dict[str, list[int]]:
+    """The numbers of the rows of each cell, by the cell's name. A column that the table lacks has its default."""
+    rows = pd.read_csv(table, dtype=str, keep_default_na=False).to_dict("records")
+    if cells and "experiment" in cells[0]:
+        return {cell_name(cell): [at for at, row in enumerate(rows) if _is_of(row, cell)] for cell in cells}
+    keys: dict[str, list[int]] = {}
+    for at, row in enumerate(rows):
+        keys.setdefault(_key(row), []).append(at)
+    texts = ({name: _text(value) for name, value in sanitized.labels(cell).items()} for cell in cells)
+    return {cell_name(cell): keys.get(_key(one), []) for cell, one in zip(cells, texts, strict=True)}
+
+
+def _is_of(row: dict[str, str], cell: Cell) -> bool:
+    given = studies.defaults(cell["experiment"]) | studies.labels(cell)
+    return all(row[name] == _text(value) for name, value in given.items() if name in row)
+
+
+def _key(row: dict[str, str]) -> str:
+    """What tells the cells of a table's rows apart; what a row leaves out has its default."""
+    kind = "task" if row.get("task") else "attack"
+    parts = {
+        "defence": {"name": row["defence"], **json.loads(row["defence_parameters"])},
+        kind: {"name": row[kind], **json.loads(row[f"{kind}_parameters"])},
+    }
+    if row["epsilon"]:
+        parts["defence"]["epsilon"] = float(row["epsilon"])
+    shared = {name: row.get(name, _text(DEFAULTS.get(name))) for name in sanitized.SHARED}
+    return json.dumps([shared, identity(parts)], sort_keys=True)
+
+
+def _text(value) -> str:
+    return "" if value is None else str(value)
+
+
+def _printed(rows) -> pd.DataFrame:
+    """Rows to the digits that are stored."""
+    return pd.DataFrame(rows).reset_index(drop=True).round(5)
+
+
+def _as_text(rows: pd.DataFrame) -> str:
+    return rows.to_csv(index=False)
 
 
 def _otherwise(stored: dict, row: dict) -> str | None:
@@ -152,12 +197,3 @@ def _outside(stored: dict, row: dict) -> str | None:
 def agreement(verdict: Verdict) -> str:
     """What is written into a result that is kept."""
     return f"{verdict.checked} of {verdict.stale} cells were computed anew by the code named below, and agree"
-
-
-def _rows(table: Path) -> pd.DataFrame:
-    return pd.read_csv(table, dtype=str, keep_default_na=False)
-
-
-def _is_row_of(rows: pd.DataFrame, cell: Cell) -> pd.Series:
-    wanted = {name: "" if value is None else str(value) for name, value in sweep.labels(cell).items()}
-    return (rows[list(wanted)] == pd.Series(wanted)).all(axis=1)

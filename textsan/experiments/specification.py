@@ -16,6 +16,16 @@ Beside `attack`, or in its place, there may be `task`, what the released text is
     task: [sentiment, {name: sentiment, text: original}]
 
 Every value may be one or a list; the grid is the product of them, once with the attacks and once with the tasks.
+An experiment of another kind, on vectors or gradients for example, is named, and gives values to its arguments:
+
+    experiment: citizens
+    grids:
+      - {encoder: all-minilm-l6-v2, pooling: [mean, cls], layer: 2, pairs: 8000, steps: 99, victims: 500, seed: 0}
+
+What stands under no key has the default that its parameter had when it was introduced; `defaults.yml` holds those,
+and a value that is equal to it is no part of a cell's name. So a further parameter with a default leaves every
+stored result what it was, and a default that is changed is another value.
+
 `n_positions`, a number of attacked positions, may be left out (all of them), and so may `seed` (0),
 `shadow_dataset` (where the attacker's sentences are of another data set than the private ones), `split_by`
 (source, so that the attacker has no text of what the private text is of; or line, as the released code draws),
@@ -30,7 +40,7 @@ import hashlib
 import inspect
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -38,12 +48,13 @@ from pathlib import Path
 import yaml
 
 from textsan.attacks import ATTACKS
-from textsan.experiments import problems
-from textsan.experiments.splits import DRAWN_FROM, PUBLIC, check_vocabulary
+from textsan.experiments import studies
+from textsan.experiments.problems import TARGETS
+from textsan.experiments.splits import DRAWN_FROM, check_vocabulary
 from textsan.mechanisms import MECHANISMS
-from textsan.text import assets, checks
-from textsan.text.corpora import SPLIT_BY, load_dataset
-from textsan.text.embeddings import GLOVE, check_embeddings
+from textsan.text import assets, checks, corpora
+from textsan.text.corpora import SPLIT_BY
+from textsan.text.embeddings import check_embeddings
 from textsan.text.plugins import load_plugin
 from textsan.text.registry import Registry
 from textsan.utility import TASKS
@@ -54,18 +65,22 @@ _NUMBERS = {
     "n_positions": partial(checks.whole, low=1),
     "seed": checks.whole,
 }
-_CHOICES = {"split_by": SPLIT_BY, "drawn_from": DRAWN_FROM, "targets": problems.TARGETS}
-_DEFAULTS = {"shadow_dataset": None, "split_by": "source", "drawn_from": "train", "vocabulary": PUBLIC}
-_DEFAULTS |= {"embeddings": GLOVE, "targets": "protected", "meaning": None, "n_positions": None, "seed": 0}
+_CHOICES = {"split_by": SPLIT_BY, "drawn_from": DRAWN_FROM, "targets": TARGETS}
+_INTRODUCED = yaml.safe_load(Path(__file__).with_name("defaults.yml").read_text(encoding="utf-8"))
+DEFAULTS = _INTRODUCED["sweep"]
+"""What a specification may leave out, with the default that it was introduced with."""
+
 _TESTS = partial(checks.whole, low=1)
 _KEYS = ("dataset", "shadow_dataset", *_CHOICES, "vocabulary", "embeddings", "meaning", *_NUMBERS, "defence")
 _ASKED = {"attack": ATTACKS, "task": TASKS}
 
-Cell = dict  # a value for each of _KEYS, and either an attack or a task; these and defence are name and parameters
+# A value for each of _KEYS, and either an attack or a task; these and defence are name and parameters. Of an
+# experiment of another kind: its name as `experiment`, and its arguments.
+Cell = dict
 
 
 def read_spec(path: Path) -> list[Cell]:
-    """The cells of a specification, all checked, none twice.
+    """The cells of a specification, all checked, none twice; no data is read.
 
     Args:
         path: a YAML file.
@@ -80,18 +95,21 @@ def read_spec(path: Path) -> list[Cell]:
         raise ValueError(f"spec: {path} is no YAML ({' '.join(str(error).split())})") from None
     if not isinstance(spec, dict):
         raise ValueError(f"spec: {path} is no mapping; its keys are {', '.join(_KEYS)}")
+    if "experiment" in spec:
+        return _distinct(studies.cells_of(spec))
     _load_plugins(spec.pop("plugins", []), Path(path).parent)
     for key in spec:
         if key not in (*_KEYS, *_ASKED):
             raise KeyError(f"spec: key {key!r} is unknown; known: {', '.join((*_KEYS, *_ASKED))}, plugins")
-    missing = [key for key in _KEYS if key not in spec and key not in _DEFAULTS]
+    missing = [key for key in _KEYS if key not in spec and key not in DEFAULTS]
     missing += [] if {*_ASKED} & {*spec} else ["attack"]
     if missing:
         raise KeyError(f"spec: key {missing[0]!r} is missing; known: {', '.join((*_KEYS, *_ASKED))}")
-    spec = _DEFAULTS | spec
-    axes = {key: _values(key, spec[key], _name, optional=key in _DEFAULTS) for key in _KEYS[:2]}
+    spec = DEFAULTS | spec
+    axes = {key: _values(key, spec[key], _name, optional=key in DEFAULTS) for key in _KEYS[:2]}
     for name in {name for names in axes.values() for name in names if name}:
-        load_dataset(name)
+        if name not in corpora.known():
+            raise KeyError(corpora.unknown(name))
     for key, known in _CHOICES.items():
         axes[key] = _values(key, spec[key], partial(checks.choice, known=known), optional=False)
     axes["vocabulary"] = _values("vocabulary", spec["vocabulary"], check_vocabulary, optional=False)
@@ -99,13 +117,17 @@ def read_spec(path: Path) -> list[Cell]:
     axes["embeddings"] = _values("embeddings", spec["embeddings"], vectors, optional=False)
     axes["meaning"] = _values("meaning", spec["meaning"], _encoder, optional=True)
     for key, check in _NUMBERS.items():
-        axes[key] = _values(key, spec[key], check, optional=_DEFAULTS.get(key, 0) is None)
+        axes[key] = _values(key, spec[key], check, optional=DEFAULTS.get(key, 0) is None)
     axes["defence"] = _all_choices("defence", spec["defence"], MECHANISMS)
     cells = []
     for key, known in _ASKED.items():
         if key in spec:
             grid = axes | {key: _all_choices(key, spec[key], known)}
             cells += [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
+    return _distinct(cells)
+
+
+def _distinct(cells: list[Cell]) -> list[Cell]:
     return list({cell_name(cell): cell for cell in cells}.values())
 
 
@@ -174,13 +196,47 @@ def _choices(key: str, entry, known: Registry) -> Iterator[dict]:
 
 
 def released_by(cell: Cell) -> Cell:
-    """What a cell says of its released text: equal for all attacks and tasks that share it."""
-    return {key: cell[key] for key in _KEYS}
+    """What a cell says of its released text: equal for all that share it; of an experiment all."""
+    return cell if "experiment" in cell else {key: cell[key] for key in _KEYS}
 
 
-def cell_name(cell: Cell) -> str:
-    """File name of a cell without its suffix: readable, and a hash of all that defines it."""
-    digest = hashlib.sha256(json.dumps(cell, sort_keys=True).encode()).hexdigest()[:12]
+def identity(cell: Mapping) -> dict:
+    """What tells a cell from others: the values that are not the default that their parameter was introduced with.
+
+    Args:
+        cell: of `read_spec`, or a stored one, of whatever age: a parameter that it lacks has its default.
+
+    >>> identity({"dataset": "rt", "seed": 0, "attack": {"name": "markov", "k": 20}})
+    {'dataset': 'rt', 'attack': {'name': 'markov'}}
+    """
+    if "experiment" in cell:
+        return _without(cell, studies.defaults(cell["experiment"]) | _of("experiment", cell["experiment"]))
+    found = _without(cell, DEFAULTS)
+    for part, known in _REGISTRIES.items():
+        if part in cell:
+            entry = known[cell[part]["name"]]
+            present = {name: one.default for name, one in entry.parameters().items()}
+            found[part] = _without(cell[part], present | _of(part, entry.name) | {"tests": None})
+    return found
+
+
+_REGISTRIES = {"defence": MECHANISMS, **_ASKED}
+
+
+def _of(part: str, name: str) -> dict:
+    """The defaults that the parameters of something were introduced with."""
+    return _INTRODUCED[part].get(name) or {}
+
+
+def _without(values: Mapping, defaults: Mapping) -> dict:
+    return {name: one for name, one in values.items() if name not in defaults or one != defaults[name]}
+
+
+def cell_name(cell: Mapping) -> str:
+    """File name of a cell without its suffix: readable, and a hash of its `identity`."""
+    digest = hashlib.sha256(json.dumps(identity(cell), sort_keys=True).encode()).hexdigest()[:12]
+    if "experiment" in cell:
+        return f"{cell['experiment']}-{digest}"
     defence, asked = cell["defence"], cell["task" if "task" in cell else "attack"]
     name = f"{cell['dataset']}-{defence['name']}-{defence.get('epsilon', 0):g}-{asked['name']}-{cell['seed']}"
     return f"{re.sub(r'[^a-z0-9.+-]+', '_', name.lower())}-{digest}"

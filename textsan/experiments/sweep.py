@@ -1,10 +1,10 @@
-"""Sweeps: a grid of cells, each with a result file of its own, so that a killed sweep goes on where it stopped.
+"""Tables: every table of results is a grid of cells, computed, kept and recorded by this one engine.
 
-Cells that differ in the attack or the task alone are a family: they share sentences, positions and sanitized text,
-and one worker computes them together. A result is a json file (written last: where it is, the cell is done) and an
-npz file of what was hit at each position, or of what was answered in each test example; until then the state of a
-long training is kept there. The json holds a fingerprint of each module that made it, so that a sweep knows which
-cells its code would make anew.
+A cell is an attack or a task on sanitized text (`sanitized`), or an experiment of another kind (`studies`). Cells
+that share their sanitized text are a family, which one worker computes together. A result is a json file (written
+last: where it is, the cell is done) and an npz file of what was hit at each position, or of what was answered in
+each test example; so a sweep that was killed goes on where it stopped. The json holds a fingerprint of each module
+that made it, so that a sweep knows which cells its code would make anew.
 """
 
 import io
@@ -14,10 +14,11 @@ import os
 import platform
 import time
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, nullcontext
+from functools import lru_cache
 from importlib.metadata import version
 from importlib.util import find_spec
 from operator import ne
@@ -34,14 +35,16 @@ from filelock import FileLock, Timeout
 from tqdm import tqdm
 
 from textsan.attacks import ATTACKS
-from textsan.evaluation import Estimate, bootstrap_mean, means_the_same, words_at
-from textsan.experiments import problems, provenance
+from textsan.evaluation import Estimate, bootstrap_mean
+from textsan.experiments import hits, provenance, sanitized, studies
 from textsan.experiments.cluster import connect
+from textsan.experiments.outcomes import Outcome
 from textsan.experiments.specification import Cell, cell_name, released_by
 from textsan.mechanisms import MECHANISMS
-from textsan.models import encoders
+from textsan.models.causal import CAUSAL
+from textsan.models.encoders import ENCODER
 from textsan.text import corpora, extras, plugins
-from textsan.text.embeddings import COUNTER_FITTED, GLOVE, Embeddings
+from textsan.text.embeddings import COUNTER_FITTED, GLOVE
 from textsan.text.registry import Entry
 from textsan.utility import TASKS
 
@@ -59,10 +62,14 @@ _VECTORS = {
     GLOVE: f"{GLOVE}, in place of GloVe 840B with 300 dimensions",
     COUNTER_FITTED: f"{GLOVE}, counter-fitted anew, in place of the published counter-fitted vectors",
 }
+_MODELS = {
+    ENCODER: f"{ENCODER}, in place of bert-base-uncased",
+    CAUSAL: f"{CAUSAL}, instruction-tuned, four bits a weight, in place of the base model in full precision",
+}
 
-_READS = {"language model", "mixture"}
-_LANGUAGE = "smollm2-135m, instruction-tuned, four bits a weight, in place of the base model in full precision"
-
+_PACKAGES = ("textsan", "numpy", "scipy", "scikit-learn", "torch", "transformers", "tensorly")
+_MODULES = {"scikit-learn": "sklearn"}  # of packages whose module has another name
+_DIGITS = 5  # of the numbers in a stored table
 _BEAT = 0.5  # seconds between two looks at which cells have ended
 _PATIENCE = 20  # seconds without a result after which a cluster is asked whether it still has workers
 
@@ -77,7 +84,7 @@ def run(
 ) -> list[str]:
     """Computes the cells that have no result yet or one of other code, which a warning names.
 
-    Then writes `results.csv` of those that have one and `results.yml`, which says what made them.
+    Then writes the table of those that have one, its record and its hits: see `write_table`.
 
     Args:
         cells: of `textsan.experiments.specification.read_spec`.
@@ -165,6 +172,8 @@ def compute(
     """
     stored = Path(folder).resolve() / "cells"
     stored.mkdir(parents=True, exist_ok=True)
+    if of_text := [cell for cell in cells if "experiment" not in cell]:
+        sanitized.check_data(of_text)
     families: dict[str, Family] = {}
     for cell in cells:
         family = families.setdefault(json.dumps(released_by(cell)), Family([], [], plugged_in(), plugins.loaded()))
@@ -213,14 +222,40 @@ def _written(path: Path) -> int | None:
 
 
 def write_table(cells: list[Cell], folder: Path, baselines: Sequence[str] = ()) -> None:
-    """Writes `results.csv` and `results.yml` of the cells that have been computed; arguments as those of `run`."""
+    """Writes `results.csv`, `results.yml` and the hits of attacks, `results.npz`, of what has been computed.
+
+    Args:
+        cells, folder, baselines: as those of `run`.
+    """
     folder = Path(folder)
     write_whole(folder / "results.csv", table(cells, folder, baselines).to_csv(index=False).encode())
     write_whole(folder / "results.yml", yaml.safe_dump(record(cells, folder), sort_keys=False).encode())
+    computed = [cell for cell in cells if is_computed(cell, folder)]
+    found = {row: cell for row, cell in enumerate(computed) if "attack" in cell}
+    if found:
+        of = {row: (json.dumps(released_by(cell)), load_hits(cell, folder)) for row, cell in found.items()}
+        write_whole(folder / "results.npz", hits.packed(of))
+
+
+def store_table(folder: Path, table: Path, command: str) -> None:
+    """Puts the table of a folder where it is kept: rounded, with its record and its hits beside it.
+
+    Args:
+        folder: that of `run`.
+        table: a csv file.
+        command: what made it.
+    """
+    folder, table = Path(folder), Path(table)
+    rows = pd.read_csv(folder / "results.csv").round(_DIGITS)
+    write_whole(table, rows.to_csv(index=False, lineterminator="\n").encode())
+    made = {"command": command} | yaml.safe_load((folder / "results.yml").read_text(encoding="utf-8"))
+    write_whole(table.with_suffix(".yml"), yaml.safe_dump(made, sort_keys=False, width=110).encode())
+    if (folder / "results.npz").is_file():
+        write_whole(table.with_suffix(".npz"), (folder / "results.npz").read_bytes())
 
 
 def table(cells: list[Cell], folder: Path, baselines: Sequence[str] = ()) -> pd.DataFrame:
-    """Tidy results, a row a cell, of those that have been computed.
+    """Tidy results of the cells that have been computed; of an attack or a task one row.
 
     Args:
         cells: of `textsan.experiments.specification.read_spec`.
@@ -237,32 +272,14 @@ def table(cells: list[Cell], folder: Path, baselines: Sequence[str] = ()) -> pd.
     computed = [cell for cell in cells if is_computed(cell, folder)]
     rows = []
     for cell in computed:
-        row = load_result(cell, folder)["row"]
+        found = load_result(cell, folder)["rows"]
         for attack in others if "attack" in cell else []:
             other = cell | {"attack": attack}
             if other in computed and other != cell:
                 name, gain = f"over {attack['name']}", _difference(cell, other, folder)
-                row |= dict(zip((name, f"{name} low", f"{name} high"), gain, strict=True))
-        rows.append(row)
+                found[0] |= dict(zip((name, f"{name} low", f"{name} high"), gain, strict=True))
+        rows += found
     return pd.DataFrame(rows)
-
-
-_SHARED = "dataset shadow_dataset split_by drawn_from vocabulary embeddings targets".split()
-_SHARED += "n_private n_shadow seed".split()
-
-
-def labels(cell: Cell) -> dict:
-    """The columns of the table that say which cell a row is."""
-    defence, kind = dict(cell["defence"]), "task" if "task" in cell else "attack"
-    asked = dict(cell[kind])
-    return {
-        **{key: cell[key] for key in _SHARED},
-        "defence": defence.pop("name"),
-        "epsilon": defence.pop("epsilon", None),
-        "defence_parameters": json.dumps(defence),
-        kind: asked.pop("name"),
-        f"{kind}_parameters": json.dumps(asked),
-    }
 
 
 def _attack(name: str, cells: list[Cell]) -> dict:
@@ -282,24 +299,29 @@ def record(cells: list[Cell], folder: Path) -> dict:
         folder: that of `run`.
     """
     made = [load_result(cell, folder) for cell in cells if is_computed(cell, folder)]
-    names = {cell[key] for cell in cells for key in ("dataset", "shadow_dataset")} - {None}
-    vectors = {cell["embeddings"] for cell in cells}
     return {
         "cells": f"{len(made)} of {len(cells)}",
-        "seconds": round(sum(one["row"]["seconds"] for one in made), 1),
+        "seconds": round(sum(one["seconds"] for one in made), 1),
         "hardware": sorted({one["hardware"] for one in made}),
         "versions": [dict(pairs) for pairs in sorted({tuple(one["versions"].items()) for one in made})],
-        "data": {name: SUBSTITUTIONS.get(name) or corpora.origin(name) for name in sorted(names)},
-        "word vectors": "; ".join(sorted(_VECTORS.get(name, name) for name in vectors)),
-        "encoder": f"{encoders.ENCODER}, in place of bert-base-uncased",
-        **({"language model": _LANGUAGE} if any(map(_reads_language, cells)) else {}),
+        **_stand_ins([cell for cell in cells if "experiment" not in cell], made),
         "recertified": sorted({one["recertified"] for one in made if "recertified" in one}),
         **provenance.describe(one.get("code") for one in made),
     }
 
 
-def _reads_language(cell: Cell) -> bool:
-    return "attack" in cell and cell["attack"]["name"] in _READS
+def _stand_ins(cells: list[Cell], made: list[dict]) -> dict:
+    """Data, word vectors and models of a sweep of sanitizers, and what they stand for."""
+    if not cells:
+        return {}
+    names = {cell[key] for cell in cells for key in ("dataset", "shadow_dataset")} - {None}
+    vectors = {cell["embeddings"] for cell in cells}
+    models = {name for one in made for name in one.get("models", ())}
+    return {
+        "data": {name: SUBSTITUTIONS.get(name) or corpora.origin(name) for name in sorted(names)},
+        "word vectors": "; ".join(sorted(_VECTORS.get(name, name) for name in vectors)),
+        **({"models": sorted(_MODELS.get(name, name) for name in models)} if models else {}),
+    }
 
 
 def is_computed(cell: Cell, folder: Path) -> bool:
@@ -307,12 +329,30 @@ def is_computed(cell: Cell, folder: Path) -> bool:
     return _result(cell, folder).exists()
 
 
-def _result(cell: Cell, folder: Path) -> Path:
-    return Path(folder) / "cells" / f"{cell_name(cell)}.json"
+def _result(cell: Mapping, folder: Path) -> Path:
+    """The file of a cell's result: under its name, or under an older one, with the defaults written out."""
+    name, stored = cell_name(cell), Path(folder) / "cells"
+    path = stored / f"{name}.json"
+    if path.exists() or not stored.is_dir():
+        return path
+    return _older(stored, stored.stat().st_mtime_ns, cell.get("experiment")).get(name, path)
+
+
+@lru_cache(maxsize=4)
+def _older(stored: Path, changed: int, experiment: str | None) -> dict[str, Path]:
+    """Results whose file has another name than their cell has now, by the name that it has now."""
+    found = {}
+    for path in stored.glob("*.json"):
+        cell = json.loads(path.read_text(encoding="utf-8"))["cell"]
+        if experiment and not {"experiment", "defence"} & {*cell}:
+            cell = {"experiment": experiment} | cell  # older results do not name it
+        if (name := cell_name(cell)) != path.stem:
+            found[name] = path
+    return found
 
 
 def load_result(cell: Cell, folder: Path) -> dict:
-    """What is stored of a cell: its row in the table, and what made it.
+    """What is stored of a cell: its rows in the table, and what made it.
 
     Args:
         cell: one of `textsan.experiments.specification.read_spec`, computed.
@@ -321,7 +361,13 @@ def load_result(cell: Cell, folder: Path) -> dict:
     Raises:
         FileNotFoundError: the cell has no result.
     """
-    return json.loads(_result(cell, folder).read_text(encoding="utf-8"))
+    stored = json.loads(_result(cell, folder).read_text(encoding="utf-8"))
+    if "row" in stored:  # an older result
+        stored["rows"] = [stored.pop("row")]
+        stored["seconds"] = stored["rows"][0]["seconds"]
+    elif "experiment" in cell and "experiment" not in stored["cell"]:  # and one of an experiment
+        stored["rows"] = [studies.labels(stored["cell"]) | row for row in stored["rows"]]
+    return stored
 
 
 def stamp(cell: Cell, folder: Path, recertified: str) -> None:
@@ -332,7 +378,7 @@ def stamp(cell: Cell, folder: Path, recertified: str) -> None:
         recertified: how that is known.
     """
     result = load_result(cell, folder) | {"recertified": recertified, "code": provenance.code_of(cell)}
-    write_whole(_result(cell, folder), (json.dumps(result, indent=1) + "\n").encode())
+    write_whole(_result(cell, folder), _json(result))
 
 
 def load_hits(cell: Cell, folder: Path) -> dict[str, np.ndarray]:
@@ -345,13 +391,15 @@ def load_hits(cell: Cell, folder: Path) -> dict[str, np.ndarray]:
         folder: that of `run`.
 
     Returns:
-        document, index and source (int32) of each position, source what intervals resample; hit, substring,
-        unchanged and, if asked for, meaning (bool).
+        document, index and source (int32) of each position, source what intervals resample; letter (the word has
+        a letter or a digit), frequency (floor of the binary logarithm of its rank in the vocabulary), unchanged,
+        and "as kept" (it was released as a word that is not protected); hit, substring and, if asked for, meaning;
+        probability, in 255ths, that a posterior gave the answer.
 
     Raises:
         FileNotFoundError: the cell has no result.
     """
-    with np.load(Path(folder) / "cells" / f"{cell_name(cell)}.npz", allow_pickle=False) as file:
+    with np.load(_result(cell, folder).with_suffix(".npz"), allow_pickle=False) as file:
         return dict(file)
 
 
@@ -361,7 +409,7 @@ def _difference(cell: Cell, other: Cell, folder: Path) -> Estimate:
 
 
 class Family(NamedTuple):
-    """Cells that differ in the attack alone, for one worker.
+    """Cells that differ in the attack or the task alone, or one cell of an experiment, for one worker.
 
     Attributes:
         cells: the cells.
@@ -425,121 +473,48 @@ def _computed_by(cluster, families: list[Family], stored: Path) -> Iterator[tupl
 
 
 def _run_family(family: Family, stored: Path) -> tuple[int, list[str]]:
-    """In a worker: all that is asked of one sanitized text; how many cells, a line for each that failed."""
+    """In a worker: all that is asked of one family; how many cells, a line for each that failed."""
     failures, cells = [], family.cells
+    kind = studies if "experiment" in cells[0] else sanitized
     try:
         plugins.load_same(family.plugins)
         for registry, entries in zip(_REGISTRIES, family.plugged, strict=True):
             for entry in entries:
                 registry.add(entry)
-        shared = released_by(cells[0])
-        defence, meaning = dict(shared.pop("defence")), shared.pop("meaning")
-        attacked = any("attack" in cell for cell in cells)
-        problem = problems.prepare(**shared, attacked=attacked, mechanism=defence.pop("name"), **defence)
-        judge = encoders.input_embeddings(problem.split.embeddings.words, meaning) if meaning else None
+        for cell, code, compute in zip(cells, family.codes, kind.outcomes(cells, stored), strict=True):
+            try:
+                start = time.perf_counter()
+                _store(cell, compute(), time.perf_counter() - start, stored, code)
+            except Exception as error:
+                failures.append(_line(cell, error))
     except Exception as error:
         return len(cells), [_line(cell, error) for cell in cells]
-    for cell, code in zip(cells, family.codes, strict=True):
-        try:
-            if "task" in cell:
-                _run_task(cell, problem, stored, code)
-            else:
-                _run_attack(cell, problem, judge, stored, code)
-        except Exception as error:
-            failures.append(_line(cell, error))
     return len(cells), failures
 
 
-def _run_task(cell: Cell, problem: problems.Problem, stored: Path, code: provenance.Code) -> None:
-    parameters = dict(cell["task"])
-    start = time.perf_counter()
-    outcome = problem.utility(parameters.pop("name"), **parameters)
-    seconds = time.perf_counter() - start
-    estimate = outcome.estimate(seed=cell["seed"])
-    row = {
-        **labels(cell),
-        "metric": outcome.metric,
-        "n_test": len(outcome.truths),
-        "utility": estimate.value,
-        "utility_low": estimate.low,
-        "utility_high": estimate.high,
-        "validation": outcome.validation,
-        "best_on_test": outcome.best_on_test,
-        "chance": outcome.chance,
-        "vulnerability": problem.vulnerability,
-        "coverage": problem.coverage,
-        "right": outcome.right,
-        "seconds": round(seconds, 3),
-    }
-    arrays = {"truth": outcome.truths, "answer": outcome.answers, "source": outcome.sources}
-    _store(cell, row, arrays, stored, code)
-
-
-def _run_attack(
-    cell: Cell, problem: problems.Problem, judge: Embeddings | None, stored: Path, code: provenance.Code
-) -> None:
-    parameters = dict(cell["attack"])
-    start = time.perf_counter()
-    checkpoint = stored / f"{cell_name(cell)}.safetensors"
-    guesses, details = problem.run(parameters.pop("name"), checkpoint=checkpoint, **parameters)
-    seconds = time.perf_counter() - start
-    truths = problem.truth.words
-    document, index = np.array(problem.positions, dtype=np.int32).T
-    source = np.array(problem.sentences, dtype=np.int32)
-    pairs = list(zip(guesses, truths, strict=True))
-    released = words_at(problem.released, problem.positions)
-    arrays = {
-        "document": document,
-        "index": index,
-        "source": source,
-        "hit": np.array([guess == truth for guess, truth in pairs]),
-        "substring": np.array([truth in guess for guess, truth in pairs]),
-        "unchanged": np.array([word == truth for word, truth in zip(released, truths, strict=True)]),
-    }
-    meant = {}
-    if judge:
-        arrays["meaning"] = means_the_same(guesses, truths, judge)
-        mean = bootstrap_mean(arrays["meaning"], source, seed=cell["seed"])
-        meant = dict(zip(("asr_meaning", "asr_meaning_low", "asr_meaning_high"), mean, strict=True))
-    estimate = bootstrap_mean(arrays["hit"], source, seed=cell["seed"])
-    coverage = problem.coverage
-    row = {
-        **labels(cell),
-        "n_positions": len(truths),
-        "asr": estimate.value,
-        "low": estimate.low,
-        "high": estimate.high,
-        "coverage": coverage,
-        "asr_all": coverage * estimate.value,
-        "overlap": problem.overlap,
-        "asr_substring": float(arrays["substring"].mean()),
-        **meant,
-        "unchanged": float(arrays["unchanged"].mean()),
-        "seconds": round(seconds, 3),
-        **details,
-    }
-    _store(cell, row, arrays, stored, code)
-    checkpoint.unlink(missing_ok=True)
-
-
-def _store(cell: Cell, row: dict, arrays: dict[str, np.ndarray], stored: Path, code: provenance.Code) -> None:
+def _store(cell: Cell, found: Outcome, seconds: float, stored: Path, code: provenance.Code) -> None:
     """Writes what a cell found; the json last, because where it is the cell is done."""
-    versions = {"python": platform.python_version()}
-    versions |= {name: version(name) for name in ("textsan", "numpy", "scipy", "torch") if find_spec(name)}
-    hits = io.BytesIO()
-    np.savez_compressed(hits, **arrays)
-    name = cell_name(cell)
-    write_whole(stored / f"{name}.npz", hits.getvalue())
-    result = {"cell": cell, "row": row, "versions": versions, "hardware": provenance.hardware(), "code": code}
-    write_whole(stored / f"{name}.json", (json.dumps(result, indent=1) + "\n").encode())
+    name, result = cell_name(cell), {"cell": cell, "rows": found.rows, "seconds": round(seconds, 3)}
+    if found.arrays:
+        arrays = io.BytesIO()
+        np.savez_compressed(arrays, **found.arrays)
+        write_whole(stored / f"{name}.npz", arrays.getvalue())
+    versions = {one: version(one) for one in _PACKAGES if find_spec(_MODULES.get(one, one))}
+    result |= {"versions": {"python": platform.python_version()} | versions, "hardware": provenance.hardware()}
+    result |= {"models": found.models, "code": code}
+    write_whole(stored / f"{name}.json", _json(result))
+    (stored / f"{name}.safetensors").unlink(missing_ok=True)  # the state of a training that was kept until now
+
+
+def _json(result: dict) -> bytes:
+    return (json.dumps(result, indent=1) + "\n").encode()
 
 
 def _line(cell: Cell, error: Exception) -> str:
-    return failure_line(cell_name(cell), error)
-
-
-def failure_line(name: str, error: Exception) -> str:
     """What became of a cell that failed: its name, the error, where it was raised."""
+    name = cell_name(cell)
+    if "experiment" in cell:
+        name = f"{cell['experiment']} {', '.join(f'{key}={value}' for key, value in studies.labels(cell).items())}"
     where = traceback.extract_tb(error.__traceback__)[-1]
     place = f"{Path(where.filename).name}:{where.lineno}"
     said = extras.missing(error) if isinstance(error, ModuleNotFoundError) else error

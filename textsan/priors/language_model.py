@@ -45,6 +45,7 @@ class LanguageModel:
         tokenizer: its tokenizer.
 
     Attributes:
+        name: what it was loaded by; None of a model of one's own.
         passes: pieces that it has read so far.
         memory: what attacks keep of what they had it read.
 
@@ -55,6 +56,7 @@ class LanguageModel:
 
     def __init__(self, model, tokenizer):
         self.model, self.tokenizer, self.passes, self.memory = model, tokenizer, 0, {}
+        self.name: str | None = None
         self._pieces: dict[str, tuple[int, ...]] = {}
 
     @classmethod
@@ -65,7 +67,9 @@ class LanguageModel:
         Args:
             name, precision: as of `textsan.models.causal.load_causal`.
         """
-        return cls(causal.load_causal(name, precision=precision), causal.load_causal_tokenizer(name))
+        made = cls(causal.load_causal(name, precision=precision), causal.load_causal_tokenizer(name))
+        made.name = name
+        return made
 
     def __repr__(self) -> str:
         return f"LanguageModel({self.model.config.model_type}, {len(self.tokenizer)} pieces)"

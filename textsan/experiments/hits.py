@@ -1,0 +1,74 @@
+"""What each attack of a table hit, position by position: any difference is recomputed from the table alone.
+
+Beside a table `x.csv` stands `x.npz`: which of its rows attack the same positions (a family), where those are,
+what kind of word stands there, and for each row what was hit. Of the words themselves nothing is kept.
+"""
+
+import io
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+_PLACE = ("document", "index", "source", "letter", "frequency", "unchanged", "as kept")  # the same in a family
+_ROW = ("hit", "substring", "meaning", "probability")
+_NUMBERS = ("document", "index", "source", "frequency", "probability")  # the others are yes or no
+_ROUNDED = 1e-5  # rates of a stored table have five decimals
+
+
+def packed(found: Mapping[int, tuple[str, Mapping[str, np.ndarray]]]) -> bytes:
+    """The hits of a table as an npz file.
+
+    Args:
+        found: by number of the row: the name of its family, and its arrays, as from `sweep.load_hits`.
+    """
+    families = {name: number for number, name in enumerate(dict.fromkeys(name for name, _ in found.values()))}
+    arrays = {"rows": np.array([*found]), "families": np.array([families[name] for name, _ in found.values()])}
+    for row, (name, given) in found.items():
+        for what, values in given.items():
+            if what in _ROW:
+                arrays[f"{row}/{what}"] = _small(values)
+            elif what in _PLACE:
+                arrays.setdefault(f"family {families[name]}/{what}", _small(values))
+        arrays[f"family {families[name]}/n"] = np.array(len(given["hit"]))
+    file = io.BytesIO()
+    np.savez_compressed(file, **arrays)
+    return file.getvalue()
+
+
+def _small(values: np.ndarray) -> np.ndarray:
+    return np.packbits(values) if values.dtype == bool else values
+
+
+def load_hits(table: Path) -> dict[int, dict[str, np.ndarray]]:
+    """The hits of a stored table, by number of the row: arrays of one entry a position.
+
+    Args:
+        table: a csv file with an npz file beside it.
+
+    Returns:
+        for each row that has hits the arrays of `sweep.load_hits`, and `family`: equal numbers attack the same
+        positions.
+
+    Raises:
+        FileNotFoundError: the table has no hits.
+        ValueError: the hits are of another table.
+    """
+    rates, found = pd.read_csv(table).asr, {}
+    with np.load(Path(table).with_suffix(".npz"), allow_pickle=False) as file:
+        stored = dict(file)
+    for row, family in zip(stored["rows"].tolist(), stored["families"].tolist(), strict=True):
+        n, arrays = int(stored[f"family {family}/n"]), {"family": family}
+        for prefix, names in ((f"family {family}/", _PLACE), (f"{row}/", _ROW)):
+            arrays |= {name: _whole(stored[prefix + name], name, n) for name in names if prefix + name in stored}
+        if row >= len(rates) or abs(arrays["hit"].mean() - rates[row]) > _ROUNDED:
+            raise ValueError(
+                f"hits: those of row {row} do not give the rate of {table}; they are of another table"
+            )
+        found[row] = arrays
+    return found
+
+
+def _whole(values: np.ndarray, name: str, n: int) -> np.ndarray:
+    return values if name in _NUMBERS else np.unpackbits(values, count=n).astype(bool)

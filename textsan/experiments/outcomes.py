@@ -1,0 +1,20 @@
+"""What a cell of a sweep or study finds: rows of its table, arrays behind them, the models that were read."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Outcome(NamedTuple):
+    """What was found.
+
+    Attributes:
+        rows: of the table, values by column.
+        arrays: of an attack one entry a position, of a task one a test example, by name.
+        models: names of the models that were read.
+    """
+
+    rows: list[dict]
+    arrays: Mapping[str, np.ndarray] = {}
+    models: tuple[str, ...] = ()
