@@ -115,17 +115,29 @@ def _places(cells: list[Cell], table: Path) -> dict[str, list[int]]:
     """The numbers of the rows of each cell, by the cell's name. A column that the table lacks has its default."""
     rows = pd.read_csv(table, dtype=str, keep_default_na=False).to_dict("records")
     if cells and "experiment" in cells[0]:
-        return {cell_name(cell): [at for at, row in enumerate(rows) if _is_of(row, cell)] for cell in cells}
+        return _places_of_study(cells, rows)
     keys: dict[str, list[int]] = {}
     for at, row in enumerate(rows):
         keys.setdefault(_key(row), []).append(at)
-    texts = ({name: _text(value) for name, value in sanitized.labels(cell).items()} for cell in cells)
+    texts = ({name: _blank(value) for name, value in sanitized.labels(cell).items()} for cell in cells)
     return {cell_name(cell): keys.get(_key(one), []) for cell, one in zip(cells, texts, strict=True)}
 
 
-def _is_of(row: dict[str, str], cell: Cell) -> bool:
-    given = studies.defaults(cell["experiment"]) | studies.labels(cell)
-    return all(row[name] == _text(value) for name, value in given.items() if name in row)
+def _blank(value):
+    return "" if value is None else value
+
+
+def _places_of_study(cells: list[Cell], rows: list[dict[str, str]]) -> dict[str, list[int]]:
+    asked = [studies.defaults(cell["experiment"]) | studies.labels(cell) for cell in cells]
+    asked = [{name: _plain(value) for name, value in one.items()} for one in asked]
+    named = [name for name in asked[0] if all(name in row for row in rows)]
+    # A column with other values than were asked for is one that the experiment fills itself.
+    named = [name for name in named if {_plain(row[name]) for row in rows} <= {one.get(name) for one in asked}]
+    places: dict[tuple, list[int]] = {}
+    for at, row in enumerate(rows):
+        places.setdefault(tuple(_plain(row[name]) for name in named), []).append(at)
+    keys = [tuple(one.get(name) for name in named) for one in asked]
+    return {cell_name(cell): places.get(key, []) for cell, key in zip(cells, keys, strict=True)}
 
 
 def _key(row: dict[str, str]) -> str:
@@ -135,14 +147,19 @@ def _key(row: dict[str, str]) -> str:
         "defence": {"name": row["defence"], **json.loads(row["defence_parameters"])},
         kind: {"name": row[kind], **json.loads(row[f"{kind}_parameters"])},
     }
-    if row["epsilon"]:
+    if row["epsilon"] != "":
         parts["defence"]["epsilon"] = float(row["epsilon"])
-    shared = {name: row.get(name, _text(DEFAULTS.get(name))) for name in sanitized.SHARED}
+    shared = {name: _plain(row.get(name, DEFAULTS.get(name))) for name in sanitized.SHARED}
     return json.dumps([shared, identity(parts)], sort_keys=True)
 
 
-def _text(value) -> str:
-    return "" if value is None else str(value)
+def _plain(value) -> str:
+    """A value as cells and tables both say it: of numbers one spelling, of nothing the empty text."""
+    text = "" if value is None else str(value)
+    try:
+        return repr(float(text))
+    except ValueError:
+        return text
 
 
 def _printed(rows) -> pd.DataFrame:
