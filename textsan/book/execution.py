@@ -59,7 +59,7 @@ def surroundings(defaults: bool = False, arithmetic: str = kernels.PINNED) -> It
             **os.environ,
             **kernels.variables(arithmetic),
             **_ENVIRONMENT,
-            **({DEFAULTS: "1"} if defaults else {}),
+            **({DEFAULTS: "1", "CUDA_VISIBLE_DEVICES": ""} if defaults else {}),  # a GPU has kernels of its own
             "IPYTHONDIR": folder,
             "PYTHONPATH": os.pathsep.join(filter(None, [inside, os.environ.get("PYTHONPATH")])),
             "TEXTSAN_RECORD": str(Path(folder, "record")),

@@ -64,6 +64,9 @@ def pin() -> None:
 
     Raises:
         RuntimeError: NumPy is loaded, and with other variables.
+
+    >>> import numpy
+    >>> pin()  # nothing to do: it was loaded with these
     """
     wanted = variables()
     if "numpy" in sys.modules and any(os.environ.get(key) != value for key, value in wanted.items()):
