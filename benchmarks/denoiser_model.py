@@ -19,7 +19,7 @@ HELD_OUT = 256  # public sentences
 
 
 class Half(_LowRank):
-    """An update in float32 of a layer in bfloat16."""
+    """An update in float32 of a layer of any precision."""
 
     def forward(self, x):
         y, low = self.linear(x), x.flatten(0, -2) @ self.down.to(x.dtype).T

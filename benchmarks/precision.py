@@ -2,9 +2,8 @@
 
     TEXTSAN_DATA=FOLDER python benchmarks/precision.py [--private 100] [--out data/results/precision.csv]
 
-Meant for a processor with tiles for bfloat16, see `textsan.models.encoders.has_half_precision`; without them
-products in bfloat16 are slower than in float32. Each mixture is made anew, weights included; its seconds leave out
-what the language model alone had read before.
+Meant for a processor with tiles for bfloat16 (AMX); without them products in bfloat16 are slower than in float32.
+Each mixture is made anew, weights included; its seconds leave out what the language model alone had read before.
 """
 
 import argparse

@@ -66,7 +66,7 @@ def test_neighbours_in_a_batch_do_not_matter(model):
     docs = [DOC, ["good"], DOC * 3]
     together = model.log_scores(docs, [0, 0, 9])
     alone = np.concatenate([model.log_scores([doc], [i]) for doc, i in zip(docs, [0, 0, 9], strict=True)])
-    assert np.allclose(together, alone, atol=0.05)  # bfloat16, where the processor has it
+    assert np.allclose(together, alone, atol=1e-4)
     assert together.std(axis=0).max() > 0.1
 
 
@@ -150,8 +150,8 @@ def test_scores_are_those_of_transformers(bert, tiny):
     reference = AutoModelForMaskedLM.from_pretrained(tiny)
     inputs = tokenizer("The film was [MASK] , though undersupplied", return_tensors="pt")
     at = int((inputs["input_ids"][0] == tokenizer.mask_token_id).nonzero())
-    with torch.no_grad(), encoders.half_precision(torch.device("cpu")):
-        logits = reference(**inputs).logits[0, at].float()
+    with torch.no_grad():
+        logits = reference(**inputs).logits[0, at]
     doc = ["The", "film", "was", "undersupplied", ",", "THOUGH", "undersupplied"]  # cased, and several pieces
     expected = logits[tokenizer.convert_tokens_to_ids(bert.words)].numpy()
     assert bert.log_scores([doc], [3])[0] == pytest.approx(expected, abs=1e-3)

@@ -151,10 +151,10 @@ def test_a_fresh_reader_reads_as_its_encoder(reader):
     batch = sentence_batch(reader, [["a", "b", "c"]])
     framed = torch.cat([reader.first[None], batch.slots[0], reader.last[None]])[None]
     encoder = encoders.load_encoder()
-    with torch.no_grad(), encoders.half_precision(framed.device):
+    with torch.no_grad():
         ours = reader.encoder(inputs_embeds=framed).last_hidden_state
         theirs = encoder(inputs_embeds=framed).last_hidden_state
-    assert torch.allclose(ours.float(), theirs.float(), atol=1e-3)
+    assert torch.allclose(ours, theirs, atol=1e-3)
 
 
 def test_neighbours_in_a_batch_do_not_matter(reader):
@@ -162,7 +162,7 @@ def test_neighbours_in_a_batch_do_not_matter(reader):
     with torch.no_grad():
         together = reader(sentence_batch(reader, docs))
         alone = torch.cat([reader(sentence_batch(reader, [doc])) for doc in docs])
-    assert torch.allclose(together, alone, atol=0.05)  # bfloat16, where the processor has it
+    assert torch.allclose(together, alone, atol=1e-4)
     assert together.std() > 0.05
 
 

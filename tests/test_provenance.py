@@ -19,6 +19,7 @@ from textsan import Embeddings, Split
 from textsan.attacks import ATTACKS
 from textsan.cli import main
 from textsan.experiments import problems, provenance, recertification, sanitized, specification, sweep
+from textsan.text import kernels
 from textsan.text.registry import Entry
 
 # --- following names --------------------------------------------------------------------------------------------
@@ -114,13 +115,12 @@ def test_names_are_followed_to_where_they_are_defined(planted, start, wanted):
     assert sorted(found) == sorted(f"{planted}/{module}.py" for module in ["start", *wanted])
 
 
-@pytest.mark.parametrize("tiles, gpu", [(False, False), (True, False), (False, True)])
-def test_the_hardware_says_what_models_are_computed_on(monkeypatch, tmp_path, tiles, gpu):
-    (tmp_path / "cpuinfo").write_text("flags : fpu avx512f" + " amx_bf16" * tiles)
-    monkeypatch.setattr(provenance, "_CPUINFO", tmp_path / "cpuinfo")
+@pytest.mark.parametrize("unpinned, gpu", [(False, False), (True, False), (False, True)])
+def test_the_hardware_says_what_models_are_computed_on(monkeypatch, unpinned, gpu):
+    monkeypatch.setattr(kernels, "held", lambda: "not as pinned: MKL_CBWR" * unpinned)
     cuda = SimpleNamespace(is_available=lambda: gpu, get_device_name=lambda: "a GPU")
     monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(cuda=cuda))
-    assert provenance.hardware().endswith("cores" + ", bfloat16 tiles" * tiles + ", a GPU" * gpu)
+    assert provenance.hardware().endswith("cores" + ", a GPU" * gpu + ", not as pinned: MKL_CBWR" * unpinned)
 
 
 def test_code_that_is_in_no_file_is_never_the_same(monkeypatch):

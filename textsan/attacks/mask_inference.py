@@ -165,9 +165,9 @@ class MaskedBert:
         ids = torch.nn.utils.rnn.pad_sequence([torch.tensor(sequence) for sequence in sequences], batch_first=True)
         attended = torch.arange(ids.shape[1]) < torch.tensor([[len(sequence)] for sequence in sequences])
         self.encoded += len(docs)
-        with torch.no_grad(), encoders.half_precision(self.device):
+        with torch.no_grad():
             inputs = {"input_ids": ids.to(self.device), "attention_mask": attended.long().to(self.device)}
-            logits = self.model(**inputs).logits.float().cpu()
+            logits = self.model(**inputs).logits.cpu()
         return logits[torch.arange(len(docs)), torch.tensor(masks)][:, self._answers].double().numpy()
 
     def _masked(self, doc: Sequence[str], index: int) -> tuple[list[int], int]:

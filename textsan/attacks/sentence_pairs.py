@@ -157,6 +157,4 @@ class PairClassifier:
             attended[row, : len(sequence)] = 1
         self.encoded += len(sequences)
         inputs = {"input_ids": ids, "token_type_ids": kinds, "attention_mask": attended}
-        with encoders.half_precision(self.device):
-            logits = self.model(**{name: value.to(self.device) for name, value in inputs.items()}).logits
-        return logits.float()
+        return self.model(**{name: value.to(self.device) for name, value in inputs.items()}).logits

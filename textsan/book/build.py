@@ -6,12 +6,14 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import zip_longest
 from pathlib import Path
 
 from textsan.book import chapters as ch
-from textsan.book import execution
+from textsan.book import compare, execution
+from textsan.text import kernels
 
 # What differs from machine to machine or run to run must not be stored. A path is two or more parts after a
 # slash that follows no word, tag or other slash: and/or, </b>, 1/2 and http://x/y are none.
@@ -119,25 +121,26 @@ def stored_faults(root: Path) -> list[str]:
 
 
 def exceptions(root: Path) -> list[str]:
-    """Cells that are not compared as all others are, a line each: those that vary, with why, and trained ones."""
+    """Cells that are not compared, a line each with the reason."""
     found = []
     for chapter in ch.chapters(root):
         code = [cell for cell in ch.read_text(chapter).cells if cell.cell_type == "code"]
         for number, cell in enumerate(code, 1):
-            tags = cell.metadata.get("tags", [])
-            if "varies" in tags:
+            if "varies" in cell.metadata.get("tags", []):
                 found.append(f"{chapter.name}: cell {number} varies, {_REASON.match(cell.source)[1]}")
-            elif "trained" in tags:
-                found.append(f"{chapter.name}: cell {number} is trained, its estimates compared by interval")
     return found
 
 
-def check(root: Path, say: Callable[[str], None] = print) -> None:
+def check(root: Path, say: Callable[[str], None] = print, other: str | None = None) -> None:
     """Check what is stored, then execute every chapter anew with nbval and compare every output.
+
+    With the kernels that made what is stored, every digit is compared; with others, estimates are by interval, and
+    nbval lists those that moved.
 
     Args:
         root: the project's folder.
         say: takes a line on each exception, and their number.
+        other: kernels of `textsan.text.kernels.KERNELS` to run with, in place of the pinned ones.
 
     Raises:
         BuildError: a fault, a stale chapter, or one that does not run or shows something else.
@@ -152,13 +155,24 @@ def check(root: Path, say: Callable[[str], None] = print) -> None:
     command = [sys.executable, "-m", "pytest", "-c", os.devnull, "--rootdir", str(root), "-p", "no:cacheprovider"]
     command += ["-p", "textsan.book.validation", "--nbval", "--nbval-cell-timeout", "1200", "-q", "notebooks"]
     command += ["-n", "2", "--dist", "loadfile"]  # a chapter is one kernel's
-    with execution.surroundings(defaults=True) as variables:
+    command += ["--noconftest"]  # that of the tests would pin the kernels again
+    with _arithmetic(other, say) as variables:
         failed = subprocess.run(command, cwd=root, env=variables).returncode
     if failed:
         raise BuildError("nbval found chapters that do not run, or show something else than they store")
     for line in (found := exceptions(root)):
         say(line)
     say(f"every output is as stored; {len(found)} cells are exceptions")
+
+
+@contextmanager
+def _arithmetic(other: str | None, say: Callable[[str], None]) -> Iterator[dict[str, str]]:
+    """The surroundings of a check, which say where its kernels are not those of the records; so does a line."""
+    why = f"kernels of {other}" if other else execution.not_pinned()
+    if why:
+        say(f"estimates are compared by interval: {why}")
+    with execution.surroundings(defaults=True, arithmetic=other or kernels.PINNED) as variables:
+        yield variables | ({compare.BY_INTERVAL: why} if why else {})
 
 
 def external_resources(html: Path) -> list[str]:

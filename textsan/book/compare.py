@@ -2,9 +2,9 @@
 
 Words must agree exactly, integers too. A number printed with a point or an exponent may differ by one unit of its
 last printed digit, which is what another processor's rounding does. A figure is compared by its drawn data where
-both notebooks hold it (see `kernel/figure_data.py`), by its pixels otherwise. Two tags of a cell change the rule:
-in one that is `trained`, an estimate printed as `value [low, high]` may move within the stored interval; one that
-`varies` is not compared.
+both notebooks hold it (see `kernel/figure_data.py`), by its pixels otherwise. A cell with the tag `varies` is not
+compared. Where other kernels run than those that made the stored notebook (see `textsan.text.kernels`), estimates
+printed as `value [low, high]` are compared by interval: they may move within the stored one.
 
     python -m textsan.book.compare OLD.ipynb NEW.ipynb      # or two folders of notebooks
 """
@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 FIGURE_DATA = "figure-data"  # the key in an output's metadata
+BY_INTERVAL = "TEXTSAN_BY_INTERVAL"  # the variable of a run whose estimates are compared so
 # Full-precision prints: the last of sixteen digits is rounding on any processor.
 _RELATIVE = Decimal("1e-12")
 _DECIMAL = r"[-+−]?(?:\d*\.\d+(?:[eE][-+]?\d+)?|\d+[eE][-+]?\d+)"
@@ -183,27 +184,47 @@ def _same_numbers(stored: Sequence[str], new: Sequence[str]) -> bool:
     return same_estimate(stored, new) if len(stored) == 3 else all(map(same_number, stored, new))
 
 
-def _same_words(stored: str, new: str, trained: bool) -> bool:
+def _same_words(stored: str, new: str, by_interval: bool) -> bool:
     """Between estimates, words may hold plain numbers; between numbers they are words."""
-    return text_difference(stored, new) is None if trained else stored == new
+    return text_difference(stored, new) is None if by_interval else stored == new
 
 
-def text_difference(stored: str, new: str, trained: bool = False) -> tuple[str, str] | None:
+def text_difference(stored: str, new: str, by_interval: bool = False) -> tuple[str, str] | None:
     """Where two texts first differ: a little of both around the place, or None if they agree.
 
     Args:
         stored, new: the texts.
-        trained: estimates, printed as `value [low, high]`, may move within their intervals.
+        by_interval: estimates, printed as `value [low, high]`, may move within their intervals.
 
     >>> text_difference("CusText 0.345 of 116 words", "CusText 0.355 of 116 words")
     ('CusText 0.345 of 116 words', 'CusText 0.355 of 116 words')
     """
-    a, b = (_pieces(text, _INTERVAL if trained else _NUMBER) for text in (stored, new))
+    a, b = (_pieces(text, _INTERVAL if by_interval else _NUMBER) for text in (stored, new))
     for one, other in zip(a, b, strict=False):  # the last piece of the shorter has no numbers, the other's has
-        if not (_same_words(one.words, other.words, trained) and _same_numbers(one.numbers, other.numbers)):
-            agree = len(os.path.commonprefix([stored[one.place], new[other.place]]))
-            return _around(stored, one.place, agree), _around(new, other.place, agree)
+        if not (_same_words(one.words, other.words, by_interval) and _same_numbers(one.numbers, other.numbers)):
+            return _where(stored, one.place, new, other.place)
     return None
+
+
+def moved_estimates(stored: str, new: str) -> Iterator[tuple[str, str]]:
+    """Estimates that differ and lie in their intervals: a little of both texts around each.
+
+    Args:
+        stored, new: the texts.
+
+    >>> list(moved_estimates("of 20: 0.50 [0.45, 0.55]", "of 20: 0.53 [0.48, 0.58]"))
+    [('of 20: 0.50 [0.45, 0.55]', 'of 20: 0.53 [0.48, 0.58]')]
+    """
+    a, b = (_pieces(text, _INTERVAL) for text in (stored, new))
+    for one, other in zip(a, b, strict=False):
+        texts = stored[one.place], new[other.place]
+        if text_difference(*texts) and not text_difference(*texts, by_interval=True):
+            yield _where(stored, one.place, new, other.place)
+
+
+def _where(stored: str, place: slice, new: str, other: slice) -> tuple[str, str]:
+    agree = len(os.path.commonprefix([stored[place], new[other]]))
+    return _around(stored, place, agree), _around(new, other, agree)
 
 
 def _around(text: str, place: slice, agree: int) -> str:
@@ -232,13 +253,15 @@ def picture_difference(stored: str, new: str) -> tuple[str, str] | None:
     return ("a picture", f"one with {changed} other pixels") if changed else None
 
 
-def output_differences(stored: Sequence, new: Sequence, cell: int, trained: bool = False) -> Iterator[Difference]:
+def output_differences(
+    stored: Sequence, new: Sequence, cell: int, by_interval: bool = False
+) -> Iterator[Difference]:
     """Every part of one cell's outputs that differs.
 
     Args:
         stored, new: the outputs.
         cell: the code cell's number.
-        trained: estimates may move within their intervals.
+        by_interval: estimates may move within their intervals.
     """
     old, now = shown(stored), shown(new)
     if any(FIGURE_DATA in part for part in {*old} ^ {*now}):  # only one of them holds data: look at the pictures
@@ -247,29 +270,44 @@ def output_differences(stored: Sequence, new: Sequence, cell: int, trained: bool
         a, b = old.get(part), now.get(part)
         if a is None or b is None:
             yield Difference(cell, part, *(text if text is None else text[: 2 * _CONTEXT] for text in (a, b)))
-        elif found := picture_difference(a, b) if part.endswith("image/png") else text_difference(a, b, trained):
+            continue
+        found = picture_difference(a, b) if part.endswith("image/png") else text_difference(a, b, by_interval)
+        if found:
             yield Difference(cell, part, *found)
+
+
+def moves(stored: Sequence, new: Sequence, cell: int) -> Iterator[Difference]:
+    """Every estimate of one cell's outputs that differs, and lies in its interval.
+
+    Args:
+        stored, new: the outputs.
+        cell: the code cell's number.
+    """
+    old, now = shown(stored), shown(new)
+    for part in old:
+        if part in now and not part.endswith("image/png"):
+            yield from (Difference(cell, part, *found) for found in moved_estimates(old[part], now[part]))
 
 
 def _without_data(outputs: Sequence) -> list:
     return [{**output, "metadata": {}} for output in outputs]
 
 
-def differences(stored, new) -> list[Difference]:
+def differences(stored, new, by_interval: bool = False) -> list[Difference]:
     """Everything that two executed notebooks show differently, cell by cell; cells tagged `varies` are left out.
 
     Args:
         stored: the notebook whose tags and intervals hold.
         new: the other one; it has the same code cells, whatever is in them.
+        by_interval: estimates may move within their intervals.
     """
     a, b = ([cell for cell in notebook.cells if cell.cell_type == "code"] for notebook in (stored, new))
     found = []
     if len(a) != len(b):
         found.append(Difference(min(len(a), len(b)) + 1, "cells", f"{len(a)} cells", f"{len(b)} cells"))
     for number, (old, now) in enumerate(zip(a, b, strict=False), 1):
-        tags = old.metadata.get("tags", [])
-        if "varies" not in tags:
-            found += output_differences(old.outputs, now.outputs, number, "trained" in tags)
+        if "varies" not in old.metadata.get("tags", []):
+            found += output_differences(old.outputs, now.outputs, number, by_interval)
     return found
 
 

@@ -7,6 +7,8 @@ its metadata (see `used`), so a fresh clone knows what is fresh. A run that show
 import hashlib
 import os
 import re
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -38,7 +40,7 @@ class ChapterError(RuntimeError):
 
 
 @contextmanager
-def surroundings(defaults: bool = False) -> Iterator[dict[str, str]]:
+def surroundings(defaults: bool = False, arithmetic: str = kernels.PINNED) -> Iterator[dict[str, str]]:
     """The environment of kernels that run chapters, the reader's own IPython settings left out.
 
     They store the data of figures (`kernel/figure_data.py`) and write every file that they and their children open
@@ -46,6 +48,7 @@ def surroundings(defaults: bool = False) -> Iterator[dict[str, str]]:
 
     Args:
         defaults: whether they run with the chapters' own parameters, so that what is found there must be found.
+        arithmetic: a name of `textsan.text.kernels.KERNELS`.
     """
     inside = str(Path(__file__).with_name("kernel"))
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
@@ -54,13 +57,20 @@ def surroundings(defaults: bool = False) -> Iterator[dict[str, str]]:
         configuration.write_text(_KERNEL_CONFIGURATION, encoding="utf-8")
         yield {
             **os.environ,
-            **kernels.variables(),
+            **kernels.variables(arithmetic),
             **_ENVIRONMENT,
-            **({DEFAULTS: "1"} if defaults else {}),
+            **({DEFAULTS: "1", "CUDA_VISIBLE_DEVICES": ""} if defaults else {}),  # a GPU has kernels of its own
             "IPYTHONDIR": folder,
             "PYTHONPATH": os.pathsep.join(filter(None, [inside, os.environ.get("PYTHONPATH")])),
             "TEXTSAN_RECORD": str(Path(folder, "record")),
         }
+
+
+def not_pinned() -> str:
+    """What of a chapter's arithmetic is not as pinned on this machine: see `textsan.text.kernels.held`."""
+    command = [sys.executable, "-c", "from textsan.text import kernels; print(kernels.held())"]
+    environment = os.environ | kernels.variables()
+    return subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
 
 
 @contextmanager
@@ -118,7 +128,7 @@ def _execute(chapter: Chapter, values: dict, output: Path) -> dict[str, dict[str
         ) from None
     except DeadKernelError:
         raise ChapterError(f"{chapter.name}: its kernel died (out of memory?); kept: {where}") from None
-    return used.of_run(chapter.root, record.splitlines(), cells, started)
+    return used.of_run(chapter.root, record.splitlines(), cells, started, not_pinned())
 
 
 def run(chapter: Chapter, given: dict | None = None, profile_name: str = "quick") -> Path:

@@ -6,7 +6,9 @@ The key of a stored result is a list, kept in the notebook, of every file of the
 - a file counts by its fingerprint (`text.fingerprints`): Python by its syntax tree, any other file by its bytes;
 - a folder counts by the names in it;
 - a package counts by its version, if a module of the project that the run used, or a cell of the chapter, imports
-  it by name, and the run did load it. What these packages import in turn, and what runs chapters, does not count.
+  it by name, and the run did load it. What these packages import in turn, and what runs chapters, does not count;
+- of the arithmetic the pinned variables count (see `text.kernels`), not what a processor made of them. Where they
+  did not hold, `not_pinned` says so: it makes nothing stale, but the outputs are compared by interval everywhere.
 
 A file that a library opens without Python (parquet, safetensors by name) is not seen: hand it the bytes. Packages
 that the project pins in `constraints.txt` must have the pinned version as well as the recorded one.
@@ -22,6 +24,7 @@ from importlib import metadata
 from importlib.util import source_from_cache
 from pathlib import Path
 
+from textsan.text import kernels
 from textsan.text.fingerprints import code_fingerprint, fingerprint
 
 _PACKAGE = Path(__file__).parents[1]
@@ -115,7 +118,9 @@ def _plain(package: str) -> str:
     return re.sub(r"[-_.]+", "-", package).lower()
 
 
-def of_run(root: Path, record: Iterable[str], cells: Iterable[str], started: int) -> dict[str, dict[str, str]]:
+def of_run(
+    root: Path, record: Iterable[str], cells: Iterable[str], started: int, not_pinned: str = ""
+) -> dict[str, dict[str, str]]:
     """The list of what a run used.
 
     Args:
@@ -123,9 +128,11 @@ def of_run(root: Path, record: Iterable[str], cells: Iterable[str], started: int
         record: lines that `kernel/sitecustomize.py` wrote.
         cells: sources of the chapter's code cells.
         started: when the run began, in nanoseconds; a file that was saved later is what the next run will use.
+        not_pinned: what `kernels.held` says of the run.
 
     Returns:
-        `files`: hash by path, and `packages`: version by name, both sorted.
+        `files`: hash by path, and `packages`: version by name, both sorted; `kernels`: the pinned variables; and
+        `not_pinned`, if it is not empty.
     """
     libraries = [Path(sysconfig.get_path(name)) for name in ("purelib", "platlib")]
     labels, loaded, written = [], set(), set()
@@ -151,7 +158,11 @@ def of_run(root: Path, record: Iterable[str], cells: Iterable[str], started: int
     names = set().union(*map(_imported, [*sources, *cells])) & loaded
     distributions = metadata.packages_distributions()
     packages = {package for name in names for package in distributions.get(name, [])}
-    return {"files": files, "packages": {package: _version(package) for package in sorted(packages)}}
+    return {
+        "files": files,
+        "packages": {package: _version(package) for package in sorted(packages)},
+        "kernels": dict(kernels.KERNELS[kernels.PINNED]),
+    } | ({"not_pinned": not_pinned} if not_pinned else {})
 
 
 def _source(root: Path, label: str) -> str:
@@ -189,4 +200,17 @@ def changes(root: Path, recorded: dict[str, dict[str, str]]) -> list[str]:
             now = pins.get(_plain(package), version)
         if now != version:
             found.append(f"{package} {version} → {now or 'not installed'}")
+    before, now = recorded.get("kernels", {}), kernels.KERNELS[kernels.PINNED]
+    for key in sorted(before.keys() | now.keys()):
+        if before.get(key) != now.get(key):
+            found.append(f"{key} {before.get(key, 'not pinned')} → {now.get(key, 'not pinned')}")
     return found
+
+
+def made_as_pinned(recorded: dict[str, dict[str, str]]) -> bool:
+    """Whether a run had the pinned kernels: another one that has them must show the same, digit by digit.
+
+    Args:
+        recorded: what `of_run` returned; empty of a notebook without a record.
+    """
+    return recorded.get("kernels") == kernels.KERNELS[kernels.PINNED] and not recorded.get("not_pinned")

@@ -10,12 +10,18 @@ from textsan.cli.errors import OneLineErrors
 from textsan.cli.run import run
 from textsan.cli.sanitize import sanitize
 from textsan.cli.sweep import sweep
+from textsan.text import kernels
+
+_UNPINNED = {"sanitize"}  # made for speed; its text is compared with no record
 
 
 @click.group(cls=OneLineErrors, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="textsan")
-def main():
+@click.pass_context
+def main(context):
     """How much does differentially private text sanitization really hide?"""
+    if context.invoked_subcommand not in _UNPINNED:  # before the command, or a plugin of it, loads NumPy
+        kernels.pin()
 
 
 for command in (book, check, course, data, run, sanitize, sweep):

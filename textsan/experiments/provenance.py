@@ -24,6 +24,7 @@ import yaml
 from textsan.attacks import ATTACKS
 from textsan.experiments.studies import EXPERIMENTS
 from textsan.mechanisms import MECHANISMS
+from textsan.text import kernels
 from textsan.text.assets import file_sha256
 from textsan.text.fingerprints import fingerprint
 from textsan.text.project import project_data
@@ -36,23 +37,20 @@ _ROOTS = (("textsan.experiments.problems", "prepare"), ("textsan.evaluation", EV
 # Tables that name every constructor: a cell uses one entry of each, and starts from that.
 _TABLES = {"MECHANISMS", "ATTACKS", "TASKS"}
 
-_CPUINFO = Path("/proc/cpuinfo")  # of Linux: what torch would say, without the second that it takes to load
-
 Code = dict[str, str]  # fingerprints by path
 
 
 def hardware() -> str:
-    """The processor, its cores and bfloat16 tiles, and the GPU that models run on, where torch has been used.
+    """The processor, its cores, the GPU of models where torch has been used, and what runs by other kernels.
 
-    See `textsan.models.encoders.has_half_precision` for what is done where these are.
+    See `textsan.text.kernels.held` for the last.
 
     >>> hardware().split(", ")[1].endswith("cores")
     True
     """
     torch = sys.modules.get("torch")  # not loaded for this line alone: it takes a second
-    tiles = ["bfloat16 tiles"] if _CPUINFO.is_file() and "amx_bf16" in _CPUINFO.read_text() else []
     gpus = [torch.cuda.get_device_name()] if torch and torch.cuda.is_available() else []
-    return ", ".join([platform.machine(), f"{joblib.cpu_count()} cores", *tiles, *gpus])
+    return ", ".join([platform.machine(), f"{joblib.cpu_count()} cores", *gpus, *filter(None, [kernels.held()])])
 
 
 def code_of(cell: Mapping) -> Code:

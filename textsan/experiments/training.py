@@ -144,7 +144,6 @@ def train_adapter(
         "candidates": K,
         "seed": seed,
         "torch": torch.__version__,
-        "bfloat16": encoders.has_half_precision(encoders.pick_device("cpu")),
     }
     return _write(reader, recipe, folder / f"without-{without}.safetensors")
 

@@ -40,7 +40,7 @@ def bigram_fluency(docs: Sequence[Sequence[str]]) -> Callable[[list[str]], np.nd
 
 
 def causal_fluency(
-    name: str = causal.CAUSAL, batch: int = 32, *, precision: causal.Precision | None = None
+    name: str = causal.CAUSAL, batch: int = 32, *, precision: causal.Precision = "float32"
 ) -> Callable[[list[str]], np.ndarray]:
     """A causal language model's mean nats a token, by name; gpt2 is LAMP's.
 

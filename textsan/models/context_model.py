@@ -112,9 +112,8 @@ class Reader(nn.Module):
         framed = torch.cat([self.first.expand(n, 1, -1), batch.slots, self.first.expand(n, 1, -1)], dim=1)
         framed[torch.arange(n, device=device), batch.lengths + 1] = self.last
         attended = torch.arange(length + 2, device=device) < batch.lengths[:, None] + 2
-        with encoders.half_precision(device):
-            hidden = self.encoder(inputs_embeds=framed, attention_mask=attended.long()).last_hidden_state
-        queries = self.head(hidden[batch.where[:, 0], batch.where[:, 1] + 1].float())
+        hidden = self.encoder(inputs_embeds=framed, attention_mask=attended.long()).last_hidden_state
+        queries = self.head(hidden[batch.where[:, 0], batch.where[:, 1] + 1])
         if batch.candidates.ndim == 2:
             return queries @ batch.candidates.T
         return torch.einsum("nd,nkd->nk", queries, batch.candidates)

@@ -30,24 +30,6 @@ def pick_device(name: str | None = None):
     return torch.device(name or ("cuda" if gpu else "cpu"))
 
 
-def has_half_precision(device) -> bool:
-    """Whether products in bfloat16 are faster than in float32: on a GPU, and on a CPU with tiles for them (AMX).
-
-    AVX-512 has instructions for bfloat16 too, but with them alone a step of training takes twice as long as in
-    float32 (measured on MiniLM with one thread: 1.1 s against 0.54 s for 32 pairs of 24 pieces).
-    """
-    import torch
-
-    return device.type == "cuda" or torch.cpu._is_amx_tile_supported()
-
-
-def half_precision(device):
-    """A context in which matrix products run in bfloat16 where that is faster; weights stay in float32."""
-    import torch
-
-    return torch.autocast(device.type, dtype=torch.bfloat16, enabled=has_half_precision(device))
-
-
 @contextmanager
 def seeded(seed: int):
     """A context in which torch draws from `seed`; after it, the caller's own streams go on where they were."""

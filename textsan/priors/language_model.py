@@ -61,7 +61,7 @@ class LanguageModel:
 
     @classmethod
     @cache
-    def named(cls, name: str = causal.CAUSAL, *, precision: causal.Precision | None = None) -> "LanguageModel":
+    def named(cls, name: str = causal.CAUSAL, *, precision: causal.Precision = "float32") -> "LanguageModel":
         """A model by name, loaded once a process.
 
         Args:

@@ -41,8 +41,8 @@ def sentence_vectors(docs: Docs, pieces: Pieces, model=None) -> np.ndarray:
         read = torch.nn.utils.rnn.pad_sequence(parts, batch_first=True).to(model.device)
         lengths = torch.tensor([[len(part)] for part in parts], device=model.device)
         attended = torch.arange(read.shape[1], device=model.device) < lengths
-        with torch.inference_mode(), encoders.half_precision(read.device):
-            hidden = model(input_ids=read, attention_mask=attended.long()).last_hidden_state.float()
+        with torch.inference_mode():
+            hidden = model(input_ids=read, attention_mask=attended.long()).last_hidden_state
         mean = (hidden * attended[:, :, None]).sum(1) / attended.sum(1, keepdim=True)
         vectors[some] = torch.nn.functional.normalize(mean, dim=1).cpu().numpy()
     return vectors

@@ -98,10 +98,9 @@ def pretrain(
                 group["lr"] = learning_rate * warm * (1 - step / steps)
             read = blanks.of(originals, released, np.random.default_rng([seed, 2, step]))
             ids, attended, where, truths = (part.to(model.device) for part in read)
-            with encoders.half_precision(model.device):
-                hidden = model.base_model(input_ids=ids, attention_mask=attended).last_hidden_state
-                logits = model.cls(hidden[where[:, 0], where[:, 1]])
-            loss = torch.nn.functional.cross_entropy(logits.float(), truths, reduction="sum") / max(1, len(truths))
+            hidden = model.base_model(input_ids=ids, attention_mask=attended).last_hidden_state
+            logits = model.cls(hidden[where[:, 0], where[:, 1]])
+            loss = torch.nn.functional.cross_entropy(logits, truths, reduction="sum") / max(1, len(truths))
             optimizer.zero_grad()
             loss.backward()
             torch.nn.utils.clip_grad_norm_(learnt, 1.0)

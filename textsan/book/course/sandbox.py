@@ -17,6 +17,7 @@ import time
 from pathlib import Path
 
 from textsan.book.course import child
+from textsan.text import kernels
 
 MEMORY = 4 << 30  # bytes of address space
 
@@ -41,7 +42,7 @@ class Pen:
             for name, value in os.environ.items()
             if name in ("PATH", "PYTHONPATH", "LANG", "LC_ALL", "HOME", "TEXTSAN_DATA", "XDG_CACHE_HOME")
         }
-        environment.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", PYTHONDONTWRITEBYTECODE="1")
+        environment |= kernels.variables() | {"PYTHONDONTWRITEBYTECODE": "1"}
         self._process = subprocess.Popen(
             [sys.executable, "-m", "textsan.book.course.child", str(theirs.fileno())],
             env=environment,

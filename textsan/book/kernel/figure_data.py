@@ -71,7 +71,7 @@ def _line(line) -> str:
 
 
 def _error_bars(container) -> str:
-    """Points, `x: y [low, high]`: a coordinate with bars is an estimate, which trained cells compare as such."""
+    """Points, `x: y [low, high]`: a coordinate with bars is an estimate, which may be compared by its interval."""
     line, _, bars = container.lines
     points = line.get_xydata() if line is not None else []
     drawn = [along for along, has in ((0, container.has_xerr), (1, container.has_yerr)) if has]
