@@ -245,13 +245,14 @@ def refresh(chapter: Chapter) -> bool:
 
 
 def renew_text(chapter: Chapter) -> None:
-    """Store the chapter's present text around the outputs that it has; its code does what it did."""
+    """Store the chapter's present text, and the verdicts on its tables, around the outputs that it has."""
     import nbformat
 
     stored = nbformat.read(chapter.notebook, as_version=4)
-    notebook = _normalise(read_text(chapter))
+    notebook, record = _normalise(read_text(chapter)), stored.metadata["textsan"]
     _take_outputs(notebook, stored)
-    notebook.metadata["textsan"] = stored.metadata["textsan"]
+    tables = record.get("tables", {}) | used.new_verdicts(chapter.root, record)
+    notebook.metadata["textsan"] = record | {"tables": dict(sorted(tables.items()))}
     _write(chapter, notebook)
 
 
@@ -275,6 +276,17 @@ def stale_because(chapter: Chapter) -> list[str]:
     return reasons + used.changes(chapter.root, record)
 
 
+def new_verdicts(chapter: Chapter) -> list[str]:
+    """The result tables that the chapter reads on which there is another verdict than when it ran, and which.
+
+    What the chapter shows follows from the tables, not from who would make them now: see `renew_text`.
+    """
+    import nbformat
+
+    record = nbformat.read(chapter.notebook, as_version=4).metadata.get("textsan", {})
+    return [f"{label} is {now}" for label, now in used.new_verdicts(chapter.root, record).items()] if record else []
+
+
 def text_changed(chapter: Chapter) -> bool:
     """Whether the stored notebook has other cells than the text, be it words, layout or tags."""
     import nbformat
@@ -284,4 +296,4 @@ def text_changed(chapter: Chapter) -> bool:
 
 def is_fresh(chapter: Chapter) -> bool:
     """Whether the stored notebook holds this text's cells and came from what the chapter uses now."""
-    return not stale_because(chapter) and not text_changed(chapter)
+    return not stale_because(chapter) and not text_changed(chapter) and not new_verdicts(chapter)

@@ -5,6 +5,7 @@ The key of a stored result is a list, kept in the notebook, of every file of the
 
 - a file counts by its fingerprint (`text.fingerprints`): Python by its syntax tree, any other file by its bytes;
 - a folder counts by the names in it;
+- a result table counts by the verdict on it, too: whether the code as it is makes it (`experiments.provenance`);
 - a package counts by its version, if a module of the project that the run used, or a cell of the chapter, imports
   it by name, and the run did load it. What these packages import in turn, and what runs chapters, does not count;
 - of the arithmetic the pinned variables count (see `text.kernels`), not what a processor made of them. Where they
@@ -24,6 +25,7 @@ from importlib import metadata
 from importlib.util import source_from_cache
 from pathlib import Path
 
+from textsan.experiments.provenance import table_state
 from textsan.text import kernels
 from textsan.text.fingerprints import code_fingerprint, fingerprint
 
@@ -131,8 +133,8 @@ def of_run(
         not_pinned: what `kernels.held` says of the run.
 
     Returns:
-        `files`: hash by path, and `packages`: version by name, both sorted; `kernels`: the pinned variables; and
-        `not_pinned`, if it is not empty.
+        `files`: hash by path, `tables`: verdict by path, and `packages`: version by name, all sorted; `kernels`: the
+        pinned variables; and `not_pinned`, if it is not empty.
     """
     libraries = [Path(sysconfig.get_path(name)) for name in ("purelib", "platlib")]
     labels, loaded, written = [], set(), set()
@@ -160,9 +162,27 @@ def of_run(
     packages = {package for name in names for package in distributions.get(name, [])}
     return {
         "files": files,
+        "tables": _verdicts(root, files),
         "packages": {package: _version(package) for package in sorted(packages)},
         "kernels": dict(kernels.KERNELS[kernels.PINNED]),
     } | ({"not_pinned": not_pinned} if not_pinned else {})
+
+
+def _verdicts(root: Path, labels: Iterable[str]) -> dict[str, str]:
+    """The verdicts on the result tables among the files."""
+    tables = [label for label in labels if label.startswith("data/results/") and label.endswith(".csv")]
+    return {label: table_state(root / label).verdict for label in tables}
+
+
+def new_verdicts(root: Path, recorded: dict[str, dict[str, str]]) -> dict[str, str]:
+    """The result tables of a recorded list on which the verdict is another now: what it is.
+
+    Args:
+        root: the project's folder.
+        recorded: what `of_run` returned.
+    """
+    before = recorded.get("tables", {})
+    return {label: one for label, one in _verdicts(root, recorded["files"]).items() if one != before.get(label)}
 
 
 def _source(root: Path, label: str) -> str:
