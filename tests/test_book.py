@@ -1,6 +1,7 @@
 """The tools that run, check and build chapters, on small books that must pass and small books that must not."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from textsan.book import build, chapters, compare, execution, used
+from textsan.book import build, chapters, checked, compare, execution, used
 from textsan.book.kernel import figure_data
 from textsan.cli import main
 
@@ -551,27 +552,52 @@ def test_no_cell_is_left_out_without_a_reason(tag):
     assert fault.startswith(f"cell 1 has the tag {tag}; an exception has the tag varies")
 
 
-def test_check_passes_what_compares_equal(project):
-    edit_notebook(project / "notebooks" / "01-first.ipynb", last_digit)
-    edit_notebook(project / "notebooks" / "02-second.ipynb", within_interval)
-    result = textsan("check")
-    assert result.exit_code == 0
+def test_check_compares_every_output_and_executes_what_differs_from_its_record(project, capfd):
+    """A whole check writes the record; one that draws executes the chapter that has changed since, and says so."""
+    first, second = (project / "notebooks" / name for name in ("01-first.ipynb", "02-second.ipynb"))
+    edit_notebook(first, last_digit)
+    edit_notebook(second, within_interval)
+    (project / "data" / "settings.yml").write_text("01-first: [{count: 4}]\n")
+    result = textsan("check", "--full")
+    assert result.exit_code == 0, result.output
     assert "02-second: cell 3 varies, because it is a clock" in result.output
     assert "every output is as stored; 2 cells are exceptions" in result.output
+    assert re.search(r"01-first with count = 4: \d+\.\d s", result.output)
+    assert "4" in (project / "runs" / "01-first-count=4.ipynb").read_text()
+    record = checked.read(project)
+    assert {name: one["key"] for name, one in record.items()} == {
+        chapter.name: checked.key(chapter) for chapter in chapters.chapters(project)
+    }
+    assert all(one["seconds"] > 0 for one in record.values()) and record["01-first"]["settings"][0] > 0
 
-
-def test_check_compares_every_output(project, capfd):
-    first, second = (project / "notebooks" / name for name in ("01-first.ipynb", "02-second.ipynb"))
     for change in (middle_digit, other_word, other_line):
         edit_notebook(first, change)
     edit_notebook(second, one_interval_off)
-    result = textsan("check")
+    capfd.readouterr()
+    result = textsan("check", "--drawn")
     assert result.exit_code == 1 and "nbval" in result.output
+    assert "2 of 2 chapters are executed:\n  01-first: differs from data/checked.yml\n" in result.output
+    assert re.search(r"\d s  01-first  \(recorded: \d+\.\d\)", result.output)
     printed = capfd.readouterr().out
     assert "cell 2, output 1, text/plain: stored" in printed and "rt, none" in printed
     assert "cell 3, output 1, figure-data: stored" in printed
     assert "cell 4, output 1, text/plain: stored '(1.3433, 1)', now '(1.3333, 1)'" in printed
     assert "cell 2, stdout: stored 'accuracy 0.600 [0.550, 0.650] of 200 pairs', now 'accuracy 0.500" in printed
+    assert checked.read(project) == record
+
+
+def test_a_whole_check_names_every_setting_that_fails_and_keeps_no_record(project, monkeypatch):
+    (project / "data" / "settings.yml").write_text("01-first: [{count: 4}, {title: other}]\n02-second: []\n")
+    edit(project / "book" / "01-first.md", "flour()\n```", 'flour()\nassert count < 4 and title == "rt, all"\n```')
+    monkeypatch.setattr(build, "stored_faults", lambda root, only: [])  # of this text no notebook is stored
+    monkeypatch.setattr(execution, "stale_because", lambda chapter: [])
+    monkeypatch.setattr(build, "_execute_and_compare", lambda root, names: ({}, False))
+    result = textsan("check", "--full")
+    assert result.exit_code == 1 and not (project / checked.RECORD).exists()
+    assert re.findall(r"01-first with (.*): 01-first: cell 5 failed", result.output) == [
+        "count = 4",
+        "title = other",
+    ]
 
 
 # Comparison

@@ -6,14 +6,27 @@ from textsan.cli.errors import fail
 
 
 @click.command()
-def check():
-    """Check every stored chapter, then execute all anew and compare every output with the stored one.
+@click.argument("chapters", metavar="[CHAPTER]...", nargs=-1)
+@click.option("--drawn", is_flag=True, help="Execute what differs from the record, and a quarter of the others.")
+@click.option(
+    "--full", is_flag=True, help="Execute with the settings of data/settings.yml, too; write the record."
+)
+def check(chapters, drawn, full):
+    """Check stored chapters, execute them anew and compare every output with the stored one.
 
-    Example: textsan check
+    CHAPTER is a number, a name or the start of one; all by default. The record, data/checked.yml, holds the
+    notebooks of the last check with --full and the seconds of each; the commit draws the quarter.
+
+    Example: textsan check --drawn
     """
-    from textsan.book import build, chapters
+    from textsan.book import build
+    from textsan.book import chapters as ch
 
+    if (bool(chapters), drawn, full).count(True) > 1:
+        raise click.UsageError("chapters by name, --drawn and --full each say what is executed; pass one of them")
+    root = ch.project_root()
+    only = {ch.find(root, wanted).name for wanted in chapters} or None
     try:
-        build.check(chapters.project_root(), click.echo)
+        build.check(root, click.echo, only=only, drawn=drawn, full=full)
     except build.BuildError as error:
         fail(error)
