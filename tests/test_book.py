@@ -2,6 +2,7 @@
 
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from textsan.book import build, chapters, compare, execution, used, validation
+from textsan.book import build, chapters, checked, compare, execution, used, validation
 from textsan.book.kernel import figure_data
 from textsan.cli import main
 from textsan.text import kernels
@@ -550,14 +551,6 @@ def test_no_cell_is_left_out_without_a_reason(tag):
     assert fault.startswith(f"cell 1 has the tag {tag}; an exception has the tag varies")
 
 
-def test_check_passes_what_compares_equal(project):
-    edit_notebook(project / "notebooks" / "01-first.ipynb", last_digit)
-    result = textsan("check")
-    assert result.exit_code == 0
-    assert "02-second: cell 3 varies, because it is a clock" in result.output
-    assert "every output is as stored; 1 cells are exceptions" in result.output
-
-
 @pytest.mark.skipif(platform.machine().lower() not in ("x86_64", "amd64"), reason="has one set of kernels")
 def test_check_with_other_kernels_lists_what_moved(project, capfd):
     shutil.copy(ROOT / "conftest.py", project)  # pins tests; chapters have the kernels that are asked for
@@ -599,18 +592,51 @@ def test_which_comparison_holds(monkeypatch, change, exactly, by_interval, why):
         assert item.user_properties == []
 
 
-def test_check_compares_every_output(project, capfd):
+def test_check_compares_every_output_and_executes_what_differs_from_its_record(project, capfd):
+    """A whole check writes the record; one that draws executes the chapter that has changed since, and says so."""
     first, second = (project / "notebooks" / name for name in ("01-first.ipynb", "02-second.ipynb"))
+    edit_notebook(first, last_digit)
+    (project / "data" / "settings.yml").write_text("01-first: [{count: 4}]\n")
+    result = textsan("check", "--full")
+    assert result.exit_code == 0, result.output
+    assert "02-second: cell 3 varies, because it is a clock" in result.output
+    assert "every output is as stored; 1 cells are exceptions" in result.output
+    assert re.search(r"01-first with count = 4: \d+\.\d s", result.output)
+    assert "4" in (project / "runs" / "01-first-count=4.ipynb").read_text()
+    record = checked.read(project)
+    assert {name: one["key"] for name, one in record.items()} == {
+        chapter.name: checked.key(chapter) for chapter in chapters.chapters(project)
+    }
+    assert all(one["seconds"] > 0 for one in record.values()) and record["01-first"]["settings"][0] > 0
+
     for change in (middle_digit, other_word, other_line):
         edit_notebook(first, change)
     edit_notebook(second, one_interval_off)
-    result = textsan("check")
+    capfd.readouterr()
+    result = textsan("check", "--drawn")
     assert result.exit_code == 1 and "nbval" in result.output
+    assert "2 of 2 chapters are executed:\n  01-first: differs from data/checked.yml\n" in result.output
+    assert re.search(r"\d s  01-first  \(recorded: \d+\.\d\)", result.output)
     printed = capfd.readouterr().out
     assert "cell 2, output 1, text/plain: stored" in printed and "rt, none" in printed
     assert "cell 3, output 1, figure-data: stored" in printed
     assert "cell 4, output 1, text/plain: stored '(1.3433, 1)', now '(1.3333, 1)'" in printed
     assert "cell 2, stdout: stored 'accuracy 0.600 [0.550, 0.650] of 200 pairs', now 'accuracy 0.500" in printed
+    assert checked.read(project) == record
+
+
+def test_a_whole_check_names_every_setting_that_fails_and_keeps_no_record(project, monkeypatch):
+    (project / "data" / "settings.yml").write_text("01-first: [{count: 4}, {title: other}]\n02-second: []\n")
+    edit(project / "book" / "01-first.md", "flour()\n```", 'flour()\nassert count < 4 and title == "rt, all"\n```')
+    monkeypatch.setattr(build, "stored_faults", lambda root, only: [])  # of this text no notebook is stored
+    monkeypatch.setattr(execution, "stale_because", lambda chapter: [])
+    monkeypatch.setattr(build, "_execute_and_compare", lambda root, names: ({}, False))
+    result = textsan("check", "--full")
+    assert result.exit_code == 1 and not (project / checked.RECORD).exists()
+    assert re.findall(r"01-first with (.*): 01-first: cell 5 failed", result.output) == [
+        "count = 4",
+        "title = other",
+    ]
 
 
 # Comparison
@@ -1068,7 +1094,7 @@ def test_new_words_are_stored_without_execution(project, monkeypatch):
     monkeypatch.setattr(build, "build", lambda root: root)
     said = []
     build.make(project, say=said.append)
-    assert said == ["01-first: new text around the stored outputs", "02-second: up to date"]
+    assert said == ["01-first: around the stored outputs", "02-second: up to date"]
     after = nbformat.read(first.notebook, as_version=4)
     assert [cell.outputs for cell in code_cells(after)] == [cell.outputs for cell in code_cells(before)]
     assert after.metadata == before.metadata and after.cells[0].source.startswith("# The first")

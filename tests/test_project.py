@@ -6,7 +6,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import nbformat
 import pytest
 
 import textsan
@@ -61,27 +60,3 @@ def test_no_chapter_reads_by_a_path_of_its_own_folder(chapter):
     code = [cell.source for cell in chapters.read_text(chapter).cells if cell.cell_type == "code"]
     upwards = re.compile(r"""["']\.\./|Path\(["']\.\.["']""")
     assert [line for source in code for line in source.splitlines() if upwards.search(line)] == []
-
-
-def test_a_chapter_runs_by_plain_papermill_from_an_empty_folder(default_data, tmp_path):
-    chapter = chapters.find(ROOT, "16")
-    notebook, empty = tmp_path / "chapter.ipynb", tmp_path / "empty"
-    nbformat.write(chapters.read_text(chapter), notebook)  # its cells as they are, executed or not
-    empty.mkdir()
-    command = [
-        sys.executable,
-        "-m",
-        "papermill",
-        str(notebook),
-        "out.ipynb",
-        "-p",
-        "trials",
-        "900",
-        "--log-level",
-        "ERROR",
-    ]
-    done = subprocess.run(command, cwd=empty, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    cells = [cell for cell in nbformat.read(empty / "out.ipynb", as_version=4).cells if cell.cell_type == "code"]
-    assert any(cell.source == "# Parameters\ntrials = 900\n" for cell in cells)
-    assert all(cell.execution_count for cell in cells)

@@ -6,13 +6,14 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import zip_longest
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from textsan.book import chapters as ch
-from textsan.book import compare, execution
+from textsan.book import checked, compare, execution
 from textsan.text import kernels
 
 # What differs from machine to machine or run to run must not be stored. A path is two or more parts after a
@@ -104,15 +105,20 @@ def pair_faults(chapter: ch.Chapter) -> list[str]:
     return faults
 
 
-def stored_faults(root: Path) -> list[str]:
-    """Faults of all pairs and notebooks under `root`, without executing anything; each line names its chapter."""
+def stored_faults(root: Path, only: Collection[str] | None = None) -> list[str]:
+    """Faults of pairs and notebooks under `root`, without executing anything; each line names its chapter.
+
+    Args:
+        root: the project's folder.
+        only: names of the chapters that are looked at; all by default.
+    """
     import nbformat
 
     names = {chapter.name for chapter in ch.chapters(root)} | {
         path.stem for path in (root / "notebooks").glob("*.ipynb")
     }
     faults = []
-    for chapter in (ch.Chapter(root, name) for name in sorted(names)):
+    for chapter in (ch.Chapter(root, name) for name in sorted(names if only is None else only)):
         mine = pair_faults(chapter)
         if chapter.notebook.is_file():
             mine += notebook_faults(nbformat.read(chapter.notebook, as_version=4))
@@ -131,36 +137,57 @@ def exceptions(root: Path) -> list[str]:
     return found
 
 
-def check(root: Path, say: Callable[[str], None] = print, other: str | None = None) -> None:
-    """Check what is stored, then execute every chapter anew with nbval and compare every output.
+def check(
+    root: Path,
+    say: Callable[[str], None] = print,
+    *,
+    only: Collection[str] | None = None,
+    drawn: bool = False,
+    full: bool = False,
+    other: str | None = None,
+) -> None:
+    """Check what is stored, then execute chapters anew with nbval and compare every output.
 
     With the kernels that made what is stored, every digit is compared; with others, estimates are by interval, and
     nbval lists those that moved.
 
     Args:
         root: the project's folder.
-        say: takes a line on each exception, and their number.
+        say: takes a line on each chapter that is executed and why, on its seconds, and on each exception.
+        only: names of the chapters to check; all by default.
+        drawn: execute those that differ from the record and a quarter of the others only; see `checked`.
+        full: execute each with the other parameters of `data/settings.yml`, too, and write the record.
         other: kernels of `textsan.text.kernels.KERNELS` to run with, in place of the pinned ones.
 
     Raises:
         BuildError: a fault, a stale chapter, or one that does not run or shows something else.
+        KeyError, ValueError: `data/settings.yml` names what is not there.
     """
-    faults = stored_faults(root) or [
+    others = checked.settings(root) if full else {}
+    faults = stored_faults(root, only) or [
         f"{chapter.name}: stale: {', '.join(reasons)}; run textsan book"
         for chapter in ch.chapters(root)
-        if (reasons := execution.stale_because(chapter))
+        if (only is None or chapter.name in only) and (reasons := execution.stale_because(chapter))
     ]
     if faults:
         raise BuildError("\n".join(faults))
-    command = [sys.executable, "-m", "pytest", "-c", os.devnull, "--rootdir", str(root), "-p", "no:cacheprovider"]
-    command += ["-p", "textsan.book.validation", "--nbval", "--nbval-cell-timeout", "1200", "-q", "notebooks"]
-    command += ["-n", "2", "--dist", "loadfile"]  # a chapter is one kernel's
-    command += ["--noconftest"]  # that of the tests would pin the kernels again
-    with _arithmetic(other, say) as variables:
-        failed = subprocess.run(command, cwd=root, env=variables).returncode
-    if failed:
-        raise BuildError("nbval found chapters that do not run, or show something else than they store")
-    for line in (found := exceptions(root)):
+    names = [chapter.name for chapter in ch.chapters(root) if only is None or chapter.name in only]
+    if drawn:
+        reasons = checked.drawn(root, checked.commit(root))
+        for line in checked.announced(root, reasons, len(names)):
+            say(line)
+        names = list(reasons)
+    seconds, failed = _execute_and_compare(root, checked.dearest_first(root, names), other, say)
+    for line in checked.table(root, seconds):
+        say(line)
+    problems = ["nbval found chapters that do not run, or show something else than they store"] if failed else []
+    others_seconds, others_failed = checked.run_settings(root, others, say)
+    problems += others_failed
+    if problems:
+        raise BuildError("\n".join(problems))
+    if full:
+        checked.write(root, seconds, others_seconds)
+    for line in (found := [line for line in exceptions(root) if line.partition(":")[0] in names]):
         say(line)
     say(f"every output is as stored; {len(found)} cells are exceptions")
 
@@ -173,6 +200,22 @@ def _arithmetic(other: str | None, say: Callable[[str], None]) -> Iterator[dict[
         say(f"estimates are compared by interval: {why}")
     with execution.surroundings(defaults=True, arithmetic=other or kernels.PINNED) as variables:
         yield variables | ({compare.BY_INTERVAL: why} if why else {})
+
+
+def _execute_and_compare(
+    root: Path, names: Sequence[str], other: str | None, say: Callable[[str], None]
+) -> tuple[dict[str, float], bool]:
+    """Seconds of each chapter, and whether one does not run or shows something else; pytest prints which."""
+    command = [sys.executable, "-m", "pytest", "-c", os.devnull, "--rootdir", str(root), "-p", "no:cacheprovider"]
+    command += ["-p", "textsan.book.validation", "--nbval", "--nbval-cell-timeout", "1200", "-q"]
+    command += ["--noconftest"]  # that of the tests would pin the kernels again
+    if len(names) > 1:  # a chapter is one kernel's; they begin in the order in which they are named
+        command += ["-n", str(checked.PROCESSES), "--dist", "loadfile", "--no-loadscope-reorder"]
+    with _arithmetic(other, say) as variables, TemporaryDirectory() as folder:
+        report = Path(folder, "report.xml")
+        command += [f"--junitxml={report}", *(f"notebooks/{name}.ipynb" for name in names)]
+        failed = subprocess.run(command, cwd=root, env=variables).returncode
+        return checked.seconds(report) if report.is_file() else {}, bool(failed)
 
 
 def external_resources(html: Path) -> list[str]:

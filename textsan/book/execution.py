@@ -284,7 +284,9 @@ def new_verdicts(chapter: Chapter) -> list[str]:
     import nbformat
 
     record = nbformat.read(chapter.notebook, as_version=4).metadata.get("textsan", {})
-    return [f"{label} is {now}" for label, now in used.new_verdicts(chapter.root, record).items()] if record else []
+    return (
+        [f"{label} is {now}" for label, now in used.new_verdicts(chapter.root, record).items()] if record else []
+    )
 
 
 def text_changed(chapter: Chapter) -> bool:

@@ -133,8 +133,8 @@ def of_run(
         not_pinned: what `kernels.held` says of the run.
 
     Returns:
-        `files`: hash by path, `tables`: verdict by path, and `packages`: version by name, all sorted; `kernels`: the
-        pinned variables; and `not_pinned`, if it is not empty.
+        `files`: hash by path, `tables`: verdict by path, and `packages`: version by name, all sorted; `kernels`:
+        the pinned variables; and `not_pinned`, if it is not empty.
     """
     libraries = [Path(sysconfig.get_path(name)) for name in ("purelib", "platlib")]
     labels, loaded, written = [], set(), set()

@@ -7,23 +7,34 @@ from textsan.text.kernels import KERNELS, PINNED
 
 
 @click.command()
+@click.argument("chapters", metavar="[CHAPTER]...", nargs=-1)
+@click.option("--drawn", is_flag=True, help="Execute what differs from the record, and a quarter of the others.")
+@click.option(
+    "--full", is_flag=True, help="Execute with the settings of data/settings.yml, too; write the record."
+)
 @click.option(
     "--as",
     "other",
     type=click.Choice([name for name in KERNELS if name != PINNED]),
     help="Run with other kernels, to see what another processor would show.",
 )
-def check(other):
-    """Check every stored chapter, then execute all anew and compare every output with the stored one.
+def check(chapters, drawn, full, other):
+    """Check stored chapters, execute them anew and compare every output with the stored one.
 
-    With other kernels, or where the pinned ones cannot be had, an estimate may move within its interval, and is
-    listed then.
+    CHAPTER is a number, a name or the start of one; all by default. The record, data/checked.yml, holds the
+    notebooks of the last check with --full and the seconds of each; the commit draws the quarter. With other
+    kernels, or where the pinned ones cannot be had, an estimate may move within its interval, and is listed then.
 
-    Example: textsan check
+    Example: textsan check --drawn
     """
-    from textsan.book import build, chapters
+    from textsan.book import build
+    from textsan.book import chapters as ch
 
+    if (bool(chapters), drawn, full).count(True) > 1:
+        raise click.UsageError("chapters by name, --drawn and --full each say what is executed; pass one of them")
+    root = ch.project_root()
+    only = {ch.find(root, wanted).name for wanted in chapters} or None
     try:
-        build.check(chapters.project_root(), click.echo, other)
+        build.check(root, click.echo, only=only, drawn=drawn, full=full, other=other)
     except build.BuildError as error:
         fail(error)
