@@ -283,10 +283,8 @@ def new_verdicts(chapter: Chapter) -> list[str]:
     """
     import nbformat
 
-    record = nbformat.read(chapter.notebook, as_version=4).metadata.get("textsan", {})
-    return (
-        [f"{label} is {now}" for label, now in used.new_verdicts(chapter.root, record).items()] if record else []
-    )
+    record = nbformat.read(chapter.notebook, as_version=4).metadata["textsan"]
+    return [f"{label} is {now}" for label, now in used.new_verdicts(chapter.root, record).items()]
 
 
 def text_changed(chapter: Chapter) -> bool:
