@@ -630,7 +630,7 @@ def test_a_whole_check_names_every_setting_that_fails_and_keeps_no_record(projec
     edit(project / "book" / "01-first.md", "flour()\n```", 'flour()\nassert count < 4 and title == "rt, all"\n```')
     monkeypatch.setattr(build, "stored_faults", lambda root, only: [])  # of this text no notebook is stored
     monkeypatch.setattr(execution, "stale_because", lambda chapter: [])
-    monkeypatch.setattr(build, "_execute_and_compare", lambda root, names: ({}, False))
+    monkeypatch.setattr(build, "_execute_and_compare", lambda root, names, other, say: ({}, False))
     result = textsan("check", "--full")
     assert result.exit_code == 1 and not (project / checked.RECORD).exists()
     assert re.findall(r"01-first with (.*): 01-first: cell 5 failed", result.output) == [

@@ -7,8 +7,10 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from itertools import zip_longest
+from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -167,7 +169,8 @@ def check(
     faults = stored_faults(root, only) or [
         f"{chapter.name}: stale: {', '.join(reasons)}; run textsan book"
         for chapter in ch.chapters(root)
-        if (only is None or chapter.name in only) and (reasons := execution.stale_because(chapter))
+        if (only is None or chapter.name in only)
+        and (reasons := execution.stale_because(chapter) or execution.new_verdicts(chapter))
     ]
     if faults:
         raise BuildError("\n".join(faults))
@@ -256,6 +259,8 @@ def states(root: Path) -> list[str]:
             lines.append(f"{chapter.name}: stale: {', '.join(reasons)}")
         elif execution.text_changed(chapter):
             lines.append(f"{chapter.name}: stale: text only, its outputs are kept")
+        elif verdicts := execution.new_verdicts(chapter):
+            lines.append(f"{chapter.name}: stale: {', '.join(verdicts)}; its outputs are kept")
         else:
             lines.append(f"{chapter.name}: fresh")
     return lines
@@ -270,14 +275,25 @@ def make(root: Path, fresh: bool = False, say: Callable[[str], None] = print) ->
     Raises:
         ChapterError: a cell failed. BuildError: the build did.
     """
+    stale = []
     for chapter in ch.chapters(root):
         reasons = execution.stale_because(chapter)
         if fresh or reasons:
             say(f"{chapter.name}: executing, because of {', '.join(reasons) or '--fresh'}")
-            say(f"{chapter.name}: {'stored anew' if execution.refresh(chapter) else 'shows what is stored'}")
-        elif execution.text_changed(chapter):
+            stale.append(chapter)
+        elif execution.text_changed(chapter) or execution.new_verdicts(chapter):
             execution.renew_text(chapter)
-            say(f"{chapter.name}: new text around the stored outputs")
+            say(f"{chapter.name}: new text, or verdicts on its tables, around the stored outputs")
         else:
             say(f"{chapter.name}: up to date")
+    if len(stale) == 1:
+        say(_refreshed(stale[0]))
+    elif stale:
+        with ProcessPoolExecutor(checked.PROCESSES, mp_context=get_context("spawn")) as pool:
+            for line in pool.map(_refreshed, stale):
+                say(line)
     return build(root)
+
+
+def _refreshed(chapter: ch.Chapter) -> str:
+    return f"{chapter.name}: {'stored anew' if execution.refresh(chapter) else 'shows what is stored'}"
