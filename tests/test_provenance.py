@@ -120,7 +120,7 @@ def test_the_hardware_says_what_models_are_computed_on(monkeypatch, unpinned, gp
     monkeypatch.setattr(kernels, "held", lambda: "not as pinned: MKL_CBWR" * unpinned)
     cuda = SimpleNamespace(is_available=lambda: gpu, get_device_name=lambda: "a GPU")
     monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(cuda=cuda))
-    assert provenance.hardware().endswith("cores" + ", a GPU" * gpu + ", not as pinned: MKL_CBWR" * unpinned)
+    assert provenance.hardware().endswith("cores" + ", not as pinned: MKL_CBWR" * unpinned + ", a GPU" * gpu)
 
 
 def test_code_that_is_in_no_file_is_never_the_same(monkeypatch):

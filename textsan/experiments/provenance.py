@@ -41,16 +41,16 @@ Code = dict[str, str]  # fingerprints by path
 
 
 def hardware() -> str:
-    """The processor, its cores, the GPU of models where torch has been used, and what runs by other kernels.
+    """The processor, its cores, what is not as pinned, and the GPU that models run on, where torch has been used.
 
-    See `textsan.text.kernels.held` for the last.
+    See `textsan.text.kernels.held` for the pins.
 
     >>> hardware().split(", ")[1].endswith("cores")
     True
     """
     torch = sys.modules.get("torch")  # not loaded for this line alone: it takes a second
     gpus = [torch.cuda.get_device_name()] if torch and torch.cuda.is_available() else []
-    return ", ".join([platform.machine(), f"{joblib.cpu_count()} cores", *gpus, *filter(None, [kernels.held()])])
+    return ", ".join([platform.machine(), f"{joblib.cpu_count()} cores", *filter(None, [kernels.held()]), *gpus])
 
 
 def code_of(cell: Mapping) -> Code:

@@ -92,4 +92,4 @@ def held() -> str:
     others = sorted(name for name in names if name.lower() != own["OPENBLAS_CORETYPE"].lower())
     unpinned = [key for key, value in own.items() if os.environ.get(key) != value]
     found = [f"products by kernels {' and '.join(others)}"] if others else []
-    return "; ".join(found + ([f"not as pinned: {', '.join(unpinned)}"] if unpinned else []))
+    return "; ".join(found + ([f"not as pinned: {' '.join(unpinned)}"] if unpinned else []))
