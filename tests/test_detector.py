@@ -146,24 +146,36 @@ def test_a_detector_that_is_sure_turns_the_guess_among_the_k_best(monkeypatch):
     assert attack.reconstruct([["dog"]], [(0, 0)]) == ["cat"]
 
 
-def test_the_detector_learns_what_context_tells():
-    docs = [["fish", "swims"], ["bird", "flies"]] * 40
-    channel = Channel.from_matrix(np.full((2, 2), 0.5), ["swims", "flies"], ["swims", "flies"])
+VERBS = Channel.from_matrix(np.full((2, 2), 0.5), ["swims", "flies"], ["swims", "flies"])
+TOLD = [["fish", "swims"], ["bird", "flies"]] * 40
+
+
+def released_verbs():
+    """Two releases of the sentences, whose verbs are as good as coins."""
     generator = np.random.default_rng(0)
-    released, fresh = ([[noun, generator.choice(channel.outputs)] for noun, _ in docs] for _ in range(2))
-    attack = ContextualBayes(channel, {"swims": 1, "flies": 1})
+    return ([[noun, generator.choice(VERBS.outputs)] for noun, _ in TOLD] for _ in range(2))
+
+
+def teach():
+    released, _ = released_verbs()
+    attack = ContextualBayes(VERBS, {"swims": 1, "flies": 1})
+    return attack.fit(TOLD, released, epochs=4, learning_rate=1e-4, batch_size=16)
+
+
+def test_the_detector_learns_what_context_tells(trained_once):
+    _, fresh = released_verbs()
     # The nouns in other sentences: copies of one are one sentence, and are never compared with one another.
-    tests = [[noun, verb, str(at)] for at, (noun, verb) in enumerate(docs)]
+    tests = [[noun, verb, str(at)] for at, (noun, verb) in enumerate(TOLD)]
     others = [[noun, verb, str(at)] for at, (noun, verb) in enumerate(fresh)]
-    before = attack.gate(tests, others)
-    attack.fit(docs, released, epochs=4, learning_rate=1e-4, batch_size=16)
+    before = ContextualBayes(VERBS, {"swims": 1, "flies": 1}).gate(tests, others)
+    attack = trained_once(teach, "textsan.attacks.contextual", "textsan.attacks.sentence_pairs")
     after = attack.gate(tests, others)
     assert after.passed
     assert before.accuracy.high < after.accuracy.low
     assert after.accuracy_blind.low < 0.6 < after.accuracy.low
-    positions = sensitive_positions(docs, set(channel.inputs))
+    positions = sensitive_positions(TOLD, set(VERBS.inputs))
     guesses = attack.reconstruct(fresh, positions)  # blind guessing is right half of the time
-    assert attack_success_rate(guesses, words_at(docs, positions)).low > 0.8
+    assert attack_success_rate(guesses, words_at(TOLD, positions)).low > 0.8
 
 
 def test_fits_repeat():

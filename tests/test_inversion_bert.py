@@ -90,12 +90,21 @@ def sanitize(docs):
     return [[frame, "thing", verb] for frame, _, verb in docs]
 
 
+SHADOW, PRIVATE = sentences(FRAMES[:10]), sentences(FRAMES[10:])
+
+
+def teach():
+    return InversionBert(list(WORLD)).fit(SHADOW, sanitize(SHADOW), epochs=20, batch_size=8)
+
+
+def teach_shifted():
+    """From sentences beside the released versions of their neighbours."""
+    return InversionBert(list(WORLD)).fit(SHADOW, sanitize(SHADOW[1:] + SHADOW[:1]), epochs=20, batch_size=8)
+
+
 @pytest.fixture(scope="module")
-def taught():
-    shadow, private = sentences(FRAMES[:10]), sentences(FRAMES[10:])
-    attack = InversionBert(list(WORLD))
-    attack.fit(shadow, sanitize(shadow), epochs=20, batch_size=8)
-    return attack, shadow, private
+def taught(trained_once):
+    return trained_once(teach, "textsan.attacks.inversion_bert"), SHADOW, PRIVATE
 
 
 def test_it_learns_what_counting_cannot(taught):
@@ -107,12 +116,10 @@ def test_it_learns_what_counting_cannot(taught):
     assert read.value > 0.95
 
 
-def test_it_needs_pairs_that_are_aligned(taught):
-    _, shadow, private = taught
-    shifted = sanitize(shadow[1:] + shadow[:1])
-    attack = InversionBert(list(WORLD)).fit(shadow, shifted, epochs=20, batch_size=8)
-    truths = [doc[1] for doc in private]
-    assert attack_success_rate(attack.reconstruct(sanitize(private), POSITIONS), truths).value < 0.2
+def test_it_needs_pairs_that_are_aligned(trained_once):
+    attack = trained_once(teach_shifted, "textsan.attacks.inversion_bert")
+    truths = [doc[1] for doc in PRIVATE]
+    assert attack_success_rate(attack.reconstruct(sanitize(PRIVATE), POSITIONS), truths).value < 0.2
 
 
 def test_a_sentence_is_read_once_and_its_neighbours_do_not_matter(taught):

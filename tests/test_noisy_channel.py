@@ -206,8 +206,7 @@ VERBS = ["swims", "flies"]
 KEPT = "red old big sad fat wet shy odd new raw hot dry fit low thin tall kind rich poor calm the".split()
 
 
-@pytest.fixture(scope="module")
-def taught():
+def teach():
     """Fish swim and birds fly, noise hides the verb, and an attack has been taught that on other sentences."""
     docs = [[kept, *pair] for kept in KEPT[:-1] for pair in zip(ANIMALS, VERBS, strict=True)] * 3
     words = ANIMALS + VERBS
@@ -227,6 +226,11 @@ def taught():
     shadow = [["the", *doc[1:]] if doc[0] == "red" else doc for doc in docs]
     attack.fit(shadow, sanitize(shadow), epochs=20, learning_rate=1e-3)
     return attack, docs, sanitize(docs), channel, counts
+
+
+@pytest.fixture(scope="module")
+def taught(trained_once):
+    return trained_once(teach, "textsan.attacks.noisy_channel")
 
 
 def test_it_comes_near_the_exact_optimum(taught):

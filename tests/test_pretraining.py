@@ -19,8 +19,7 @@ WORDS = [*PAIRS, *PAIRS.values()]
 DOCS = [[first, second] for first, second in PAIRS.items()] * 16
 
 
-@pytest.fixture(scope="module")
-def rotation():
+def rotated():
     """Releases of each first word the next one, and of the second words themselves: a channel without noise."""
     firsts = list(PAIRS)
     becomes = dict(zip(WORDS, [*firsts[1:], firsts[0], *PAIRS.values()], strict=True))
@@ -28,14 +27,18 @@ def rotation():
     return ChannelMechanism(Channel.from_matrix(matrix, WORDS, WORDS))
 
 
-@pytest.fixture(scope="module")
-def taught(default_data, rotation):
+def teach():
     """The default encoder after a hundred steps on original text, and on sanitized text."""
     models = {}
-    for name, mechanism in (("bare", None), ("prepared", rotation)):
+    for name, mechanism in (("bare", None), ("prepared", rotated())):
         models[name] = pretraining.masked_model()
         pretraining.pretrain(models[name], DOCS, mechanism, steps=100, batch=32)
     return models
+
+
+@pytest.fixture(scope="module")
+def taught(default_data, trained_once):
+    return trained_once(teach, "textsan.utility.pretraining", "textsan.mechanisms.given")
 
 
 def fill(model, docs):
@@ -43,9 +46,9 @@ def fill(model, docs):
     return attack.reconstruct(docs, [(d, 1) for d in range(len(docs))])
 
 
-def test_blanks_of_sanitized_text_are_filled_with_original_words(taught, rotation):
+def test_blanks_of_sanitized_text_are_filled_with_original_words(taught):
     originals = [[first, second] for first, second in PAIRS.items()]
-    released = rotation.sanitize(originals, seed=0)
+    released = rotated().sanitize(originals, seed=0)
     assert fill(taught["prepared"], released) == list(PAIRS.values())
     assert fill(taught["bare"], originals) == list(PAIRS.values())
     assert fill(taught["bare"], released) != list(PAIRS.values())  # nobody told it of the channel
