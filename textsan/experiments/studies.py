@@ -21,7 +21,8 @@ class Experiment:
 
     Args:
         module: has a function of the experiment's name.
-        reads: files of `data/`, with * for anything: another content makes its cells stale.
+        reads: files of `data/`, with * for anything; those after a ! are left out. Another content makes its
+            cells stale.
     """
 
     module: str
@@ -29,6 +30,8 @@ class Experiment:
 
 
 _HERE = "textsan.experiments"
+_VERDICTS = "results/scoreboard.csv", "results/claims.csv"
+_JUDGED = ("scoreboard.yml", "paper_numbers.csv", "results/*.csv", *(f"!{table}" for table in _VERDICTS))
 EXPERIMENTS = {
     "citizens": Experiment(f"{_HERE}.vectors"),
     "genomes": Experiment(f"{_HERE}.vectors"),
@@ -43,6 +46,8 @@ EXPERIMENTS = {
     "known_neighbours": Experiment(f"{_HERE}.language"),
     "found_words": Experiment(f"{_HERE}.words"),
     "remembered": Experiment(f"{_HERE}.words"),
+    "scoreboard": Experiment("textsan.report.scoreboard", _JUDGED),
+    "claims": Experiment("textsan.report.scoreboard", _JUDGED),
 }
 """What a specification can name."""
 
