@@ -46,6 +46,9 @@ EXPERIMENTS = {
     "known_neighbours": Experiment(f"{_HERE}.language"),
     "found_words": Experiment(f"{_HERE}.words"),
     "remembered": Experiment(f"{_HERE}.words"),
+    "departures": Experiment(f"{_HERE}.departures"),
+    "query_words": Experiment(f"{_HERE}.query_words"),
+    "counter_fitted": Experiment(f"{_HERE}.counter_fitted"),
     "scoreboard": Experiment("textsan.report.scoreboard", _JUDGED),
     "claims": Experiment("textsan.report.scoreboard", _JUDGED),
 }
