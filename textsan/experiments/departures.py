@@ -2,8 +2,8 @@
 
 Success is computed, not sampled: for each attacked word x the sum of Pr(y | x) over the outputs y for which the
 attack answers x. So nothing depends on the draws of a sanitizer, and the 95 % intervals are those of the
-sentences, resampled, both sides together. `rt` stands in for SST-2; where lines of one sentence are in question, it
-is SST-2 itself, and intervals are over draws of shadow lines.
+sentences, resampled, both sides together. `rt` stands in for SST-2; where lines of one sentence are in question,
+it is SST-2 itself, and intervals are over draws of shadow lines.
 """
 
 from dataclasses import replace

@@ -30,6 +30,7 @@ class Experiment:
 
 
 _HERE = "textsan.experiments"
+_UTILITY = tuple(f"sweeps/utility-sst2{part}.yml" for part in ("", "-between", "-custext"))
 _VERDICTS = "results/scoreboard.csv", "results/claims.csv"
 _JUDGED = ("scoreboard.yml", "paper_numbers.csv", "results/*.csv", *(f"!{table}" for table in _VERDICTS))
 EXPERIMENTS = {
@@ -49,6 +50,8 @@ EXPERIMENTS = {
     "departures": Experiment(f"{_HERE}.departures"),
     "query_words": Experiment(f"{_HERE}.query_words"),
     "counter_fitted": Experiment(f"{_HERE}.counter_fitted"),
+    "gradient_factors": Experiment(f"{_HERE}.gradient_factors"),
+    "exposures": Experiment(f"{_HERE}.exposure", _UTILITY),
     "scoreboard": Experiment("textsan.report.scoreboard", _JUDGED),
     "claims": Experiment("textsan.report.scoreboard", _JUDGED),
 }
