@@ -51,6 +51,7 @@ EXPERIMENTS = {
     "query_words": Experiment(f"{_HERE}.query_words"),
     "counter_fitted": Experiment(f"{_HERE}.counter_fitted"),
     "gradient_factors": Experiment(f"{_HERE}.gradient_factors"),
+    "finders": Experiment(f"{_HERE}.name_finders"),
     "exposures": Experiment(f"{_HERE}.exposure", _UTILITY),
     "scoreboard": Experiment("textsan.report.scoreboard", _JUDGED),
     "claims": Experiment("textsan.report.scoreboard", _JUDGED),
