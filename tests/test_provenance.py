@@ -3,6 +3,7 @@
 import json
 import logging
 import re
+import shutil
 import sys
 import threading
 from pathlib import Path
@@ -457,3 +458,29 @@ def test_no_committed_table_pretends_to_be_fresh():
         named = re.findall(r"data/\S+\.yml", said.get("command", ""))
         assert all((record.parents[2] / path).is_file() for path in named), record.name
         assert (provenance.table_changes(record) == [provenance.UNRECORDED]) == ("modules" not in said)
+
+
+def test_every_committed_table_has_a_record():
+    said = CliRunner().invoke(main.main, ["sweep", "--status", "--all"])
+    assert said.exit_code == 0 and said.stdout.splitlines()[-1].endswith(", 0 unrecorded")
+
+
+@pytest.mark.parametrize(
+    "changed, stale", [("scoreboard.yml", {"scoreboard", "claims"}), ("results/claims.csv", set())]
+)
+def test_derived_tables_are_stale_where_what_they_read_changes(tmp_path, monkeypatch, changed, stale):
+    shutil.copytree(Path(__file__).parents[1] / "data", tmp_path / "data")
+    (tmp_path / "book").mkdir()
+    (tmp_path / "_toc.yml").touch()
+    monkeypatch.chdir(tmp_path)
+    for name in ("scoreboard", "claims"):
+        record = Path("data", "results", f"{name}.yml")
+        [cell] = specification.read_spec(Path("data", "sweeps", f"{name}.yml"))
+        record.write_text(yaml.safe_dump(provenance.describe([provenance.code_of(cell)])))
+    with Path("data", changed).open("a") as file:
+        file.write("# another\n")
+    provenance._fingerprint.cache_clear()
+    lines = CliRunner().invoke(main.main, ["sweep", "--status", "--all"]).stdout.splitlines()
+    verdicts = {name: said for name, _, said in (line.partition(": ") for line in lines)}
+    found = {name for name in ("scoreboard", "claims") if verdicts[name] == f"stale: data/{changed}"}
+    assert found == stale and all(verdicts[name] == "fresh" for name in {"scoreboard", "claims"} - stale)

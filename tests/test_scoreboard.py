@@ -66,7 +66,7 @@ def root(tmp_path):
 def test_committed_scoreboard_is_what_the_committed_tables_give():
     for name, frame in (("scoreboard", BOARD), ("claims", scoreboard.build_claims(ROOT))):
         committed = (ROOT / "data" / "results" / f"{name}.csv").read_text(encoding="utf-8")
-        assert frame.to_csv(index=False, lineterminator="\n") == committed, "run textsan.report.scoreboard"
+        assert frame.to_csv(index=False, lineterminator="\n") == committed, f"textsan sweep data/sweeps/{name}.yml"
 
 
 def test_every_published_number_is_there_once_as_printed():

@@ -3,21 +3,16 @@
 V(X | Y) of the words that a mechanism protects is not comparable between mechanisms that protect others: SanText+
 protects rare words, CusText+ all but stop words. Comparable are V(X | Y) of the words that *all* of them protect,
 and the exposure of a document, in which every word counts, the kept ones too.
-
-    python -m textsan.experiments.exposure SPEC OUTPUT    # a row for each released text of a sweep
 """
 
-import sys
 from collections.abc import Collection, Sequence
-from pathlib import Path
 
 import numpy as np
-import pandas as pd
-from tqdm import tqdm
 
 from textsan.experiments import specification
 from textsan.experiments.splits import load_split
 from textsan.mechanisms import Mechanism, make_mechanism
+from textsan.text.project import project_data
 from textsan.text.vocabulary import count_words
 
 Docs = Sequence[Sequence[str]]
@@ -59,23 +54,34 @@ def exposure(mechanism: Mechanism, docs: Docs) -> float:
     return vulnerability_of(mechanism, docs, words) * sum(counts[word] for word in words) / counts.total()
 
 
-def table(cells: list[specification.Cell]) -> pd.DataFrame:
-    """A row for each released text that cells share: what made it, and three numbers.
+def exposures(*, sweeps: str, seed: int) -> list[dict]:
+    """A row for each released text that cells of sweeps share: what made it, and three numbers.
 
     They are V(X | Y) of the words it protects (vulnerability), of those that all mechanisms of the cells protect
     (common), and the exposure.
 
     Args:
+        sweeps: names of specifications of `data/sweeps`, with blanks between.
+        seed: of the cells.
+
+    Returns:
+        rows: dataset, vocabulary, n_private, defence, epsilon, vulnerability, common, exposure.
+    """
+    paths = [project_data() / "sweeps" / f"{name}.yml" for name in sweeps.split()]
+    return of_cells([cell for path in paths for cell in specification.read_spec(path) if cell["seed"] == seed])
+
+
+def of_cells(cells: Sequence[specification.Cell]) -> list[dict]:
+    """The rows of `exposures` for cells of one seed.
+
+    Args:
         cells: of `textsan.experiments.specification.read_spec`.
     """
-    released = {str(one): one for one in map(specification.released_by, cells)}.values()
-    splits, rows = {}, []
-    for seed in sorted({one["seed"] for one in released}):
-        here = [one for one in released if one["seed"] == seed]
-        made = [_made(one, splits) for one in here]
-        common = frozenset.intersection(*(mechanism.protected for mechanism, _ in made))
-        rows += [_row(one, *pair, common) for one, pair in zip(tqdm(here, disable=None), made, strict=True)]
-    return pd.DataFrame(rows)
+    released = list({str(one): one for one in map(specification.released_by, cells)}.values())
+    splits = {}
+    made = [_made(one, splits) for one in released]
+    common = frozenset.intersection(*(mechanism.protected for mechanism, _ in made))
+    return [_row(one, *pair, common) for one, pair in zip(released, made, strict=True)]
 
 
 def _made(shared: specification.Cell, splits: dict) -> tuple[Mechanism, Docs]:
@@ -91,24 +97,8 @@ def _made(shared: specification.Cell, splits: dict) -> tuple[Mechanism, Docs]:
 
 
 def _row(shared: specification.Cell, mechanism: Mechanism, docs: Docs, common: Collection[str]) -> dict:
-    said = {key: shared[key] for key in ("dataset", "vocabulary", "n_private", "seed")}
+    said = {key: shared[key] for key in ("dataset", "vocabulary", "n_private")}
     said |= {"defence": shared["defence"]["name"], "epsilon": shared["defence"].get("epsilon")}
     own = vulnerability_of(mechanism, docs, mechanism.protected)
     both = vulnerability_of(mechanism, docs, common)
     return said | {"vulnerability": own, "common": both, "exposure": exposure(mechanism, docs)}
-
-
-def main(specs: list[str], output: str) -> None:
-    """Writes the table of some specifications, together, with the command that made it above.
-
-    Args:
-        specs: paths of specifications.
-        output: path of the table.
-    """
-    cells = [cell for spec in specs for cell in specification.read_spec(Path(spec))]
-    command = f"# python -m textsan.experiments.exposure {' '.join(specs)} {output}\n"
-    Path(output).write_text(command + table(cells).to_csv(index=False), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:-1], sys.argv[-1])

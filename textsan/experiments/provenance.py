@@ -67,8 +67,10 @@ def code_of(cell: Mapping) -> Code:
 
 
 def _read(patterns: Iterable[str]) -> Code:
-    """Files of `data/` by their place in the project, each with its fingerprint."""
-    files = [path for pattern in patterns for path in sorted(project_data().glob(pattern))]
+    """Files of `data/` by their place in the project, each with its fingerprint; a pattern after a ! has none."""
+    wanted, left = ([one for one in patterns if one.startswith("!") is without] for without in (False, True))
+    out = {path for pattern in left for path in project_data().glob(pattern[1:])}
+    files = [path for pattern in wanted for path in sorted(project_data().glob(pattern)) if path not in out]
     return {f"data/{path.relative_to(project_data()).as_posix()}": _fingerprint(path) for path in files}
 
 

@@ -21,7 +21,8 @@ class Experiment:
 
     Args:
         module: has a function of the experiment's name.
-        reads: files of `data/`, with * for anything: another content makes its cells stale.
+        reads: files of `data/`, with * for anything; those after a ! are left out. Another content makes its
+            cells stale.
     """
 
     module: str
@@ -29,6 +30,9 @@ class Experiment:
 
 
 _HERE = "textsan.experiments"
+_UTILITY = tuple(f"sweeps/utility-sst2{part}.yml" for part in ("", "-between", "-custext"))
+_VERDICTS = "results/scoreboard.csv", "results/claims.csv"
+_JUDGED = ("scoreboard.yml", "paper_numbers.csv", "results/*.csv", *(f"!{table}" for table in _VERDICTS))
 EXPERIMENTS = {
     "citizens": Experiment(f"{_HERE}.vectors"),
     "genomes": Experiment(f"{_HERE}.vectors"),
@@ -43,6 +47,14 @@ EXPERIMENTS = {
     "known_neighbours": Experiment(f"{_HERE}.language"),
     "found_words": Experiment(f"{_HERE}.words"),
     "remembered": Experiment(f"{_HERE}.words"),
+    "departures": Experiment(f"{_HERE}.departures"),
+    "query_words": Experiment(f"{_HERE}.query_words"),
+    "counter_fitted": Experiment(f"{_HERE}.counter_fitted"),
+    "gradient_factors": Experiment(f"{_HERE}.gradient_factors"),
+    "finders": Experiment(f"{_HERE}.name_finders"),
+    "exposures": Experiment(f"{_HERE}.exposure", _UTILITY),
+    "scoreboard": Experiment("textsan.report.scoreboard", _JUDGED),
+    "claims": Experiment("textsan.report.scoreboard", _JUDGED),
 }
 """What a specification can name."""
 

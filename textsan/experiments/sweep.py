@@ -224,11 +224,14 @@ def _written(path: Path) -> int | None:
 def write_table(cells: list[Cell], folder: Path, baselines: Sequence[str] = ()) -> None:
     """Writes `results.csv`, `results.yml` and the hits of attacks, `results.npz`, of what has been computed.
 
+    Numbers are rounded; text, a published number for example, is left as it is.
+
     Args:
         cells, folder, baselines: as those of `run`.
     """
     folder = Path(folder)
-    write_whole(folder / "results.csv", table(cells, folder, baselines).to_csv(index=False).encode())
+    rows = table(cells, folder, baselines).round(_DIGITS)
+    write_whole(folder / "results.csv", rows.to_csv(index=False, lineterminator="\n").encode())
     write_whole(folder / "results.yml", yaml.safe_dump(record(cells, folder), sort_keys=False).encode())
     computed = [cell for cell in cells if is_computed(cell, folder)]
     found = {row: cell for row, cell in enumerate(computed) if "attack" in cell}
@@ -238,7 +241,7 @@ def write_table(cells: list[Cell], folder: Path, baselines: Sequence[str] = ()) 
 
 
 def store_table(folder: Path, table: Path, command: str) -> None:
-    """Puts the table of a folder where it is kept: rounded, with its record and its hits beside it.
+    """Puts the table of a folder where it is kept, with its record and its hits beside it.
 
     Args:
         folder: that of `run`.
@@ -246,8 +249,7 @@ def store_table(folder: Path, table: Path, command: str) -> None:
         command: what made it.
     """
     folder, table = Path(folder), Path(table)
-    rows = pd.read_csv(folder / "results.csv").round(_DIGITS)
-    write_whole(table, rows.to_csv(index=False, lineterminator="\n").encode())
+    write_whole(table, (folder / "results.csv").read_bytes())
     made = {"command": command} | yaml.safe_load((folder / "results.yml").read_text(encoding="utf-8"))
     write_whole(table.with_suffix(".yml"), yaml.safe_dump(made, sort_keys=False, width=110).encode())
     if (folder / "results.npz").is_file():
@@ -514,7 +516,8 @@ def _line(cell: Cell, error: Exception) -> str:
     """What became of a cell that failed: its name, the error, where it was raised."""
     name = cell_name(cell)
     if "experiment" in cell:
-        name = f"{cell['experiment']} {', '.join(f'{key}={value}' for key, value in studies.labels(cell).items())}"
+        given = ", ".join(f"{key}={value}" for key, value in studies.labels(cell).items())
+        name = f"{cell['experiment']} {given}".strip()
     where = traceback.extract_tb(error.__traceback__)[-1]
     place = f"{Path(where.filename).name}:{where.lineno}"
     said = extras.missing(error) if isinstance(error, ModuleNotFoundError) else error

@@ -20,9 +20,11 @@ Rows that our table has under several seeds count as one number, see `tables.poo
 ours is made of rows from the same positions only. Where our sizes are not the paper's, the program says so in
 `substitution`. Rows whose agreement would say nothing are marked `trivial`, with the reason, and counted apart.
 
-    python -m textsan.report.scoreboard        # writes data/results/scoreboard.csv and claims.csv
+    textsan sweep data/sweeps/scoreboard.yml --table data/results/scoreboard.csv    # and so for claims
 """
 
+import csv
+import io
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
@@ -33,10 +35,12 @@ import pandas as pd
 import yaml
 
 from textsan.evaluation import Estimate
-from textsan.report import claims, verdicts
+from textsan.report import verdicts
+from textsan.report.claims import judge
 from textsan.report.matched import matched
 from textsan.report.tables import difference, estimate, load_tables, pooled, ratio, select, unlike
 from textsan.report.verdicts import Comparison, rate_error
+from textsan.text.project import project_data
 
 SPEC, PUBLISHED, RESULTS = (Path("data") / name for name in ("scoreboard.yml", "paper_numbers.csv", "results"))
 ATTACKED = {"CUSTEXT+": 3000, "SANTEXT+": 1000, "Citizen (1000 generated IDs)": 1000}
@@ -107,7 +111,7 @@ def build_claims(root: Path = Path(".")) -> pd.DataFrame:
     Args:
         root: of the repository.
     """
-    return claims.judge(_spec(root)["claims"], root / RESULTS)
+    return judge(_spec(root)["claims"], root / RESULTS)
 
 
 def counts(board: pd.DataFrame) -> pd.DataFrame:
@@ -458,14 +462,29 @@ def _spec(root: Path) -> dict:
     return yaml.safe_load((root / SPEC).read_text(encoding="utf-8"))
 
 
-def main() -> None:
-    """Writes both tables, and says how many verdicts there are of each kind."""
-    board, found = build(), build_claims()
-    for name, frame in (("scoreboard", board), ("claims", found)):
-        frame.to_csv(RESULTS / f"{name}.csv", index=False, lineterminator="\n")
-        print(name, frame.verdict.value_counts().to_dict())
-    print("trivial", board[board.trivial != ""].verdict.value_counts().to_dict())
+# --- the stored tables ----------------------------------------------------------------------------------------
 
 
-if __name__ == "__main__":
-    main()
+def scoreboard() -> list[dict[str, str]]:
+    """The rows of `build` as they are printed, for the committed table.
+
+    >>> rows = scoreboard()
+    >>> rows[0]["paper"], rows[0]["value"]
+    ('Tong 2024', '0.499')
+    """
+    return _printed(build(project_data().parent))
+
+
+def claims() -> list[dict[str, str]]:
+    """The rows of `build_claims` as they are printed, for the committed table.
+
+    >>> rows = claims()
+    >>> rows[0]["place"]
+    'Tong 2024, section 5.2'
+    """
+    return _printed(build_claims(project_data().parent))
+
+
+def _printed(frame: pd.DataFrame) -> list[dict[str, str]]:
+    """Rows of text: what is printed is a published number with its zeros, and a small p with its exponent."""
+    return list(csv.DictReader(io.StringIO(frame.to_csv(index=False))))
