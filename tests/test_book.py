@@ -306,7 +306,8 @@ def test_unknown_parameter_names_the_known_ones(project):
 @pytest.mark.parametrize(
     "name, value, line",
     [
-        ("epsilon", "-1", "epsilon: -1.0 is out of range; pass a number of at least 0"),
+        ("epsilon", "-1", "epsilon: -1.0 is out of range; pass a number from 0 to 1e+06"),
+        ("epsilon", "1e9", "epsilon: 1000000000.0 is out of range; pass a number from 0 to 1e+06"),
         ("epsilon", "inf", "epsilon: inf is not a number"),
     ],
 )

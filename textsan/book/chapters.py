@@ -160,9 +160,9 @@ def _check_meaning(name: str, value) -> None:
     """Refuse, before a kernel starts, values of the parameters that mean the same in every chapter."""
     if name == "dataset" and value not in corpora.known():
         raise KeyError(corpora.unknown(value))
-    if name in ("epsilon", "epsilons"):
+    if "epsilon" in name:
         for epsilon in value if isinstance(value, list) else [value]:
-            checks.number(name, epsilon, low=0)
+            checks.number(name, epsilon, low=0, high=checks.LARGEST_EPSILON)
 
 
 def check_size(chapter: Chapter, values: dict) -> None:
