@@ -459,6 +459,18 @@ def test_every_committed_table_has_a_record():
     assert said.exit_code == 0 and said.stdout.splitlines()[-1].endswith(", 0 unrecorded")
 
 
+def test_every_row_of_a_committed_table_is_of_one_cell_of_its_specification():
+    data, faults = Path(__file__).parents[1] / "data", []
+    for spec in sorted((data / "sweeps").glob("*.yml")):
+        table = data / "results" / spec.name.replace(".yml", ".csv")
+        if table.is_file():
+            places = recertification._places(specification.read_spec(spec), table).values()
+            every = sorted(row for rows in places for row in rows)
+            if every != list(range(len(pd.read_csv(table)))) or not all(places):
+                faults.append(spec.stem)
+    assert faults == []
+
+
 @pytest.mark.parametrize(
     "changed, stale", [("scoreboard.yml", {"scoreboard", "claims"}), ("results/claims.csv", set())]
 )
