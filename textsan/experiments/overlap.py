@@ -1,4 +1,4 @@
-"""Where a gain over the context-free attack comes from: words whose source the attacker has text of, and others."""
+"""Where a gain over the context-free attack comes from: words whose source the attacker has text of, or others."""
 
 import numpy as np
 import pandas as pd
@@ -23,13 +23,14 @@ def overlaps(*, table: str, split_by: str, seed: int) -> list[dict]:
         split_by, seed: which of its rows.
 
     Returns:
-        rows: dataset, epsilon, attack, n_positions; shared, the share of such words; and the gain on them and on the
-            others, with 95 % intervals from resampled sources.
+        rows: dataset, epsilon, attack, n_positions; shared, the share of such words; and the gain on them and on
+            the others, with 95 % intervals from resampled sources.
     """
     path = project_data() / "results" / f"{table}.csv"
     stored, hits, rows = pd.read_csv(path), load_hits(path), []
     mine = stored[(stored.split_by == split_by) & (stored.seed == seed)]
-    for _, family in mine.groupby([hits[row]["family"] for row in mine.index], sort=False):
+    families = pd.Series({number: hits[number]["family"] for number in mine.index})
+    for _, family in mine.groupby(families, sort=False):
         shared = _shared_documents(family.iloc[0])
         [base] = family.index[family.attack == BASELINE]
         for number, attack in family.attack.drop(base).items():
