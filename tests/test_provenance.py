@@ -291,7 +291,13 @@ def test_cells_that_agree_are_kept_with_the_code_as_it_is(done, change, spec):
     made = yaml.safe_load((folder / "results.yml").read_text())
     assert made["modules"]["textsan/mechanisms/custext.py"] == "changed"
     assert "2 of 3 cells" in made["recertified"][0]
-    assert sorted(path.name for path in folder.iterdir()) == [".lock", "cells", "results.csv", "results.yml"]
+    assert sorted(path.name for path in folder.iterdir()) == [
+        ".lock",
+        "cells",
+        "results.csv",
+        "results.npz",
+        "results.yml",
+    ]
     assert "nothing is stale" in call(spec, "-o", folder, "--recertify", 2).stdout
 
 
