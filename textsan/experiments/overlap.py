@@ -12,21 +12,21 @@ BASELINE = "context-free"
 """The attack that the others are compared with, on the same words."""
 
 
-def overlaps(*, table: str, split_by: str, seed: int) -> list[dict]:
+def overlaps(*, sweep: str, split_by: str, seed: int) -> list[dict]:
     """Gains of a stored table's attacks, apart for words whose source has a record in the shadow set.
 
     A source is in sst2 a sentence with its phrases. What was hit is read, position by position, and the split is
     drawn again.
 
     Args:
-        table: name of a table of `data/results` with hits.
+        sweep: name of a table of `data/results` with hits.
         split_by, seed: which of its rows.
 
     Returns:
         rows: dataset, epsilon, attack, n_positions; shared, the share of such words; and the gain on them and on
             the others, with 95 % intervals from resampled sources.
     """
-    path = project_data() / "results" / f"{table}.csv"
+    path = project_data() / "results" / f"{sweep}.csv"
     stored, hits, rows = pd.read_csv(path), load_hits(path), []
     mine = stored[(stored.split_by == split_by) & (stored.seed == seed)]
     families = pd.Series({number: hits[number]["family"] for number in mine.index})
