@@ -76,8 +76,8 @@ def recorded_seconds():
 
 def pytest_terminal_summary(terminalreporter, exitstatus, config):
     """After a run of all tests: the slowest, beside their seconds in that table."""
-    if config.args_source is not pytest.Config.ArgsSource.TESTPATHS:
-        return
+    if config.args_source is not pytest.Config.ArgsSource.TESTPATHS or hasattr(config, "workerinput"):
+        return  # a part of the tests, or a worker that has run a part of them
     seconds, recorded = Counter(), recorded_seconds()
     for reports in terminalreporter.stats.values():
         for report in reports:

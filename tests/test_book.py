@@ -1095,7 +1095,10 @@ def test_new_words_are_stored_without_execution(project, monkeypatch):
     monkeypatch.setattr(build, "build", lambda root: root)
     said = []
     build.make(project, say=said.append)
-    assert said == ["01-first: around the stored outputs", "02-second: up to date"]
+    assert said == [
+        "01-first: new text, or verdicts on its tables, around the stored outputs",
+        "02-second: up to date",
+    ]
     after = nbformat.read(first.notebook, as_version=4)
     assert [cell.outputs for cell in code_cells(after)] == [cell.outputs for cell in code_cells(before)]
     assert after.metadata == before.metadata and after.cells[0].source.startswith("# The first")

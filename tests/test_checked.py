@@ -151,6 +151,7 @@ def test_wrong_settings_are_one_line_before_anything_runs(root, given, error, li
         (["11"], "textsan: chapter: '11' is no chapter; choose from 01-chapter"),
         (["--drawn", "--full"], "textsan: chapters by name, --drawn and --full each say"),
         (["1", "--drawn"], "textsan: chapters by name, --drawn and --full each say"),
+        (["--full", "--as", "sandybridge"], "textsan: --full writes the record, which is of the pinned kernels"),
     ],
 )
 def test_misuse_is_one_line(root, monkeypatch, arguments, line):

@@ -465,6 +465,30 @@ def test_every_committed_table_has_a_record():
     assert said.exit_code == 0 and said.stdout.splitlines()[-1].endswith(", 0 unrecorded")
 
 
+def test_what_an_experiment_makes_by_a_name_is_part_of_its_code():
+    """An argument names the mechanism; the module itself names its attacks; exposures are of specifications."""
+    wanted = {"experiment": "found_words", "dataset": "rt", "defence": "fbdd"}
+    one, other = (provenance.code_of(wanted | {"defence": name}) for name in ("fbdd", "tem"))
+    assert one.keys() - other.keys() == {"textsan/mechanisms/fbdd.py"} and "textsan/mechanisms/tem.py" in other
+    assert "textsan/attacks/mixture.py" in one and "textsan/attacks/inversion_bert.py" not in one
+    assert "textsan/mechanisms/random.py" in provenance.code_of(
+        {"experiment": "exposures", "sweeps": "utility-sst2"}
+    )
+    assert not any("/attacks/" in path for path in provenance.code_of({"experiment": "scoreboard"}))
+
+
+def test_every_row_of_a_committed_table_is_of_one_cell_of_its_specification():
+    data, faults = Path(__file__).parents[1] / "data", []
+    for spec in sorted((data / "sweeps").glob("*.yml")):
+        table = data / "results" / spec.name.replace(".yml", ".csv")
+        if table.is_file():
+            places = recertification._places(specification.read_spec(spec), table).values()
+            every = sorted(row for rows in places for row in rows)
+            if every != list(range(len(pd.read_csv(table)))) or not all(places):
+                faults.append(spec.stem)
+    assert faults == []
+
+
 @pytest.mark.parametrize(
     "changed, stale", [("scoreboard.yml", {"scoreboard", "claims"}), ("results/claims.csv", set())]
 )

@@ -170,7 +170,7 @@ def test_readme_plugs_in_an_attack(default_data, tmp_path):
     rates = []
     for epsilon in (1.0, 2.0):
         problem = problems.prepare("rt", 100, 5000, None, 0, "santext", epsilon=epsilon)
-        guesses, _ = problem.run("context-free")
+        guesses = problem.guesses("context-free")
         rates.append(np.mean([guess == truth for guess, truth in zip(guesses, problem.truth.words, strict=True)]))
     assert rates[0] < rates[1]
     assert json.loads(table[table.attack == "commonest"].attack_parameters.iloc[0]) == {"k": 3}

@@ -1,6 +1,5 @@
 """The scoreboard on planted tables, where the verdict is known, and the committed one against its tables."""
 
-import importlib.util
 import json
 import math
 from pathlib import Path
@@ -13,6 +12,7 @@ import yaml
 from textsan import Channel
 from textsan.attacks import ContextFreeBayes
 from textsan.evaluation import Estimate, bootstrap_difference
+from textsan.experiments import departures
 from textsan.report import scoreboard, verdicts
 from textsan.report.matched import matched
 from textsan.report.tables import crossed, difference, estimate, load_tables, over, ratio, select
@@ -489,33 +489,24 @@ def test_settings_are_read_as_printed():
 # Departures
 
 
-@pytest.fixture(scope="module")
-def departures():
-    path = ROOT / "benchmarks" / "departures.py"
-    spec = importlib.util.spec_from_file_location("departures", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_expected_success_is_the_sum_over_outputs(departures):
+def test_expected_success_is_the_sum_over_outputs():
     generator = np.random.default_rng(0)
     inputs, outputs = ["art", "artful", "tea", "part"], ["u", "v", "w", "x", "y"]
     matrix = generator.dirichlet(np.ones(5), size=4)
     channel = Channel.from_matrix(matrix, inputs, outputs)
     attack = ContextFreeBayes(channel, {"art": 3, "artful": 5, "part": 4, "tea": 2})
     guesses = attack.reconstruct([outputs], [(0, i) for i in range(5)])
-    answers = departures.answers(attack)
+    answers = departures._answers(attack)
     assert [inputs[i] for i in answers] == guesses and len(set(guesses)) > 1
     among = np.array([1.0, 0.0, 1.0, 1.0, 0.0])
-    for hit, right in ((departures.equal, str.__eq__), (departures.contained, str.__contains__)):
+    for hit, right in ((departures._equal, str.__eq__), (departures._contained, str.__contains__)):
         table = np.array([[right(guess, word) for guess in guesses] for word in inputs])
         marks = hit(channel, answers)
-        np.testing.assert_allclose(departures.expected(channel, marks), (matrix * table).sum(axis=1))
-        np.testing.assert_allclose(departures.expected(channel, marks, among), (matrix * table) @ among)
+        np.testing.assert_allclose(departures._expected(channel, marks), (matrix * table).sum(axis=1))
+        np.testing.assert_allclose(departures._expected(channel, marks, among), (matrix * table) @ among)
 
 
-def test_effects_resample_both_sides_together(departures):
+def test_effects_resample_both_sides_together():
     words = np.full(400, 10.0)
     hits = np.random.default_rng(0).binomial(10, 0.3, size=400).astype(float)
     same = bootstrap_difference(departures.Score(hits + 1, words), departures.Score(hits, words), seed=0)

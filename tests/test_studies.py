@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from textsan import project_data
 from textsan.cli.main import main
-from textsan.experiments import specification, studies, sweep, vectors
+from textsan.experiments import provenance, specification, studies, sweep, vectors
 
 CELL = {"encoder": "glove-6b-50d", "pooling": "mean", "layer": 0, "pairs": 50, "steps": 3, "victims": 5}
 
@@ -81,6 +81,47 @@ def test_a_stale_cell_that_comes_out_otherwise_keeps_none(default_data, spec, tm
     said = _say(path, "-o", folder, "-j", 1, "--recertify", 1)
     assert said.exit_code == 1 and "1 of 1 differ, nothing is kept" in said.output
     assert "0 fresh, 2 stale" in _say(path, "-o", folder, "--status").output
+
+
+@pytest.fixture
+def planted(tmp_path, monkeypatch):
+    """A table of a planted experiment whose rows say how many there were, and have no number in some cells."""
+    (tmp_path / "planted_experiment.py").write_text(
+        """def halves(*, size: float, n: int):
+            return [{"n": n // 2, "half": size / 2 if size < 2 else None, "printed": "0.520"}]"""
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(studies.EXPERIMENTS, "halves", studies.Experiment("planted_experiment"))
+    spec, folder, table = tmp_path / "halves.yml", tmp_path / "out", tmp_path / "table.csv"
+    spec.write_text(yaml.safe_dump({"experiment": "halves", "grids": [{"size": [0.5, 1, 2], "n": 10}]}))
+    assert sweep.run(specification.read_spec(spec), folder, workers=1) == []
+    sweep.store_table(folder, table, "textsan sweep halves.yml")
+    record = yaml.safe_load(table.with_suffix(".yml").read_text())
+    record["modules"]["planted_experiment.py"] = "another"
+    table.with_suffix(".yml").write_text(yaml.safe_dump(record))
+    return spec, table
+
+
+def test_text_of_a_stored_table_is_as_it_was_said(planted):
+    assert planted[1].read_text().splitlines() == [
+        "n,size,half,printed",
+        "5,0.5,0.25,0.520",
+        "5,1.0,0.5,0.520",
+        "5,2.0,,0.520",
+    ]
+
+
+@pytest.mark.parametrize("column, found", [(None, None), ("half", "1 of 3 differ"), ("size", "1 rows")])
+def test_a_stored_table_of_a_study_is_kept_if_its_rows_come_out_the_same(planted, column, found):
+    spec, table = planted
+    if column:
+        rows = pd.read_csv(table)
+        rows.loc[1, column] += 0.01
+        rows.to_csv(table, index=False)
+    said = _say(spec, "-j", 1, "--recertify", 3, "--table", table)
+    assert (said.exit_code == 0) is (column is None)
+    assert (found or "3 of 3 stale cells were computed anew and agree") in said.output
+    assert provenance.table_state(table).verdict == ("stale" if column else "fresh")
 
 
 def test_a_cell_that_fails_is_named_and_the_others_are_kept(default_data, spec, tmp_path):

@@ -347,7 +347,8 @@ def test_a_cluster_without_workers_ends_as_one_line(world, tmp_path, monkeypatch
 def test_differences_are_those_of_the_same_positions(world, tmp_path):
     cells = specification.read_spec(write(tmp_path, attack=["unchanged", "context-free"], seed=0))
     assert sweep.run(cells, tmp_path, workers=1, baselines=["context-free"]) == []
-    table = pd.read_csv(tmp_path / "results.csv")
+    table = sweep.table(cells, tmp_path, ["context-free"])
+    assert (tmp_path / "results.csv").read_text() == table.round(5).to_csv(index=False)
     rows, baseline = (table[table.attack == name] for name in ("unchanged", "context-free"))
     assert len(rows) == 3 and baseline["over context-free"].isna().all()
     gain = rows["over context-free"].to_numpy()

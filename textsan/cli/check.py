@@ -32,6 +32,8 @@ def check(chapters, drawn, full, other):
 
     if (bool(chapters), drawn, full).count(True) > 1:
         raise click.UsageError("chapters by name, --drawn and --full each say what is executed; pass one of them")
+    if full and other:
+        raise click.UsageError("--full writes the record, which is of the pinned kernels; pass --as without it")
     root = ch.project_root()
     only = {ch.find(root, wanted).name for wanted in chapters} or None
     try:

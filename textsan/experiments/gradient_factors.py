@@ -25,8 +25,8 @@ def gradient_factors(*, draws: int, steps: int, rounds: int, seed: int) -> list[
         seed: of the draws.
 
     Returns:
-        rows: what, pieces; seconds of one distance or step by factors; ratio, the median of the rounds, with the
-            lowest and the highest.
+        rows: what, pieces; processor seconds of one distance or step by factors; ratio, the median of the rounds,
+            with the lowest and the highest.
 
     Raises:
         ValueError: the two ways do not give the same.
@@ -59,9 +59,9 @@ def _last(compute: Callable[[], torch.Tensor], times: int) -> torch.Tensor:
 
 
 def _seconds(compute: Callable[[], torch.Tensor]) -> float:
-    start = time.perf_counter()
+    start = time.process_time()  # of the processor: other programs run beside
     compute()
-    return time.perf_counter() - start
+    return time.process_time() - start
 
 
 class _WrittenOut:

@@ -35,7 +35,7 @@ EVERYTHING = "*"
 _NO_FILE = "no file"  # code of a notebook, say: it cannot be told from other code, so that it is never the same
 _ROOTS = (("textsan.experiments.problems", "prepare"), ("textsan.evaluation", EVERYTHING))
 # Tables that name every constructor: a cell uses one entry of each, and starts from that.
-_TABLES = {"MECHANISMS", "ATTACKS", "TASKS"}
+_TABLES = {"MECHANISMS": MECHANISMS, "ATTACKS": ATTACKS, "TASKS": TASKS}
 
 Code = dict[str, str]  # fingerprints by path
 
@@ -61,17 +61,44 @@ def code_of(cell: Mapping) -> Code:
     """
     if "experiment" in cell:
         experiment = EXPERIMENTS[cell["experiment"]]
-        return code_from([(experiment.module, cell["experiment"])]) | _read(experiment.reads)
+        root = experiment.module, cell["experiment"]
+        return code_from([root, *_by_name(root, cell, experiment.reads)]) | _read(experiment.reads)
     code, vectors = code_from(_ROOTS + tuple(_constructors(cell))), Path(cell.get("embeddings", ""))
     return code | ({f"word vectors {vectors}": _content(vectors)} if vectors.is_file() else {})
 
 
 def _read(patterns: Iterable[str]) -> Code:
-    """Files of `data/` by their place in the project, each with its fingerprint; a pattern after a ! has none."""
+    """Files of `data/` by their place in the project, each with its fingerprint."""
+    files = _files(patterns)
+    return {f"data/{path.relative_to(project_data()).as_posix()}": _fingerprint(path) for path in files}
+
+
+def _files(patterns: Iterable[str]) -> list[Path]:
+    """Those of `data/` that a pattern has, but for those that one after a ! has."""
     wanted, left = ([one for one in patterns if one.startswith("!") is without] for without in (False, True))
     out = {path for pattern in left for path in project_data().glob(pattern[1:])}
-    files = [path for pattern in wanted for path in sorted(project_data().glob(pattern)) if path not in out]
-    return {f"data/{path.relative_to(project_data()).as_posix()}": _fingerprint(path) for path in files}
+    return [path for pattern in wanted for path in sorted(project_data().glob(pattern)) if path not in out]
+
+
+def _by_name(root: tuple[str, str], cell: Mapping, reads: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """What an experiment makes by a name: one of its arguments, of its module, or of a specification it reads."""
+    specifications = [path for path in _files(reads) if path.suffix == ".yml"]
+    nodes = ast.walk(ast.parse(_file(root[0]).read_bytes()))
+    said = {*cell.values()} | {node.value for node in nodes if isinstance(node, ast.Constant)}
+    said |= {
+        word for path in specifications for word in _strings(yaml.safe_load(path.read_text(encoding="utf-8")))
+    }
+    for table, known in _TABLES.items():
+        if table in _closure((root,))[1]:
+            yield from sorted(known[name].origin for name in known if name in said)
+
+
+def _strings(value) -> Iterator[str]:
+    if isinstance(value, dict | list):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _strings(one)
+    elif isinstance(value, str):
+        yield value
 
 
 @cache
@@ -100,7 +127,7 @@ def code_from(roots: Iterable[tuple[str, str]]) -> Code:
     >>> sorted(code_from([("textsan.text.randomness", "streams")]))
     ['textsan/text/randomness.py']
     """
-    return {label: _fingerprint(path) for label, path in _closure(tuple(roots))}
+    return {label: _fingerprint(path) for label, path in _closure(tuple(roots))[0]}
 
 
 def changed(recorded: Code | None, now: Code) -> list[str]:
@@ -193,11 +220,14 @@ class _Source:
 
 
 @cache
-def _closure(roots: tuple[tuple[str, str], ...]) -> list[tuple[str, Path | None]]:
+def _closure(roots: tuple[tuple[str, str], ...]) -> tuple[list[tuple[str, Path | None]], set[str]]:
+    """The modules, and which of `_TABLES` are reached."""
     tops = {"textsan"} | {module.partition(".")[0] for module, _ in roots}
-    waiting, seen = list(roots), set()
+    waiting, seen, tables = list(roots), set(), set()
     while waiting:
         module, name = pair = waiting.pop()
+        if name in _TABLES:
+            tables.add(name)
         if pair in seen or name in _TABLES:
             continue
         seen.add(pair)
@@ -215,7 +245,7 @@ def _closure(roots: tuple[tuple[str, str], ...]) -> list[tuple[str, Path | None]
                 if target[0] in tops:
                     waiting.append(_where(*target, *rest))
     sources = {module: _source(module) for module, _ in seen}
-    return sorted((source.label, source.path) for source in sources.values() if not source.door)
+    return sorted((source.label, source.path) for source in sources.values() if not source.door), tables
 
 
 def _where(*parts: str) -> tuple[str, str]:

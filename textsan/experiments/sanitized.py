@@ -137,6 +137,7 @@ def _places(problem: problems.Problem) -> dict[str, np.ndarray]:
     document, index = np.array(problem.positions, dtype=np.int32).T
     truths, released = problem.truth.words, words_at(problem.released, problem.positions)
     rank = np.array([problem.split.embeddings.index[word] for word in truths])
+    protected = problem.mechanism.protected  # a set of the size of the vocabulary, made at every call
     return {
         "document": document,
         "index": index,
@@ -144,5 +145,5 @@ def _places(problem: problems.Problem) -> dict[str, np.ndarray]:
         "letter": np.array([any(map(str.isalnum, word)) for word in truths]),
         "frequency": np.log2(rank + 1).astype(np.uint8),
         "unchanged": np.array([word == truth for word, truth in zip(released, truths, strict=True)]),
-        "as kept": np.array([word not in problem.mechanism.protected for word in released]),
+        "as kept": np.array([word not in protected for word in released]),
     }

@@ -52,6 +52,7 @@ EXPERIMENTS = {
     "counter_fitted": Experiment(f"{_HERE}.counter_fitted"),
     "gradient_factors": Experiment(f"{_HERE}.gradient_factors"),
     "finders": Experiment(f"{_HERE}.name_finders"),
+    "overlaps": Experiment(f"{_HERE}.overlap", ("results/overlap-sst2.csv", "results/overlap-sst2.npz")),
     "exposures": Experiment(f"{_HERE}.exposure", _UTILITY),
     "scoreboard": Experiment("textsan.report.scoreboard", _JUDGED),
     "claims": Experiment("textsan.report.scoreboard", _JUDGED),

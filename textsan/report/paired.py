@@ -10,7 +10,7 @@ from textsan.evaluation import bootstrap_mean
 from textsan.experiments.hits import load_hits
 from textsan.report.tables import load_tables, select
 
-_SAID = ("dataset", "defence", "epsilon", "n_shadow", "seed")  # columns that the result has, too
+_SAID = ("dataset", "split_by", "defence", "epsilon", "n_shadow", "seed")  # columns that the result has, too
 
 
 def paired_differences(
