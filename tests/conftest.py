@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import setuptools  # noqa: F401  it refuses to load after the standard library's distutils, which some tests bring
 
-from textsan.text import assets
+from textsan.text import assets, kernels
 from textsan.text.fingerprints import fingerprint
 
 ROOT = Path(__file__).parents[1]
@@ -43,7 +43,7 @@ def trained_once():
         file = Path(train.__code__.co_filename)
         code = provenance.code_from([(name, provenance.EVERYTHING) for name in modules])
         registry = fingerprint(ROOT / "textsan" / "data" / "registry.toml")
-        parts = fingerprint(file), code, registry, torch.__version__, transformers.__version__
+        parts = fingerprint(file), code, registry, kernels.variables(), torch.__version__, transformers.__version__
         key = hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
         path = TRAINED / f"{file.stem}-{train.__name__}-{key}.pt"
         if FULL or not path.is_file():

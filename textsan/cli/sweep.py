@@ -43,9 +43,6 @@ def sweep(spec, output, workers, scheduler, over, status, every, recertify, seed
     """
     from pathlib import Path
 
-    from textsan.text import kernels
-
-    kernels.pin()
     if every and (spec or not status):
         raise click.UsageError("--all goes with --status, and without SPEC")
     if every:
