@@ -103,6 +103,7 @@ def test_every_section_with_a_program_is_tested():
     assert set(programs()) == {
         ("README.md", "Sanitize a text"),
         ("README.md", "Attack it"),
+        ("README.md", "Recompute a difference"),
         ("README.md", "Plug in a mechanism"),
         ("README.md", "Plug in an attack"),
         ("index.md", "Read, run, use, add"),
@@ -116,6 +117,19 @@ def test_every_section_with_a_program_is_tested():
 def test_programs_of_the_readme_are_short(section):
     texts = [text for title, _, text in blocks("README.md") if title == section]
     assert all(sum(bool(line.strip()) for line in text.splitlines()) <= 15 for text in texts)
+
+
+def test_readme_recomputes_a_difference(tmp_path):
+    """From the hits, on some of the positions: near the difference on all of them, which the table has."""
+    said = run_program("README.md", "Recompute a difference", tmp_path)
+    table = pd.read_csv(ROOT / "data" / "results" / "overlap-sst2.csv")
+    whole = table[table.attack == "markov"].set_index(["split_by", "epsilon", "seed"])
+    lines = [line.split() for line in said.splitlines()[1:]]
+    assert len(lines) == len(whole)
+    for _, split_by, _, epsilon, _, seed, n, difference, low, high in lines:
+        all_of_it = whole.loc[(split_by, float(epsilon), int(seed))]
+        assert 0 < int(n) < all_of_it.n_positions and float(low) < float(difference) < float(high)
+        assert abs(float(difference) - all_of_it["over context-free"]) < 0.03
 
 
 def test_readme_sanitizes(default_data, tmp_path):
@@ -309,6 +323,11 @@ def says_what_is_missing(folder, said):
     assert re.fullmatch(r"runs/sweeps/quick: 0 fresh, 0 stale, \d+ missing\n", said)
 
 
+def says_what_made_the_tables(folder, said):
+    *lines, counts = said.splitlines()
+    assert len(lines) == len(list((ROOT / "data" / "results").glob("*.csv"))) and counts.endswith(", 0 unrecorded")
+
+
 def says_something(folder, said):
     assert said.strip()
 
@@ -321,15 +340,13 @@ RUN = {
     ".venv/bin/textsan sanitize --mechanism custext+ --epsilon 1 reviews.txt safe.txt": sanitizes,
     ".venv/bin/textsan sweep data/sweeps/quick.yml --over context-free": compares,
     ".venv/bin/textsan sweep data/sweeps/quick.yml --status": says_what_is_missing,
+    ".venv/bin/textsan sweep --status --all": says_what_made_the_tables,
     ".venv/bin/textsan data list": says_something,
     ".venv/bin/textsan course build ../spring": builds_the_course,
     ".venv/bin/textsan book --dry-run": says_what_is_stale,
     ".venv/bin/textsan --help": says_something,
 }
 MINUTES = {".venv/bin/textsan sweep data/sweeps/quick.yml --over context-free"}  # more than 30 s on one core
-ANYWHERE = {
-    ".venv/bin/papermill notebooks/02-a-sanitizer-is-a-channel.ipynb out.ipynb -p epsilon 2.0"
-}  # so it is said
 OF_THE_CHAPTER = ".venv/bin/textsan run 90 -p turned 0.1"
 
 

@@ -21,6 +21,7 @@ _ATTACK = "position", ("document", "index"), ("hit", "substring", "unchanged")
 _TASK = "example", ("truth", "source"), ("answer",)
 _SCORES = {"asr": ("asr", "low", "high"), "utility": ("utility", "utility_low", "utility_high")}
 _FURTHER = "n_positions", "asr_substring", "unchanged", "n_test", "vulnerability"
+_FOUND = {"n"}  # of an experiment: an argument in whose place its rows say how many there were
 _ROUNDED = 5.1e-6  # stored tables have five decimals; one position among 3,000 moves a rate by 3.3e-4
 
 
@@ -129,9 +130,7 @@ def _blank(value):
 def _places_of_study(cells: list[Cell], rows: list[dict[str, str]]) -> dict[str, list[int]]:
     asked = [studies.defaults(cell["experiment"]) | studies.labels(cell) for cell in cells]
     asked = [{name: _plain(value) for name, value in one.items()} for one in asked]
-    named = [name for name in asked[0] if all(name in row for row in rows)]
-    # A column with other values than were asked for is one that the experiment fills itself.
-    named = [name for name in named if {_plain(row[name]) for row in rows} <= {one.get(name) for one in asked}]
+    named = [name for name in asked[0] if name not in _FOUND and all(name in row for row in rows)]
     places: dict[tuple, list[int]] = {}
     for at, row in enumerate(rows):
         places.setdefault(tuple(_plain(row[name]) for name in named), []).append(at)

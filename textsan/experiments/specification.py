@@ -206,7 +206,7 @@ def identity(cell: Mapping) -> dict:
     Args:
         cell: of `read_spec`, or a stored one, of whatever age: a parameter that it lacks has its default.
 
-    >>> identity({"dataset": "rt", "seed": 0, "attack": {"name": "markov", "k": 20}})
+    >>> identity({"dataset": "rt", "seed": 0, "attack": {"name": "markov", "k": None}})
     {'dataset': 'rt', 'attack': {'name': 'markov'}}
     """
     if "experiment" in cell:
