@@ -6,7 +6,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 CHAPTERS ?= --drawn
 # Named by content, so that a changed dependency list installs again and a fresh checkout's file times do not.
-INSTALLED := .venv/installed-$(shell cat pyproject.toml constraints.txt | cksum | tr ' ' -)
+INSTALLED := .venv/installed-$(shell cat pyproject.toml textsan_book/pyproject.toml constraints.txt | cksum | tr ' ' -)
 
 .PHONY: book course test
 
@@ -33,6 +33,6 @@ course: $(INSTALLED)
 $(INSTALLED):
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 13) and "textsan needs Python 3.11 or 3.12; $(PYTHON) is " + sys.version.split()[0] + ": make PYTHON=python3.12")'
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt -e '.[book,cluster,course,gradients,hub,jupyter,models,test]'
+	$(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt -e '.[book,cluster,course,gradients,hub,jupyter,models,test]' -e ./textsan_book
 	rm -f .venv/installed-*
 	touch $@

@@ -1,8 +1,9 @@
 """Sphinx extension: a page for each room of the package, made of its docstrings.
 
-A page `api/ROOM.md` holds a title; what the room's modules say is put below it when the page is read, so that a
-new module is there without an edit. `api.md` gets the list of the rooms. Docstrings are plain words with code
-between single backticks: they are made reStructuredText here, so that none of it is misread as its markup.
+A page `api/ROOM.md` holds a title, the room's name; what the room's modules say is put below it when the page is
+read, so that a new module is there without an edit. `api.md` gets the list of the rooms. Docstrings are plain
+words with code between single backticks: they are made reStructuredText here, so that none of it is misread as its
+markup.
 """
 
 import importlib
@@ -25,10 +26,10 @@ def page(room: str) -> str:
     """What stands below the title of a room's page: its sentence, then its modules.
 
     Args:
-        room: "channel", say.
+        room: "textsan.channel", say.
     """
-    door = importlib.import_module(f"textsan.{room}")
-    if room == "cli":
+    door = importlib.import_module(room)
+    if room == "textsan.cli":
         return f"{inspect.getdoc(door)}\n\n{_commands()}"
     if not hasattr(door, "__path__"):
         return _module(door.__name__)
@@ -47,13 +48,14 @@ def house(root: Path) -> str:
     Args:
         root: the project's folder.
     """
-    contract = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"][0]
-    doors = [importlib.import_module(name) for name in reversed(contract["layers"])]
-    lines = [f"- {{doc}}`{door.__name__} <{_FOLDER}{_room(door)}>`: {_sentence(door)}" for door in doors]
+    contracts = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
+    package, book = ([importlib.import_module(name) for name in reversed(one["layers"])] for one in contracts[:2])
+    lines, machinery = ([_entry(door) for door in doors] for doors in (package, book))
     names = (name for name in textsan.__all__ if not inspect.ismodule(getattr(textsan, name)))
     found = {name: getattr(textsan, name) for name in names}
     said = [f"- `textsan.{name}`: {_sentence(one)}" for name, one in found.items() if callable(one)]
-    return "\n".join([*lines, "", "What `import textsan` has by name:", "", *said])
+    beside = "Beside the package, not in its wheel, the machinery of this book:"
+    return "\n".join([*lines, "", beside, "", *machinery, "", "What `import textsan` has by name:", "", *said])
 
 
 def _inside(door, folder: str) -> list[str]:
@@ -61,8 +63,8 @@ def _inside(door, folder: str) -> list[str]:
     return getattr(importlib.import_module(f"{door.__name__}.{folder}"), "__all__", [])
 
 
-def _room(door) -> str:
-    return door.__name__.removeprefix("textsan.")
+def _entry(door) -> str:
+    return f"- {{doc}}`{door.__name__} <{_FOLDER}{door.__name__.rpartition('.')[-1]}>`: {_sentence(door)}"
 
 
 def _sentence(documented) -> str:
@@ -134,7 +136,7 @@ def _fill(app, docname, source):
     if docname == _FOLDER.rstrip("/"):
         source[0] += f"\n{house(Path(app.srcdir))}\n"
     elif docname.startswith(_FOLDER):
-        source[0] += f"\n{page(docname.removeprefix(_FOLDER))}\n"
+        source[0] += f"\n{page(source[0].removeprefix('#').strip())}\n"
 
 
 def _make_plain(app, what, name, obj, options, lines):

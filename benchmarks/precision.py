@@ -19,9 +19,9 @@ import torch
 import yaml
 
 from textsan.evaluation import bootstrap_rate, paired_difference
-from textsan.experiments.problems import prepare
-from textsan.experiments.provenance import hardware
 from textsan.priors import LanguageModel
+from textsan.sweeps.problems import prepare
+from textsan.sweeps.provenance import hardware
 
 CELL = {"dataset": "rt", "n_shadow": 1000, "seed": 0, "mechanism": "custext+", "epsilon": 4.0, "k": 20}
 

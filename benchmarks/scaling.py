@@ -65,9 +65,9 @@ def plain(words: int):
 
 def sanitize(mechanism, words, tokens):
     """A file sanitized, shard by shard, in one process."""
-    from textsan.auditing.files import sanitize_files
-    from textsan.auditing.plan import plan
-    from textsan.auditing.shards import Job
+    from textsan.release.files import sanitize_files
+    from textsan.release.plan import plan
+    from textsan.release.shards import Job
 
     with TemporaryDirectory() as folder:
         source, target = Path(folder, "text.txt"), Path(folder, "safe.txt")

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import setuptools  # noqa: F401  it refuses to load after the standard library's distutils, which some tests bring
 
-from textsan.text import assets, kernels
-from textsan.text.fingerprints import fingerprint
+from textsan.base import assets, kernels
+from textsan.base.fingerprints import fingerprint
 
 ROOT = Path(__file__).parents[1]
 SLOWEST = ROOT / "data" / "slowest-tests.csv"  # of the last `make test FULL=1`
@@ -37,7 +37,7 @@ def trained_once():
     import torch
     import transformers
 
-    from textsan.experiments import provenance
+    from textsan.sweeps import provenance
 
     def get(train, *modules):
         file = Path(train.__code__.co_filename)

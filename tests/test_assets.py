@@ -15,8 +15,8 @@ import zipfile
 import pytest
 from click.testing import CliRunner
 
+from textsan.base import assets
 from textsan.cli.main import main
-from textsan.text import assets
 
 WORDS = b"one\ntwo\n" * 50_000
 INNER = b"inside of the inside"
@@ -204,7 +204,7 @@ def test_missing_file_is_found_and_pulled(toy):
 CLIENT = """
 import shutil, sys, time
 from pathlib import Path
-from textsan.text import assets
+from textsan.base import assets
 assets._REGISTRY = Path(sys.argv[1])
 if len(sys.argv) > 2:  # copy a little, say so, and go on for ever
     def slow(source, copy, size):

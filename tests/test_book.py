@@ -16,10 +16,10 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from textsan.book import build, chapters, checked, compare, execution, used, validation
-from textsan.book.kernel import figure_data
+from textsan.base import kernels
 from textsan.cli import main
-from textsan.text import kernels
+from textsan_book.chapters import build, chapters, checked, compare, dependencies, execution, validation
+from textsan_book.chapters.kernel import figure_data
 
 ROOT = Path(__file__).parents[1]
 HEADER = """---
@@ -576,7 +576,7 @@ def test_which_comparison_holds(monkeypatch, change, exactly, by_interval, why):
     """Exactly with the kernels of the record; by interval with others, here or where the notebook was made."""
     new = {None: (0.5, 200), "within": (0.53, 200), "outside": (0.6, 200), "count": (0.5, 201)}[change]
     stored, now = (f"{v:.2f} [{v - 0.05:.2f}, {v + 0.05:.2f}] of {n} pairs" for v, n in ((0.5, 200), new))
-    record = used.of_run(ROOT, [], [], 0, "kernels of aarch64" if why == "not pinned there" else "")
+    record = dependencies.of_run(ROOT, [], [], 0, "kernels of aarch64" if why == "not pinned there" else "")
     notebook = printed(stored)
     notebook.metadata = {} if why == "no record" else {"textsan": record}
     file = SimpleNamespace(nb=notebook, path=Path("1.ipynb"))
@@ -853,7 +853,7 @@ def test_pictures_that_other_code_drew_are_taken_and_no_others(project, monkeypa
     assert not execution.refresh(chapter)
     assert "an older picture" in chapter.notebook.read_text()  # nothing that made it has changed
     notebook = nbformat.read(chapter.notebook, as_version=4)
-    notebook.metadata["textsan"]["files"]["textsan/report/plotting.py"] = "0123456789abcdef"
+    notebook.metadata["textsan"]["files"]["textsan/plotting/figures.py"] = "0123456789abcdef"
     nbformat.write(notebook, chapter.notebook)
     assert not execution.refresh(chapter)
     assert "an older picture" not in chapter.notebook.read_text()
@@ -948,7 +948,11 @@ def test_the_record_is_what_the_run_used(project):
     ]
     modules = [f"mill/{name}.py" for name in ("__init__", "grind", "inside", "quarry", "stones", "worker")]
     data = ["data/scoreboard.yml", "data/sweeps/", "data/sweeps/one.yml"]
-    assert list(recorded[0].files) == [*data, *modules, "textsan/book/kernel/figure_data.py"]  # it shows a figure
+    assert list(recorded[0].files) == [
+        *data,
+        *modules,
+        "textsan_book/chapters/kernel/figure_data.py",
+    ]  # it shows a figure
     assert set(recorded[0].packages) == {"matplotlib", "PyYAML"}
     assert list(recorded[1].files) == ["mill/__init__.py", "mill/other.py"] and not recorded[1].packages
 
@@ -994,7 +998,7 @@ def test_another_version_is_noticed_where_it_is_imported(project, monkeypatch):
     assert stale(project) == {"01-first": [f"PyYAML {now} → 99.1"], "02-second": []}
     edit(project / "constraints.txt", "pyyaml==99.1", "")
     assert stale(project) == {"01-first": [], "02-second": []}
-    monkeypatch.setattr(used.metadata, "version", lambda package: "9.9+cpu")
+    monkeypatch.setattr(dependencies.metadata, "version", lambda package: "9.9+cpu")
     reasons = [f"PyYAML {now} → 9.9", f"matplotlib {metadata_version_before(project, 'matplotlib')} → 9.9"]
     assert sorted(stale(project)["01-first"]) == sorted(reasons) and not stale(project)["02-second"]
 
@@ -1058,7 +1062,7 @@ def test_recorder_sees_reads_writes_and_lists_of_every_process(tmp_path):
     record = (tmp_path / "record").read_text().splitlines()
     for line in (f"read {tmp_path}/a b.csv", f"list {tmp_path}/tables", f"write {tmp_path}/out.txt"):
         assert record.count(line) == 1
-    kept = used.of_run(tmp_path, [line for line in record if "cache" not in line], [], started=2**63)
+    kept = dependencies.of_run(tmp_path, [line for line in record if "cache" not in line], [], started=2**63)
     assert set(kept["files"]) == {"tables/", "a b.csv", "sitecustomize.py"} and kept["packages"] == {}
 
 
@@ -1076,7 +1080,7 @@ def test_recorder_sees_reads_writes_and_lists_of_every_process(tmp_path):
     ],
 )
 def test_cells_count_by_what_they_do_and_show(one, other, same):
-    assert (used.cell_digest(one) == used.cell_digest(other)) == same
+    assert (dependencies.cell_digest(one) == dependencies.cell_digest(other)) == same
 
 
 def test_module_that_is_no_python_is_a_change(project):

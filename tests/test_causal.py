@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
+from textsan.base import assets
 from textsan.models import causal
-from textsan.text import assets
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("gguf")

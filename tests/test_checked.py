@@ -8,8 +8,8 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from textsan.book import build, chapters, checked
 from textsan.cli import main
+from textsan_book.chapters import build, chapters, checked
 
 ROOT = Path(__file__).parents[1]
 NAMES = [f"{number:02d}-chapter" for number in range(1, 11)]

@@ -9,8 +9,8 @@ import yaml
 from test_scoreboard import row
 
 from textsan.evaluation import Estimate
-from textsan.report import claims
-from textsan.report.claims import Cell
+from textsan_book.judging import claims
+from textsan_book.judging.claims import Cell
 
 ROOT = Path(__file__).parents[1]
 SPEC = yaml.safe_load((ROOT / "data" / "scoreboard.yml").read_text(encoding="utf-8"))

@@ -13,10 +13,10 @@ from click.testing import CliRunner
 
 import textsan
 from textsan import Embeddings
-from textsan.auditing import record, shards
-from textsan.auditing.formats import compression_of
 from textsan.cli.main import main
 from textsan.mechanisms import MECHANISMS, custext
+from textsan.release import record, shards
+from textsan.release.formats import compression_of
 from textsan.text import embeddings
 
 WORDS = ["the", ",", ".", "a", "film", "movie", "good", "bad", "great", "story", "actor", "plot"]

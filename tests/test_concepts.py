@@ -4,7 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from textsan.report import concepts
+from textsan_book.chapters import concepts
 
 NAMES = ["a", "b", "c"]
 

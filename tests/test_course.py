@@ -18,8 +18,8 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from textsan.book.course import checks, child, grading, master, mutants, sandbox, verify, versions
 from textsan.cli.main import main
+from textsan_book.course import checks, child, grading, master, mutants, sandbox, verify, versions
 
 ROOT = Path(__file__).parents[1]
 MASTERS = ROOT / "course" / "masters"
@@ -202,7 +202,7 @@ def test_the_kernel_holds_without_python(tmp_path):
     (tmp_path / "own").mkdir()
     program = f"""
 import os
-from textsan.book.course import child
+from textsan_book.course import child
 assert child.without_network() in (True, False)
 assert child.only_these_files(["/usr"], {str(tmp_path / "own")!r})
 open({str(tmp_path / "own" / "a")!r}, "w").close()
@@ -317,7 +317,7 @@ def test_each_gets_what_is_due_and_a_line(coin):
 def test_a_submission_cannot_give_itself_points(coin, pen):
     cheat = """
 import sys
-from textsan.book.course import checks, grading
+from textsan_book.course import checks, grading
 for module in (checks, grading):
     for name in dir(module):
         setattr(module, name, lambda *a, **k: True)
@@ -514,5 +514,5 @@ def test_the_students_page_says_what_the_grader_says():
         "a row does not sum to 1: it must say where each word goes, always",
     ):
         assert said in page
-        sources = " ".join(path.read_text() for path in (ROOT / "textsan" / "book" / "course").rglob("*.py"))
+        sources = " ".join(path.read_text() for path in (ROOT / "textsan_book" / "course").rglob("*.py"))
         assert said.split(",")[0] in sources, said

@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from textsan.text import assets, corpora
+from textsan.base import assets
+from textsan.text import corpora
 from textsan.text.corpora import Record, load_dataset, normalised, private_and_shadow, source_numbers
 from textsan.text.sources import phrase_sources, sharing, sharing_runs
 from textsan.text.vocabulary import tokenize

@@ -7,10 +7,10 @@ from textsan import Channel
 from textsan.attacks import ContextFreeBayes, ContextualBayes, DensityRatio, sentence_pairs
 from textsan.attacks.released_code import ReleasedContextual
 from textsan.attacks.sentence_pairs import Pair
+from textsan.base import assets
 from textsan.evaluation import attack_success_rate, sensitive_positions, words_at
 from textsan.leakage.enumeration import JointDistribution
 from textsan.models import encoders
-from textsan.text import assets
 
 pytestmark = pytest.mark.usefixtures("default_data")
 

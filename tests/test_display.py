@@ -6,7 +6,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from textsan.evaluation import Estimate
-from textsan.report.display import matrix, reading, table
+from textsan.plotting.display import matrix, reading, table
 
 ROWS = [
     {"attack": "Markov", "n": 12, "asr": Estimate(0.986, 0.97, 1.0), "ratio": 1.0, "verdict": "above"},

@@ -2,10 +2,10 @@
 
 import pytest
 
+from textsan.base.docstrings import UNDOCUMENTED, meaning, short_meaning
 from textsan.mechanisms import MECHANISMS, CusText
 from textsan.mechanisms.custext import custext_plus
 from textsan.mechanisms.fbdd import FBDD
-from textsan.text.docstrings import UNDOCUMENTED, meaning, short_meaning
 
 
 @pytest.mark.parametrize("entry", MECHANISMS.values(), ids=lambda entry: entry.name)

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from textsan import CusText, Embeddings
+from textsan.base import assets
 from textsan.embedding_leakage import VectorKnowledge, citizen, defences, genome, inversion, keyword, pattern
 from textsan.embedding_leakage.scores import area, area_gain
-from textsan.experiments import vector_defences, vector_texts
 from textsan.models import sentence_vectors as vectors
-from textsan.text import assets
+from textsan_book.studies import vector_defences, vector_texts
 
 
 def digits(texts, noise=0.05):

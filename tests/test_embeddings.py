@@ -5,7 +5,7 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from textsan import Embeddings, load_embeddings
-from textsan.text import assets
+from textsan.base import assets
 from textsan.text.embeddings import euclidean
 
 

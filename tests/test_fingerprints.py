@@ -1,6 +1,6 @@
 import pytest
 
-from textsan.text.fingerprints import fingerprint
+from textsan.base.fingerprints import fingerprint
 
 CODE = '''
 """Of the module."""

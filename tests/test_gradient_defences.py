@@ -3,9 +3,9 @@
 import pytest
 
 from textsan.channel import Channel
-from textsan.experiments import gradient_defences as study
 from textsan.gradient_leakage import defences, victims
 from textsan.text.corpora import load_dataset
+from textsan_book.studies import gradient_defences as study
 
 DOCS = [["not", "a", "good", "film"], ["the", "plot", "is", "unwatchable"]]
 LABELS = [[0], [0]]

@@ -7,7 +7,7 @@ import pytest
 from test_scoreboard import row
 
 from textsan.attacks.registry import ATTACKS
-from textsan.report import grid
+from textsan_book.judging import grid
 
 matplotlib.use("Agg")
 

@@ -10,9 +10,9 @@ from textsan import Embeddings, Split
 from textsan.attacks import ATTACKS
 from textsan.cli.main import main
 from textsan.evaluation import bootstrap_mean
-from textsan.experiments import problems, sanitized
-from textsan.experiments.hits import load_hits
-from textsan.report.paired import paired_differences
+from textsan.sweeps import problems, sanitized
+from textsan.sweeps.hits import load_hits
+from textsan.sweeps.paired import paired_differences
 
 SPEC = {
     "dataset": "rt",

@@ -14,9 +14,16 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-(CONTRACT,) = PROJECT["tool"]["importlinter"]["contracts"]
-LAYERS = [name.removeprefix("textsan.") for name in CONTRACT["layers"]]  # the uppermost may import all others
-FOLDERS = sorted({str(path.parent.relative_to(ROOT / "textsan")) for path in (ROOT / "textsan").glob("*/**/*.py")})
+CONTRACTS = PROJECT["tool"]["importlinter"]["contracts"]
+PACKAGE, BOOK, _ = (one["layers"] for one in CONTRACTS)  # the uppermost may import all others of its list
+LAYERS = [name.removeprefix("textsan.") for name in PACKAGE]
+FOLDERS = sorted(
+    {
+        str(path.parent.relative_to(ROOT))
+        for package in ("textsan", "textsan_book")
+        for path in (ROOT / package).glob("*/**/*.py")
+    }
+)
 ROOMS = sorted(path.parent.name for path in (ROOT / "textsan").glob("*/__init__.py"))
 
 
@@ -39,23 +46,22 @@ def lint_imports(folder):
 def house(tmp_path):
     """The rooms of the package, empty, under the project's own contract."""
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
-    for layer in LAYERS:
-        (tmp_path / "textsan" / layer).mkdir(parents=True)
-        (tmp_path / "textsan" / layer / "__init__.py").touch()
-    (tmp_path / "textsan" / "__init__.py").touch()
+    for layer in ("textsan", "textsan_book", *PACKAGE, *BOOK):
+        (tmp_path / layer.replace(".", "/")).mkdir(parents=True, exist_ok=True)
+        (tmp_path / layer.replace(".", "/") / "__init__.py").touch()
     return tmp_path
 
 
 def test_a_room_imports_only_rooms_above_it():
     result = lint_imports(ROOT)
     assert result.returncode == 0, result.stdout
-    assert "1 kept, 0 broken" in result.stdout
+    assert f"{len(CONTRACTS)} kept, 0 broken" in result.stdout
 
 
 @pytest.mark.parametrize("indent", ["", "def later():\n    "])
 def test_an_import_from_below_is_caught_wherever_it_stands(house, indent):
     module = house / "textsan" / "channel" / "sampling.py"
-    module.write_text(f"{indent}import textsan.text\n")
+    module.write_text(f"{indent}import textsan.base\n")
     assert lint_imports(house).returncode == 0
     module.write_text(f"{indent}import textsan.attacks\n")
     result = lint_imports(house)
@@ -63,9 +69,18 @@ def test_an_import_from_below_is_caught_wherever_it_stands(house, indent):
     assert "textsan.channel.sampling -> textsan.attacks" in result.stdout
 
 
-def test_the_contract_knows_every_room():
+def test_the_package_never_imports_the_book(house):
+    (house / "textsan" / "cli" / "main.py").write_text("import textsan_book.chapters\n")
+    result = lint_imports(house)
+    assert result.returncode == 1 and "textsan.cli.main -> textsan_book.chapters" in result.stdout
+
+
+def test_the_contracts_know_every_room():
     modules = {path.stem for path in (ROOT / "textsan").glob("*.py")} - {"__init__", "version"}
     assert sorted(LAYERS) == sorted({*ROOMS, *modules})
+    assert sorted(BOOK) == sorted(
+        f"textsan_book.{path.parent.name}" for path in (ROOT / "textsan_book").glob("*/__init__.py")
+    )
 
 
 # Doors
@@ -81,7 +96,7 @@ def faults_of_a_door(text):
 
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_a_sentence_stands_at_every_door(folder):
-    assert faults_of_a_door((ROOT / "textsan" / folder / "__init__.py").read_text()) == []
+    assert faults_of_a_door((ROOT / folder / "__init__.py").read_text()) == []
 
 
 @pytest.mark.parametrize("text", ["", '"""words"""', '"""Words. And more."""', '"""Words.\nMore."""'])
@@ -89,7 +104,7 @@ def test_a_door_without_a_sentence_is_caught(text):
     assert faults_of_a_door(text)
 
 
-@pytest.mark.parametrize("door", ["textsan", *(f"textsan.{room}" for room in ROOMS)])
+@pytest.mark.parametrize("door", ["textsan", *(f"textsan.{room}" for room in ROOMS), *BOOK])
 def test_every_name_at_a_door_is_there(door):
     module = importlib.import_module(door)
     names = {*dir(module), *getattr(module, "__all__", ())}
@@ -101,7 +116,7 @@ def test_the_map_in_the_readme_has_every_room_in_the_order_of_imports():
     text = (ROOT / "README.md").read_text()
     start = text.index("The rooms of the package")
     plan = [line for line in text[start : text.index("## Data")].splitlines() if line.startswith("    ")]
-    assert len(plan) == 12
+    assert len(plan) == 13
     shown = re.findall(r"\b(\w+)(?:/|\.py)", "\n".join(plan))
     assert shown == LAYERS[::-1]
 

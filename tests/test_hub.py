@@ -19,7 +19,7 @@ REVISION = "0123456789abcdef0123456789abcdef01234567"
 CLIENT = """
 import sys
 from pathlib import Path
-from textsan.text import assets
+from textsan.base import assets
 assets._REGISTRY = Path(sys.argv[1])
 try:
     print(assets.fetch("toy"))

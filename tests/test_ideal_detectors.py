@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from textsan import CusText, Embeddings
-from textsan.experiments.hierarchy import word_prior
-from textsan.experiments.ideal_detectors import detector_of_ratio, detector_of_steps, gains
-from textsan.experiments.known_source import KnownSource
 from textsan.priors import MarkovModel
+from textsan_book.studies.hierarchy import word_prior
+from textsan_book.studies.ideal_detectors import detector_of_ratio, detector_of_steps, gains
+from textsan_book.studies.known_source import KnownSource
 
 WORDS, LENGTH = ["a", "b", "c"], 3
 SENTENCES = list(product(range(3), repeat=LENGTH))

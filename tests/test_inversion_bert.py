@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 
 from textsan import Channel
 from textsan.attacks import ContextFreeBayes, EmpiricalInversion, InversionBert
-from textsan.attacks.shadow import windows
+from textsan.attacks.training_text import windows
 from textsan.evaluation import attack_success_rate
 
 pytestmark = pytest.mark.usefixtures("default_data")

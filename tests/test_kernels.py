@@ -11,8 +11,8 @@ import torch
 from click.testing import CliRunner
 from threadpoolctl import threadpool_info
 
+from textsan.base import kernels
 from textsan.cli import main
-from textsan.text import kernels
 
 X86 = platform.machine().lower() in ("x86_64", "amd64")
 only_x86 = pytest.mark.skipif(not X86, reason="other processors have one set of kernels")
@@ -55,7 +55,7 @@ def test_the_command_loads_no_numpy():
 @pytest.mark.parametrize("given", [{}, {"OPENBLAS_CORETYPE": "Sandybridge", "MKL_CBWR": "AUTO"}])
 def test_the_command_pins_before_a_plugin_loads_numpy(tmp_path, given):
     plugin, spec = tmp_path / "own.py", tmp_path / "one.yml"
-    plugin.write_text("import numpy\nfrom textsan.text import kernels\nprint('held:', kernels.held())\n")
+    plugin.write_text("import numpy\nfrom textsan.base import kernels\nprint('held:', kernels.held())\n")
     spec.write_text(
         "{dataset: rt, n_private: 9, n_shadow: 9, defence: {name: santext, epsilon: 1}, attack: unchanged}"
     )

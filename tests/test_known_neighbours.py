@@ -8,8 +8,8 @@ import pytest
 from textsan.attacks import Knowledge
 from textsan.attacks.language_model import COUNTS, _Chain, unseen_prior
 from textsan.channel import Channel
-from textsan.experiments import language
 from textsan.priors import LanguageModel, MarkovModel
+from textsan_book.studies import language
 
 WORDS = ["a", "b", "c", "d"]
 

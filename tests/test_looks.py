@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from textsan.attacks.registry import ATTACKS
 from textsan.mechanisms.registry import MECHANISMS
-from textsan.report import looks
+from textsan.plotting import looks
 
 PAGES = ("#ffffff", "#121212", "#14181e")  # the light page, the dark one, the theme's own dark
 TABLES = {"mechanisms": MECHANISMS, "attacks": ATTACKS, "series": dict(enumerate(looks.SERIES))}

@@ -5,10 +5,10 @@ import pytest
 import torch
 
 from textsan.attacks import MaskedBert, MaskedReader, MaskInference
+from textsan.base import assets
 from textsan.evaluation import attack_success_rate
 from textsan.models import encoders
 from textsan.models.context_model import Batch
-from textsan.text import assets
 from textsan.text.corpora import load_dataset
 from textsan.text.vocabulary import count_words
 

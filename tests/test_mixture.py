@@ -169,7 +169,7 @@ def test_bad_input_is_one_line():
 
 def test_it_reads_with_all_parts(default_data):
     """The real models, on a few words: every part has a weight, and what was kept is its own original."""
-    from textsan.experiments import problems
+    from textsan.sweeps import problems
 
     problem = problems.prepare("rt", 3, 60, 8, seed=0, mechanism="custext+", epsilon=2.0)
     attack = problem.attack("mixture", beam=2, sentences=4)

@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from textsan.attacks.sentence_pairs import Pair, PairClassifier
+from textsan.base import assets
 from textsan.models import encoders
 from textsan.models.context_model import Batch, Reader, train
-from textsan.text import assets
 
 pytestmark = pytest.mark.usefixtures("default_data")
 

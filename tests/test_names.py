@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from textsan.experiments import name_finders
-from textsan.text import assets, census_names, corpora, names
+from textsan.base import assets
+from textsan.text import census_names, corpora, names
 from textsan.text.casing import capitals, lower_share, surface
 from textsan.text.corpora import Record, load_dataset
 from textsan.text.names import checked_names, find_names
 from textsan.text.vocabulary import tokenize
+from textsan_book.studies import name_finders
 
 RESULTS = Path(__file__).parents[1] / "data" / "results"
 

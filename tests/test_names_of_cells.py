@@ -13,9 +13,10 @@ import yaml
 
 from textsan import project_data
 from textsan.attacks import ATTACKS
-from textsan.experiments import provenance, recertification, specification, studies, sweep, vectors
 from textsan.mechanisms import MECHANISMS
+from textsan.sweeps import provenance, recertification, specification, studies, sweep
 from textsan.utility import TASKS
+from textsan_book.studies import vectors
 
 SPEC = {
     "dataset": "rt",
@@ -114,7 +115,7 @@ def test_a_default_that_changes_is_another_value(spec, monkeypatch):
 
 
 def test_every_default_was_written_down_when_it_was_introduced():
-    """A parameter that is missing here needs a line in textsan/experiments/defaults.yml; a line never changes."""
+    """A parameter that is missing here needs a line in textsan/sweeps/defaults.yml; a line never changes."""
     written = specification._INTRODUCED
     for part, known in (("defence", MECHANISMS), ("attack", ATTACKS), ("task", TASKS)):
         for name, entry in known._built_in.items():

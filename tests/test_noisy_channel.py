@@ -12,13 +12,13 @@ from safetensors import safe_open
 from textsan import Channel
 from textsan.attacks import ContextFreeBayes, MarkovBayes, NoisyChannel
 from textsan.attacks.expected_embeddings import ExpectedEmbeddings
-from textsan.attacks.shadow import batches_by_length, folds, held_out_split, windows
+from textsan.attacks.training_text import batches_by_length, folds, held_out_split, windows
 from textsan.cli import main
 from textsan.evaluation import attack_success_rate, sensitive_positions, words_at
-from textsan.experiments import training
 from textsan.models import encoders
 from textsan.models.context_model import IMPOSSIBLE, Reader, load_adapter, train
 from textsan.priors import MarkovModel
+from textsan.sweeps import training
 from textsan.text.corpora import Record, load_dataset, normalised
 
 pytestmark = pytest.mark.usefixtures("default_data")

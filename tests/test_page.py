@@ -10,8 +10,8 @@ import nbformat
 import pytest
 from bs4 import BeautifulSoup
 
-from textsan.book import build, chapters
-from textsan.report import plotting
+from textsan import plotting
+from textsan_book.chapters import build, chapters
 
 ROOT = Path(__file__).parents[1]
 WIDTH, LENGTH = 88, 15  # columns and lines of a code cell: what a page shows without a cut, and one reads at once

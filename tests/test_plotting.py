@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 from nbclient import NotebookClient
 
-from textsan.report import looks, plotting
+from textsan import plotting
+from textsan.plotting import looks
 
 ENVIRONMENT = os.environ | {"MPLBACKEND": "agg"}
 
@@ -97,7 +98,7 @@ def test_a_chapter_of_matrices_loads_neither_pandas_nor_torch():
     program = """
 import sys
 from matplotlib import pyplot as plt
-from textsan.report import plotting
+from textsan import plotting
 plotting.style()
 figure, ax = plt.subplots()
 plotting.channel_map(ax, [[0.9, 0.1], [0.2, 0.8]], ["a", "b"], ["a", "b"])
@@ -111,7 +112,7 @@ print(sorted({"pandas", "torch", "seaborn"} & {*sys.modules}))
 
 def test_a_notebook_stores_one_small_svg_the_same_on_every_run(monkeypatch):
     monkeypatch.delenv("MPLBACKEND", raising=False)  # the kernel's own shows figures in the page
-    start = "from matplotlib import pyplot as plt\nfrom textsan.report import plotting\nplotting.style()"
+    start = "from matplotlib import pyplot as plt\nfrom textsan import plotting\nplotting.style()"
     draw = "plotting.theory(plt.subplots()[1], [0, 1], [0, 1], role='bound');"
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in (start, draw, draw)])
     NotebookClient(book, timeout=120).execute()

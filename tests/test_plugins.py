@@ -14,12 +14,12 @@ from click.testing import CliRunner
 
 import textsan
 from textsan.attacks import ATTACKS
+from textsan.base import plugins
+from textsan.base.registry import Registry
 from textsan.cli.main import main
-from textsan.experiments import provenance, specification
 from textsan.mechanisms import MECHANISMS, Mechanism
-from textsan.report import looks
-from textsan.text import plugins
-from textsan.text.registry import Registry
+from textsan.plotting import looks
+from textsan.sweeps import provenance, specification
 
 MECHANISM = '''"""Every word stays, or becomes the next one of the vocabulary."""
 import numpy as np

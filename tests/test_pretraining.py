@@ -7,10 +7,10 @@ import torch
 from textsan import Channel
 from textsan.attacks import MaskInference
 from textsan.attacks.mask_inference import MaskedBert
-from textsan.experiments import preparation
 from textsan.mechanisms import ChannelMechanism
 from textsan.models import encoders
 from textsan.utility import pretraining
+from textsan_book.studies import pretraining as preparation
 
 PAIRS = {"good": "film", "bad": "plot", "red": "car", "blue": "house"}
 """A first word tells the second one, in text that nobody has sanitized."""
@@ -38,7 +38,7 @@ def teach():
 
 @pytest.fixture(scope="module")
 def taught(default_data, trained_once):
-    return trained_once(teach, "textsan.utility.pretraining", "textsan.mechanisms.given")
+    return trained_once(teach, "textsan.utility.pretraining", "textsan.mechanisms.given_channel")
 
 
 def fill(model, docs):

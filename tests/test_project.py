@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import textsan
-from textsan.book import chapters, used
-from textsan.book.kernel import figure_data
-from textsan.text import project
+from textsan.base import project
+from textsan_book.chapters import chapters, dependencies
+from textsan_book.chapters.kernel import figure_data
 
 ROOT = Path(__file__).parents[1]
 
@@ -51,8 +51,10 @@ def test_what_is_read_there_counts_as_used(tmp_path):
     }
     program = "import textsan; (textsan.project_data() / 'table.csv').read_text()"
     subprocess.run([sys.executable, "-c", program], cwd=tmp_path / "notebooks", env=environment, check=True)
-    files = used.of_run(tmp_path, (tmp_path / "record").read_text().splitlines(), [], started=2**63)["files"]
-    assert {"data/table.csv", "textsan/text/project.py"} <= {*files} and "_toc.yml" not in files
+    files = dependencies.of_run(tmp_path, (tmp_path / "record").read_text().splitlines(), [], started=2**63)[
+        "files"
+    ]
+    assert {"data/table.csv", "textsan/base/project.py"} <= {*files} and "_toc.yml" not in files
 
 
 @pytest.mark.parametrize("chapter", chapters.chapters(ROOT), ids=lambda chapter: chapter.name)

@@ -18,10 +18,10 @@ from click.testing import CliRunner
 import textsan
 from textsan import Embeddings, Split
 from textsan.attacks import ATTACKS
+from textsan.base import kernels
+from textsan.base.registry import Entry
 from textsan.cli import main
-from textsan.experiments import problems, provenance, recertification, sanitized, specification, sweep
-from textsan.text import kernels
-from textsan.text.registry import Entry
+from textsan.sweeps import problems, provenance, recertification, sanitized, specification, sweep
 
 # --- following names --------------------------------------------------------------------------------------------
 
@@ -228,11 +228,11 @@ def test_no_function_outside_of_the_recorded_code_is_called(default_data, tmp_pa
             Path(file).relative_to(package.parent).as_posix() for file in seen if file.startswith(str(package))
         }
         tooling = {
-            f"textsan/experiments/{name}.py"
+            f"textsan/sweeps/{name}.py"
             for name in ("sweep", "provenance", "sanitized", "specification", "studies")
         }
         # What looks names up: the constructors that it finds are where the following starts.
-        tooling |= {f"textsan/text/{name}.py" for name in ("fingerprints", "kernels", "plugins", "registry")}
+        tooling |= {f"textsan/base/{name}.py" for name in ("fingerprints", "kernels", "plugins", "registry")}
         doors = {file for file in called if file.endswith("__init__.py")}
         assert called - tooling - doors <= provenance.code_of(cell).keys()
 
@@ -247,7 +247,7 @@ def test_a_change_makes_the_cells_that_use_it_stale_and_no_other(done, change):
         ("channel/channel.py", cells),  # three imports away
         ("attacks/mask_inference.py", []),
         ("cli/sweep.py", []),
-        ("report/tables.py", []),
+        ("sweeps/tables.py", []),
     ):
         change(end)
         now = sweep.state(cells, folder)

@@ -22,10 +22,11 @@ import pytest
 import yaml
 
 from textsan import load_dataset, load_embeddings
-from textsan.book import chapters
-from textsan.experiments import problems
-from textsan.experiments.specification import read_spec
-from textsan.text import assets, corpora
+from textsan.base import assets
+from textsan.sweeps import problems
+from textsan.sweeps.specification import read_spec
+from textsan.text import corpora
+from textsan_book.chapters import chapters
 
 ROOT = Path(__file__).parents[1]
 PAGES = ("README.md", "index.md", "contributors.md")

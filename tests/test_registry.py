@@ -8,14 +8,13 @@ import yaml
 from click.testing import CliRunner
 
 import textsan
-from textsan import Channel, Embeddings, Split
+from textsan import Channel, Embeddings, Split, plotting
 from textsan.attacks import ATTACKS, Attack
+from textsan.base.registry import Registry
 from textsan.cli.main import main
-from textsan.experiments import problems, sanitized, specification, sweep
 from textsan.mechanisms import MECHANISMS, Mechanism, make_mechanism
-from textsan.report import plotting
-from textsan.report.tables import load_tables
-from textsan.text.registry import Registry
+from textsan.sweeps import problems, sanitized, specification, sweep
+from textsan.sweeps.tables import load_tables
 
 NEEDS_AN_ENCODER = {
     "contextual",

@@ -6,8 +6,8 @@ import yaml
 
 from textsan import Embeddings
 from textsan.evaluation import bootstrap_mean
-from textsan.experiments import problems, sanitized, specification, sweep
-from textsan.experiments.splits import Split
+from textsan.sweeps import problems, sanitized, specification, sweep
+from textsan.sweeps.splits import Split
 
 SOURCES, PHRASES = 40, 20
 

@@ -12,10 +12,10 @@ import yaml
 from textsan import Channel
 from textsan.attacks import ContextFreeBayes
 from textsan.evaluation import Estimate, bootstrap_difference
-from textsan.experiments import departures
-from textsan.report import scoreboard, verdicts
-from textsan.report.matched import matched
-from textsan.report.tables import crossed, difference, estimate, load_tables, over, ratio, select
+from textsan.sweeps.tables import crossed, difference, estimate, load_tables, over, ratio, select
+from textsan_book.judging import scoreboard, verdicts
+from textsan_book.judging.matched_success import matched
+from textsan_book.studies import departures
 
 ROOT = Path(__file__).parents[1]
 SPEC = yaml.safe_load((ROOT / "data" / "scoreboard.yml").read_text(encoding="utf-8"))

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from textsan.evaluation import Estimate
-from textsan.report.seeds import over_seeds, vocabulary_of
-from textsan.report.tables import pooled
+from textsan.sweeps.tables import pooled
+from textsan_book.judging.seeds import over_seeds, vocabulary_of
 
 CELL = {"dataset": "rt", "vocabulary": 20000, "defence": "custext+", "epsilon": 4.0, "n_positions": 100}
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from textsan.book import chapters
+from textsan_book.chapters import chapters
 
 ROOT = Path(__file__).parents[1]
 SETTINGS = yaml.safe_load((ROOT / "data" / "settings.yml").read_text(encoding="utf-8"))

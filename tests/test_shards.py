@@ -17,12 +17,12 @@ from click.testing import CliRunner
 
 import textsan
 from textsan import Embeddings
-from textsan.auditing import shards
-from textsan.auditing.files import sanitize_files
-from textsan.auditing.plan import plan
-from textsan.auditing.shards import NAMES, Counts, Job, completed, cut
 from textsan.cli.main import main
 from textsan.mechanisms import Random
+from textsan.release import shards
+from textsan.release.files import sanitize_files
+from textsan.release.plan import plan
+from textsan.release.shards import NAMES, Counts, Job, completed, cut
 
 WORDS = ["the", ",", ".", "a", "film", "movie", "good", "bad", "great", "story", "actor", "plot"]
 TOY = Embeddings(WORDS, np.random.default_rng(0).normal(size=(len(WORDS), 4)))
@@ -146,7 +146,7 @@ SLOW = """
 import json, sys, time
 import textsan
 from textsan import Embeddings
-from textsan.auditing import files, shards
+from textsan.release import files, shards
 from textsan.cli.main import main
 
 words, vectors, arguments = json.loads(sys.argv[1])

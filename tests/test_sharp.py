@@ -17,7 +17,7 @@ from textsan.privacy import (
     sharp_success_in_context,
     tight_epsilon,
 )
-from textsan.privacy import sharp as module
+from textsan.privacy import sharp_bounds as module
 
 
 def best_channel(prior, allowed):

@@ -6,7 +6,7 @@ import pytest
 
 import textsan
 from textsan import CusText, Embeddings, load_split
-from textsan.experiments.splits import _held_out
+from textsan.sweeps.splits import _held_out
 from textsan.text.corpora import Record
 
 GLOVE = textsan.load_embeddings()

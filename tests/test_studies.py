@@ -9,7 +9,8 @@ from click.testing import CliRunner
 
 from textsan import project_data
 from textsan.cli.main import main
-from textsan.experiments import provenance, specification, studies, sweep, vectors
+from textsan.sweeps import provenance, specification, studies, sweep
+from textsan_book.studies import vectors
 
 CELL = {"encoder": "glove-6b-50d", "pooling": "mean", "layer": 0, "pairs": 50, "steps": 3, "victims": 5}
 

@@ -20,8 +20,8 @@ from textsan import Embeddings, Split, load_dataset
 from textsan.attacks import ATTACKS, Unchanged
 from textsan.cli import main
 from textsan.evaluation import attack_success_rate, bootstrap_rate
-from textsan.experiments import problems, provenance, sanitized, specification, sweep
-from textsan.experiments.splits import load_split
+from textsan.sweeps import problems, provenance, sanitized, specification, sweep
+from textsan.sweeps.splits import load_split
 from textsan.text.names import find_names
 
 SPEC = {
@@ -303,7 +303,7 @@ def test_a_dask_worker_that_is_killed_costs_its_family_and_one_line(default_data
         import signal
 
         from textsan.attacks import ATTACKS
-        from textsan.text.registry import Entry
+        from textsan.base.registry import Entry
 
         def die(case, *, k=None):
             os.kill(os.getpid(), signal.SIGKILL)

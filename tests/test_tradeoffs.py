@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from textsan.report import tradeoffs
+from textsan_book.judging import tradeoffs
 
 
 def signs(rate, n, generator):

@@ -11,10 +11,9 @@ import yaml
 
 from textsan import Embeddings, Split
 from textsan.attacks.base import Attack
-from textsan.experiments import problems, provenance, recertification, sanitized, specification, sweep
 from textsan.mechanisms import CusText, Random
 from textsan.models import encoders
-from textsan.report import tables
+from textsan.sweeps import problems, provenance, recertification, sanitized, specification, sweep, tables
 from textsan.text.corpora import Record, load_dataset
 from textsan.utility import (
     TASKS,
@@ -376,7 +375,7 @@ def test_specification_refuses_what_no_task_knows(world, tmp_path):
 
 def test_exposure_counts_kept_words_and_is_that_of_a_small_world(world):
     """Against enumeration: V(X | Y) over all words, kept ones included, less those without a row."""
-    from textsan.experiments.exposure import exposure, vulnerability_of
+    from textsan_book.studies.exposure import exposure, vulnerability_of
 
     problem = problems.prepare("rt", 60, 20, None, 0, "custext", epsilon=2.0, k=5)
     docs = [[*doc, "unlisted"] for doc in problem.split.private]
@@ -393,7 +392,7 @@ def test_exposure_counts_kept_words_and_is_that_of_a_small_world(world):
 
 
 def test_exposure_table_asks_about_the_same_words_under_every_mechanism(world, tmp_path, monkeypatch):
-    from textsan.experiments import exposure
+    from textsan_book.studies import exposure
 
     monkeypatch.setattr(exposure, "load_split", problems._split)
     kept = {"name": "custext+", "epsilon": 9, "k": 5}
@@ -408,7 +407,7 @@ def test_exposure_table_asks_about_the_same_words_under_every_mechanism(world, t
 def test_bare_prepared_reader_reads_as_the_encoder_does(default_data):
     """Words of one piece each, shown as they stand: the same vectors as through the pieces."""
     from textsan.models.context_model import Reader
-    from textsan.utility.prepared import PreparedReader
+    from textsan.utility.pretrained_encoder import PreparedReader
 
     docs = [["a", "good", "film"], ["dull"], ["the", "plot", "is", "bad", "and", "long"]]
     both = PreparedReader(Reader())
@@ -420,7 +419,7 @@ def test_slots_hold_what_the_channel_says(default_data):
     from textsan import Channel
     from textsan.attacks.expected_embeddings import ExpectedEmbeddings
     from textsan.models.context_model import Reader
-    from textsan.utility.prepared import PreparedReader
+    from textsan.utility.pretrained_encoder import PreparedReader
 
     reader = Reader()
     channel = Channel.from_matrix([[0.9, 0.1], [0.3, 0.7]], inputs=["good", "bad"], outputs=["good", "bad"])

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from textsan.report import verdicts
-from textsan.report.verdicts import Comparison, holm, judge, margin, p_below, rate_error
+from textsan_book.judging import verdicts
+from textsan_book.judging.verdicts import Comparison, holm, judge, margin, p_below, rate_error
 
 
 def drawn(truth, published_truth, positions, published_positions, generator):

@@ -9,9 +9,8 @@ import pytest
 from textsan.attacks import Knowledge
 from textsan.attacks.language_model import _Chain
 from textsan.channel import Channel
-from textsan.experiments import words
 from textsan.priors import LanguageModel, MarkovModel
-from textsan.text import grammar
+from textsan_book.studies import grammar, words
 
 RANKED = [f"w{i}" for i in range(400)]
 

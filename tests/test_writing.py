@@ -2,7 +2,7 @@
 
 import pytest
 
-from textsan.auditing.writing import Writing
+from textsan.release.writing import Writing
 
 BOTH = Writing(keep_case=True, detokenize=True)
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from textsan.text import checks
+from textsan.base import checks
 from textsan.text.embeddings import Embeddings
 
 _BLOCK = 256  # words whose neighbours are looked for together

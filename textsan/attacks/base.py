@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 
 from textsan.attacks.knowledge import Knowledge
+from textsan.base import checks
 from textsan.channel import Posterior
-from textsan.text import checks
 
 Position = tuple[int, int]  # (document, index in it)
 

@@ -7,10 +7,10 @@ import numpy as np
 
 from textsan.attacks.base import Attack
 from textsan.attacks.knowledge import Knowledge, Truth
+from textsan.base import checks
 from textsan.channel import Channel, Posterior
 from textsan.channel.posterior import tabulate
 from textsan.priors import Prior, good_turing
-from textsan.text import checks
 
 
 class ContextFreeBayes(Attack):

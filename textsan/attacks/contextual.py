@@ -13,10 +13,10 @@ from textsan.attacks.context_free import ContextFreeBayes
 from textsan.attacks.gate import Gate, gate
 from textsan.attacks.knowledge import Knowledge, Truth
 from textsan.attacks.sentence_pairs import Pair, PairClassifier
-from textsan.attacks.shadow import paired, whole_sentences
+from textsan.attacks.training_text import paired, whole_sentences
+from textsan.base import checks
 from textsan.channel import Channel, Posterior
 from textsan.models import encoders
-from textsan.text import checks
 
 _BOUND_FIRST = 1 << 48  # number of the first document that a bound sanitizes
 SPAN = 100  # words; longer than a sentence

@@ -11,8 +11,8 @@ import numpy as np
 
 from textsan.attacks.contextual import SPAN, ContextualBayes
 from textsan.attacks.knowledge import Knowledge
-from textsan.attacks.shadow import held_out_split, paired
-from textsan.text import checks
+from textsan.attacks.training_text import held_out_split, paired
+from textsan.base import checks
 
 
 class DensityRatio(ContextualBayes):

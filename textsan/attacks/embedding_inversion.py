@@ -4,9 +4,9 @@ import numpy as np
 
 from textsan.attacks.base import Attack
 from textsan.attacks.knowledge import Knowledge
+from textsan.base.blocks import map_blocks
 from textsan.mechanisms import CusText
 from textsan.priors import Prior
-from textsan.text.blocks import map_blocks
 from textsan.text.embeddings import Embeddings, euclidean
 
 

@@ -10,9 +10,9 @@ import numpy as np
 import scipy
 
 from textsan.attacks.forward_backward import Dense, Sparse
+from textsan.base.blocks import map_blocks
 from textsan.channel import Channel
 from textsan.priors import MarkovModel
-from textsan.text.blocks import map_blocks
 
 SPARSE_LIMIT = 1024  # candidates a position; above it, products with the whole transition matrix are cheaper
 _COLUMNS = 256  # outputs whose candidates are computed before their number is looked at

@@ -13,7 +13,7 @@ import numpy as np
 from textsan.attacks.base import Attack
 from textsan.attacks.expected_embeddings import plain_batch
 from textsan.attacks.knowledge import Knowledge
-from textsan.attacks.shadow import WINDOW, batches_by_length, paired, windows
+from textsan.attacks.training_text import WINDOW, batches_by_length, paired, windows
 from textsan.channel import Posterior
 from textsan.models import encoders
 

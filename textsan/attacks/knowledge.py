@@ -7,11 +7,11 @@ from functools import cached_property
 
 import numpy as np
 
+from textsan.base import checks
 from textsan.channel import Channel
 from textsan.evaluation import words_at
 from textsan.mechanisms import ChannelMechanism, Mechanism
 from textsan.priors import MarkovModel, Prior
-from textsan.text import checks
 from textsan.text.vocabulary import count_words
 
 

@@ -20,11 +20,11 @@ import scipy
 
 from textsan.attacks.base import Attack, Position
 from textsan.attacks.knowledge import Knowledge
-from textsan.attacks.shadow import WINDOW, windows
+from textsan.attacks.training_text import WINDOW, windows
+from textsan.base import checks
 from textsan.channel import Channel, Posterior
 from textsan.models.causal import CAUSAL
 from textsan.priors import LanguageModel, MarkovModel, Prior, good_turing
-from textsan.text import checks
 
 BEAM = 8
 TEMPERATURE, COUNTS = 0.7, 0.5

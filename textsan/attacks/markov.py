@@ -15,10 +15,10 @@ from textsan.attacks.base import Attack, Position
 from textsan.attacks.emissions import Emissions
 from textsan.attacks.forward_backward import Transitions, smooth
 from textsan.attacks.knowledge import Knowledge
-from textsan.attacks.shadow import whole_sentences
+from textsan.attacks.training_text import whole_sentences
+from textsan.base import checks
 from textsan.channel import Channel, Posterior
 from textsan.priors import MarkovModel
-from textsan.text import checks
 
 _SENTENCES = 128  # of one length, worked through together
 

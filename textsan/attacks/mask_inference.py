@@ -12,7 +12,7 @@ import numpy as np
 from textsan.attacks.base import Attack
 from textsan.attacks.expected_embeddings import plain_batch
 from textsan.attacks.knowledge import Knowledge
-from textsan.attacks.shadow import WINDOW
+from textsan.attacks.training_text import WINDOW
 from textsan.channel import Posterior
 from textsan.models import encoders
 

@@ -10,10 +10,10 @@ import scipy
 
 from textsan.attacks.base import Attack
 from textsan.attacks.knowledge import Knowledge
+from textsan.base import checks
+from textsan.base.blocks import BLOCK, map_blocks
 from textsan.channel import Channel, Posterior
 from textsan.priors import Prior
-from textsan.text import checks
-from textsan.text.blocks import BLOCK, map_blocks
 
 _EDGE = ("edge",)  # the neighbour of a first or last word: no word, and every attacker sees it
 

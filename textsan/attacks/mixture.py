@@ -19,11 +19,11 @@ from textsan.attacks.context_free import ContextFreeBayes
 from textsan.attacks.knowledge import Knowledge
 from textsan.attacks.language_model import BEAM, COUNTS, TEMPERATURE, LanguageModelBayes, unseen_prior
 from textsan.attacks.markov import MarkovBayes
-from textsan.attacks.shadow import folds, held_out_split, whole_sentences
+from textsan.attacks.training_text import folds, held_out_split, whole_sentences
+from textsan.base import checks
 from textsan.channel import Channel, Posterior
 from textsan.models.causal import CAUSAL
 from textsan.priors import LanguageModel, MarkovModel, Prior
-from textsan.text import checks
 
 STATED = {"channel": 1.0, "frequencies": 1.0, "bigrams": 0.3, "reader": 0.5, "language": 0.6}
 """Weights for those who cannot fit any, and where those that are fitted start from."""

@@ -16,10 +16,10 @@ from textsan.attacks.base import Attack, Position
 from textsan.attacks.expected_embeddings import ExpectedEmbeddings
 from textsan.attacks.knowledge import Knowledge
 from textsan.attacks.markov import MarkovBayes
-from textsan.attacks.shadow import WINDOW, batches_by_length, folds, held_out_split, paired, windows
+from textsan.attacks.training_text import WINDOW, batches_by_length, folds, held_out_split, paired, windows
+from textsan.base import checks
 from textsan.channel import Channel, Posterior
 from textsan.priors import MarkovModel
-from textsan.text import checks
 
 WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 2.5)
 _AT_ONCE = 64  # sentences a forward

@@ -9,10 +9,11 @@ from difflib import SequenceMatcher
 
 from textsan.attacks.base import Attack
 from textsan.attacks.knowledge import Knowledge
-from textsan.attacks.shadow import WINDOW, windows
+from textsan.attacks.training_text import WINDOW, windows
+from textsan.base import checks
 from textsan.models.causal import CAUSAL
 from textsan.priors import LanguageModel
-from textsan.text import checks, tokenize
+from textsan.text import tokenize
 
 _TASK = "Some words of each sentence were replaced by other words. Write the sentence as it was."
 _AT_ONCE = 16  # sentences a call of the model

@@ -6,7 +6,7 @@ A constructor is called with what the attacker knows, a bound also with the trut
 <class 'textsan.attacks.markov.MarkovBayes'>
 """
 
-from textsan.text.registry import Entry, Registry
+from textsan.base.registry import Entry, Registry
 
 _HERE = "textsan.attacks"
 

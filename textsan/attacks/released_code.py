@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 
 from textsan.attacks.contextual import ContextualBayes
 from textsan.attacks.sentence_pairs import Pair
-from textsan.text import checks
+from textsan.base import checks
 
 DEPARTURES = ("fused", "dropped", "unsegmented")
 LONG = 10  # letters

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from textsan.attacks.shadow import batches_by_length
+from textsan.attacks.training_text import batches_by_length
 from textsan.models import checkpoints, encoders
 
 KEPT_EVERY = 100  # steps between two states of a training that are written down

@@ -11,11 +11,11 @@ from functools import cached_property
 import numpy as np
 import scipy
 
+from textsan.base import checks
+from textsan.base.blocks import map_blocks
 from textsan.channel.exponential import Exponential
 from textsan.channel.posterior import Posterior, tabulate
 from textsan.channel.storage import Dense, Sparse
-from textsan.text import checks
-from textsan.text.blocks import map_blocks
 
 DENSE_LIMIT = 1 << 28  # entries: 2 GiB of float64; above it `matrix()` refuses
 

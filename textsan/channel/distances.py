@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from textsan.text.blocks import BLOCK
+from textsan.base.blocks import BLOCK
 from textsan.text.embeddings import CANCELLATION
 
 TILE = 4096  # columns at a time: 64 rows of them fit into the cache of a core

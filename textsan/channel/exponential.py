@@ -11,10 +11,10 @@ from threading import Lock, local
 
 import numpy as np
 
+from textsan.base.blocks import BLOCK, map_blocks, map_jobs
 from textsan.channel.accelerator import TorchDistances, choose_device
 from textsan.channel.distances import TILE, ScaledDistances
 from textsan.channel.storage import best_by_blocks
-from textsan.text.blocks import BLOCK, map_blocks, map_jobs
 
 WHOLE = 20_000  # inputs and outputs up to which all partial sums are computed and kept; parts are blocks then
 _PARTS = 400  # parts of a row, at most

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 import scipy
 
-from textsan.text.blocks import map_blocks
+from textsan.base.blocks import map_blocks
 
 
 class Dense:

@@ -19,7 +19,7 @@ def list_():
 
     Example: textsan data list
     """
-    from textsan.text import assets
+    from textsan.base import assets
 
     table = [("NAME", "KIND", "CACHED", "MB", "SHA256", "TERMS", "WHAT")]
     for name, asset in assets.registry()["assets"].items():
@@ -41,7 +41,7 @@ def pull(names):
 
     Example: textsan data pull glove-6b-50d
     """
-    from textsan.text import assets
+    from textsan.base import assets
 
     for name in names or assets.defaults():
         click.echo(f"{name}: {assets.fetch(name)}")
@@ -54,7 +54,7 @@ def verify(names):
 
     Example: textsan data verify
     """
-    from textsan.text import assets
+    from textsan.base import assets
 
     known = assets.registry()["assets"]
     names = names or [name for name in known if name in assets.defaults() or assets.is_cached(name)]
@@ -81,9 +81,9 @@ def train_mlm(without, steps, seed, output):
     """
     from pathlib import Path
 
-    from textsan.experiments import training
+    from textsan.base import assets
     from textsan.models import encoders
-    from textsan.text import assets
+    from textsan.sweeps import training
 
     checkpoint = assets.cache_folder() / "training" / f"without-{without}-{steps}-{seed}.safetensors"
     folder = Path(output) if output else encoders.ADAPTERS

@@ -4,7 +4,7 @@ import sys
 
 import click
 
-from textsan.text.extras import install_line, missing
+from textsan.base.extras import install_line, missing
 
 
 class OneLineErrors(click.Group):

@@ -1,16 +1,14 @@
 """The command itself: `textsan`, with its sub-commands."""
 
+from importlib.metadata import entry_points
+
 import click
 
-from textsan.cli.book import book
-from textsan.cli.check import check
-from textsan.cli.course import course
+from textsan.base import kernels
 from textsan.cli.data import data
 from textsan.cli.errors import OneLineErrors
-from textsan.cli.run import run
 from textsan.cli.sanitize import sanitize
 from textsan.cli.sweep import sweep
-from textsan.text import kernels
 
 _UNPINNED = {"sanitize"}  # made for speed; its text is compared with no record
 
@@ -24,5 +22,7 @@ def main(context):
         kernels.pin()
 
 
-for command in (book, check, course, data, run, sanitize, sweep):
+for command in (data, sanitize, sweep):
     main.add_command(command)
+for found in entry_points(group="textsan.commands"):  # of packages beside this one: the book's
+    main.add_command(found.load())

@@ -6,8 +6,8 @@ from typing import Literal, get_args, get_origin
 
 import click
 
+from textsan.base.docstrings import short_meaning
 from textsan.cli.plugins import PluginCommand
-from textsan.text.docstrings import short_meaning
 
 _OF_MECHANISM = "of_mechanism_"  # begins the names of their options inside, so that they are nobody else's
 

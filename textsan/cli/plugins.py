@@ -13,7 +13,7 @@ class PluginCommand(click.Command):
         return [*own, _option(), help_]
 
     def parse_args(self, context, args):
-        from textsan.text.plugins import load_plugin
+        from textsan.base.plugins import load_plugin
 
         lenient = {"ignore_unknown_options": True, "allow_extra_args": True}
         first = click.Command(None, params=[_option(True)], add_help_option=False, context_settings=lenient)

@@ -73,13 +73,13 @@ def sanitize(
     from tqdm import tqdm
 
     from textsan import load_embeddings
-    from textsan.auditing import record
-    from textsan.auditing.files import sanitize_files
-    from textsan.auditing.plan import plan
-    from textsan.auditing.shards import Counts, Job
-    from textsan.auditing.writing import Writing
+    from textsan.base.plugins import blamed
     from textsan.mechanisms import MECHANISMS, make_mechanism
-    from textsan.text.plugins import blamed
+    from textsan.release import record
+    from textsan.release.files import sanitize_files
+    from textsan.release.plan import plan
+    from textsan.release.shards import Counts, Job
+    from textsan.release.writing import Writing
 
     files = plan(sources, target, kind)
     if field and all(file.kind == "txt" for file in files):

@@ -57,7 +57,7 @@ def sweep(spec, output, workers, scheduler, over, status, every, recertify, seed
         return
     if spec is None:
         raise click.UsageError("SPEC is missing; name a file like data/sweeps/quick.yml")
-    from textsan.experiments import specification, sweep
+    from textsan.sweeps import specification, sweep
 
     folder = Path(output or Path("runs", "sweeps", Path(spec).stem))
     cells = specification.read_spec(spec)
@@ -84,8 +84,8 @@ def _status_of_all() -> None:
     """Every stored table, and how many there are of each verdict; fails where one has no record."""
     from collections import Counter
 
-    from textsan.experiments.provenance import table_state
-    from textsan.text.project import project_data
+    from textsan.base.project import project_data
+    from textsan.sweeps.provenance import table_state
 
     verdicts = Counter()
     for table in sorted((project_data() / "results").glob("*.csv")):
@@ -138,7 +138,7 @@ def _differing(parameters):
 
 
 def _table_status(table) -> str:
-    from textsan.experiments.provenance import table_state
+    from textsan.sweeps.provenance import table_state
 
     state = table_state(table)
     return f"{table}: {state.verdict}" + (f", {_made_by(state)}" if state.because else "")
@@ -149,14 +149,14 @@ def _made_by(state) -> str:
 
 
 def _status(now, folder) -> str:
-    from textsan.experiments import sweep
+    from textsan.sweeps import sweep
 
     why = f" (made by {sweep.made_by(now.changed)})" if now.stale else ""
     return f"{folder}: {len(now.fresh)} fresh, {len(now.stale)} stale{why}, {len(now.missing)} missing"
 
 
 def _recertify(cells, folder, table, over, number, **how) -> str:
-    from textsan.experiments import recertification, sweep
+    from textsan.sweeps import recertification, sweep
 
     if table:
         return _said(recertification.recertify_table(cells, table, number, **how))

@@ -12,7 +12,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
         "genome": ["GenomeReconstruction"],
         "inversion": ["WordInversion"],
         "keyword": ["KeywordInference", "KeywordTransfer"],
-        "knowledge": ["VectorKnowledge"],
         "pattern": ["PatternReconstruction"],
+        "vector_knowledge": ["VectorKnowledge"],
     },
 )

@@ -9,7 +9,7 @@ from datetime import date, timedelta
 
 import numpy as np
 
-from textsan.text import checks
+from textsan.base import checks
 
 PROVINCES = (
     "11 12 13 14 15 21 22 23 31 32 33 34 35 36 37 41 42 43 44 45 46 50 51 52 53 54 61 62 63 64 65"

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from textsan.base import checks
 from textsan.mechanisms import Mechanism
-from textsan.text import checks
 from textsan.text.vocabulary import tokenize
 
 Encode = Callable[[Sequence[str]], np.ndarray]

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from textsan.base import checks
 from textsan.embedding_leakage import heads
-from textsan.embedding_leakage.knowledge import VectorKnowledge
-from textsan.text import checks
+from textsan.embedding_leakage.vector_knowledge import VectorKnowledge
 
 BASES = "ACGT"
 LENGTH = 20

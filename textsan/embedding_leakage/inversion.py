@@ -9,9 +9,9 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
+from textsan.base import checks
 from textsan.embedding_leakage import heads
-from textsan.embedding_leakage.knowledge import VectorKnowledge
-from textsan.text import checks
+from textsan.embedding_leakage.vector_knowledge import VectorKnowledge
 from textsan.text.vocabulary import tokenize
 
 PENALTIES = tuple(10.0**power for power in range(0, 6))

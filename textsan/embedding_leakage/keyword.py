@@ -10,10 +10,10 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from textsan.base import checks
 from textsan.embedding_leakage import heads
-from textsan.embedding_leakage.knowledge import VectorKnowledge
+from textsan.embedding_leakage.vector_knowledge import VectorKnowledge
 from textsan.evaluation import Estimate
-from textsan.text import checks
 from textsan.text.vocabulary import tokenize
 
 Head = Literal["linear", "mlp"]

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from textsan.base import checks
 from textsan.embedding_leakage import heads
-from textsan.embedding_leakage.knowledge import VectorKnowledge
+from textsan.embedding_leakage.vector_knowledge import VectorKnowledge
 from textsan.evaluation import Estimate, hit_rate
-from textsan.text import checks
 
 
 class Segment(NamedTuple):

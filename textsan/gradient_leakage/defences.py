@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import torch
 
+from textsan.base import checks
 from textsan.gradient_leakage.cases import sentence_gradients
-from textsan.text import checks
 
 Gradient = dict[str, torch.Tensor]
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import least_squares, linear_sum_assignment
 
+from textsan.base import checks
 from textsan.gradient_leakage.cases import Shared
-from textsan.text import checks
 
 _BLOCK = 2000  # rows of the pooler at a time
 

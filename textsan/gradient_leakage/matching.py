@@ -14,10 +14,10 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
+from textsan.base import checks
 from textsan.gradient_leakage.cases import Shared
 from textsan.gradient_leakage.factors import Factors, joined, sentence_factors, stacked
 from textsan.models.encoders import pick_device
-from textsan.text import checks
 
 _PLACES = {"cpu": 1000, "cuda": 20_000}  # tokens whose gradients are computed at once, by kind of device
 

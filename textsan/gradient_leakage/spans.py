@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import torch
 
+from textsan.base import checks
 from textsan.gradient_leakage.cases import Shared
 from textsan.gradient_leakage.victims import Victim
-from textsan.text import checks
 
 WEIGHTS = ("query", "value")
 """Key weights are no use: softmax does not feel a shift of all scores, so the delta_t of keys sum to zero."""

@@ -9,8 +9,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from textsan.base import checks
 from textsan.models import encoders
-from textsan.text import checks
 
 ACTIVATIONS: dict[str, Callable] = {
     "tanh": torch.tanh,

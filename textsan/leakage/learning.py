@@ -10,9 +10,9 @@ from collections.abc import Sequence
 import numpy as np
 import scipy
 
+from textsan.base import checks
+from textsan.base.blocks import map_blocks
 from textsan.channel import Channel
-from textsan.text import checks
-from textsan.text.blocks import map_blocks
 
 _TAIL = 1e-15  # counts that are less probable on either side are left out
 

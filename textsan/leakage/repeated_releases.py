@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from textsan.text import checks
+from textsan.base import checks
 
 _NEGLIGIBLE = 1e-10  # what all rivals that are left out can change of a probability, together
 _TINY = 1e-14  # what a count of x, or a tie of more rivals than are looked at, can change of it

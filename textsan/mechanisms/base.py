@@ -10,12 +10,12 @@ from typing import Literal, Self
 import numpy as np
 import scipy
 
+from textsan.base import checks
+from textsan.base.randomness import streams
 from textsan.channel import Channel
 from textsan.priors import Prior
 from textsan.privacy import Guarantee
-from textsan.text import checks
 from textsan.text.embeddings import Embeddings
-from textsan.text.randomness import streams
 from textsan.text.vocabulary import tokenize
 
 Oov = Literal["uniform", "keep", "error"]

@@ -8,7 +8,7 @@ several tokens, and pays epsilon for each.
 import re
 from collections.abc import Iterable, Sequence
 
-from textsan.text import assets
+from textsan.base import assets
 from textsan.text.embeddings import Embeddings
 
 ENCODER = "all-minilm-l6-v2"

@@ -10,11 +10,11 @@ import numpy as np
 import scipy
 from tqdm import tqdm
 
+from textsan.base import checks
+from textsan.base.blocks import BLOCK, map_blocks
 from textsan.channel import Channel
 from textsan.mechanisms.base import Mechanism, Oov
 from textsan.privacy import Adjacency, Guarantee
-from textsan.text import checks
-from textsan.text.blocks import BLOCK, map_blocks
 from textsan.text.embeddings import Embeddings, euclidean, load_embeddings
 from textsan.text.vocabulary import STOP_WORDS
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from textsan.base import checks
 from textsan.mechanisms.base import Oov
 from textsan.mechanisms.noise import NoiseMechanism
 from textsan.privacy import Adjacency, Guarantee
-from textsan.text import checks
 from textsan.text.embeddings import Embeddings
 
 

@@ -4,7 +4,7 @@ from threading import local
 
 import numpy as np
 
-from textsan.text.blocks import BLOCK, map_blocks
+from textsan.base.blocks import BLOCK, map_blocks
 
 
 def nearest_rows(points: np.ndarray, vectors: np.ndarray, k: int = 1) -> tuple[np.ndarray, np.ndarray]:

@@ -6,12 +6,12 @@ import numpy as np
 import scipy
 from tqdm import tqdm
 
+from textsan.base import checks
+from textsan.base.randomness import streams
 from textsan.channel import Channel
 from textsan.mechanisms.base import Mechanism, Oov
 from textsan.mechanisms.neighbours import nearest_rows
-from textsan.text import checks
 from textsan.text.embeddings import Embeddings
-from textsan.text.randomness import streams
 
 DRAWS = 1000
 """Draws a row of `NoiseMechanism.channel`."""

@@ -7,11 +7,11 @@ of public text, if it takes them; and with its parameters by name. What it makes
 <class 'textsan.mechanisms.santext.SanText'>
 """
 
-from textsan.text.registry import Entry, Registry
+from textsan.base.registry import Entry, Registry
 
 _HERE = "textsan.mechanisms"
 
-# Seen on a white and on a dark page; where two share a colour, marker and line tell them apart (`report.looks`).
+# Seen on a white and on a dark page; where two share a colour, marker and line tell them apart (`plotting.looks`).
 MECHANISMS = Registry(
     "mechanism",
     (

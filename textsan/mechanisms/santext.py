@@ -6,10 +6,10 @@ from functools import cached_property
 
 import numpy as np
 
+from textsan.base import checks
 from textsan.channel import Channel
 from textsan.mechanisms.base import Mechanism, Oov
 from textsan.privacy import Adjacency, Guarantee
-from textsan.text import checks
 from textsan.text.embeddings import Embeddings
 
 

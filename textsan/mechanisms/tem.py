@@ -3,10 +3,10 @@
 import math
 from functools import cached_property
 
+from textsan.base import checks
 from textsan.channel import Channel
 from textsan.mechanisms.base import Mechanism, Oov
 from textsan.privacy import Adjacency, Guarantee
-from textsan.text import checks
 from textsan.text.embeddings import Embeddings
 
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 
+from textsan.base import checks
 from textsan.mechanisms.base import Oov
 from textsan.mechanisms.neighbours import nearest_rows
 from textsan.mechanisms.noise import NoiseMechanism
 from textsan.privacy import Adjacency, Guarantee
-from textsan.text import checks
 from textsan.text.embeddings import Embeddings
 
 

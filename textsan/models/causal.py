@@ -13,8 +13,8 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
+from textsan.base import assets
 from textsan.models.encoders import pick_device, quiet
-from textsan.text import assets
 
 CAUSAL = "smollm2-135m"
 """The default path's causal model. It stands for the base model in full precision, and for larger ones."""

@@ -4,14 +4,14 @@ from collections.abc import Iterable, Sequence
 from contextlib import contextmanager
 from functools import cache
 
-from textsan.text import assets
+from textsan.base import assets
 from textsan.text.embeddings import Embeddings
 
 ENCODER = "all-minilm-l6-v2"
 """The default path's encoder: BERT architecture, uncased, 6 layers, 384 wide. The papers use bert-base-uncased."""
 
 ADAPTERS = assets.DATA / "models"
-"""What readers have learnt from public text, half precision; see `textsan.experiments.training`."""
+"""What readers have learnt from public text, half precision; see `textsan.sweeps.training`."""
 
 CLS, SEP, MASK, UNKNOWN = "[CLS]", "[SEP]", "[MASK]", "[UNK]"
 

@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from textsan.base import assets, checks
 from textsan.models import causal, encoders
-from textsan.text import assets, checks
 from textsan.text.embeddings import load_embeddings
 from textsan.text.vocabulary import tokenize
 

@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 import scipy
 
-from textsan.text import checks
+from textsan.base import checks
 
 _HORIZON = 100  # positions over which `from_arrays` averages the word frequencies
 

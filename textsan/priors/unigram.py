@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from textsan.text import checks
+from textsan.base import checks
 
 
 class Prior:

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
+from textsan.base import checks
 from textsan.priors.unigram import Prior
-from textsan.text import checks
 
 
 def unseen_mass(docs: Iterable[Sequence[str]], words: Iterable[str] | None = None) -> float:

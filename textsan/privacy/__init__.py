@@ -1,6 +1,6 @@
 """Privacy guarantees and what they are worth: tight parameters of a channel, deniability, floating point.
 
-Imports `text`, `channel` and `priors`; knows no mechanism and no attack.
+Imports `base`, `text`, `channel` and `priors`; knows no mechanism and no attack.
 """
 
 import lazy_loader
@@ -10,11 +10,11 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     submodules=[
         "deniability",
         "floating_point",
-        "tight",
+        "tight_epsilons",
     ],
     submod_attrs={
         "guarantee": ["Adjacency", "Guarantee"],
-        "sharp": [
+        "sharp_bounds": [
             "MetricBound",
             "best_guess",
             "metric_success",
@@ -22,7 +22,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
             "sharp_success",
             "sharp_success_in_context",
         ],
-        "tight": [
+        "tight_epsilons": [
             "Tight",
             "tight_epsilon",
             "tight_group_epsilon",

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from textsan.base import checks
+from textsan.base.blocks import BLOCK, map_blocks
+from textsan.base.randomness import streams
 from textsan.channel import Channel
-from textsan.text import checks
-from textsan.text.blocks import BLOCK, map_blocks
-from textsan.text.randomness import streams
 
 
 class Deniability(NamedTuple):

@@ -7,8 +7,8 @@ of 53 bits selects no output of less than about 1.1e-16 with the probability it 
 
 import numpy as np
 
+from textsan.base.blocks import map_blocks
 from textsan.channel import Channel
-from textsan.text.blocks import map_blocks
 from textsan.text.embeddings import Embeddings
 
 SMALLEST_DRAW = 2.0**-53  # step of the uniform variates that select outputs

@@ -6,17 +6,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from textsan.base import checks
 from textsan.channel import Channel
 from textsan.priors import Prior
-from textsan.privacy.sharp import metric_success, sharp_success
-from textsan.privacy.tight import (
+from textsan.privacy.sharp_bounds import metric_success, sharp_success
+from textsan.privacy.tight_epsilons import (
     Tight,
     tight_epsilon,
     tight_group_epsilon,
     tight_metric_epsilon,
     tight_umldp_epsilon,
 )
-from textsan.text import checks
 from textsan.text.embeddings import Embeddings
 
 

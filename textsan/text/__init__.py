@@ -1,6 +1,6 @@
-"""Words and where they come from: vocabulary, embeddings, corpora, names, assets; and the helpers everybody needs.
+"""Words and where they come from: vocabulary, tokens, embeddings, corpora, names, casing.
 
-Imports nothing else of the package. `assets` is the only module that touches the network.
+Imports `base` alone.
 """
 
 import lazy_loader
@@ -8,8 +8,6 @@ import lazy_loader
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submodules=[
-        "assets",
-        "checks",
         "corpora",
         "names",
         "vocabulary",
@@ -17,8 +15,6 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     submod_attrs={
         "corpora": ["Record", "load_dataset"],
         "embeddings": ["Embeddings", "load_embeddings"],
-        "plugins": ["load_plugin"],
-        "project": ["project_data"],
         "vocabulary": ["STOP_WORDS", "count_words", "tokenize"],
     },
 )

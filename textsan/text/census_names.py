@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
-from textsan.text import assets
+from textsan.base import assets
 from textsan.text.casing import TITLES, capitals, lower_share
 from textsan.text.vocabulary import STOP_WORDS
 

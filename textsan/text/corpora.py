@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from textsan.text import assets, checks
+from textsan.base import assets, checks
 from textsan.text.sources import phrase_sources, sharing, sharing_runs
 from textsan.text.vocabulary import tokenize
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from textsan.text import checks
+from textsan.base import checks
 from textsan.text.embeddings import Embeddings, load_embeddings
 
 Pairs = Iterable[tuple[str, str]]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from textsan.text import checks
+from textsan.base import checks
 
 # Where |a - b|^2 is below this share of |a|^2 + |b|^2, the expansion |a|^2 + |b|^2 - 2ab has lost too many
 # digits to cancellation and the difference a - b is taken instead. Distances of GloVe vectors are then right
@@ -200,7 +200,7 @@ def check_embeddings(name: str | Path) -> str | Path:
 
 
 def _kinds() -> dict[str, str]:
-    from textsan.text import assets
+    from textsan.base import assets
 
     registry = assets.registry()
     kinds = dict.fromkeys(registry["datasets"], "data set")
@@ -210,7 +210,7 @@ def _kinds() -> dict[str, str]:
 def _registered(name: str) -> Embeddings:
     import pyarrow.parquet
 
-    from textsan.text import assets
+    from textsan.base import assets
 
     folder = assets.fetch(name)
     vectors_file, words_file = next(folder.rglob("*.npy")), next(folder.rglob("*.parquet"))

@@ -5,8 +5,8 @@ import hashlib
 from collections.abc import Sequence
 from functools import cache
 
-from textsan.text import checks
-from textsan.text.assets import DATA
+from textsan.base import checks
+from textsan.base.assets import DATA
 from textsan.text.casing import TITLES, surface
 from textsan.text.census_names import census_names
 from textsan.text.corpora import Record

@@ -7,7 +7,7 @@ import lazy_loader
 
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
-    submodules=["fine_tuning", "frozen", "prepared", "pretraining", "tasks"],
+    submodules=["fine_tuning", "frozen", "pretrained_encoder", "pretraining", "tasks"],
     submod_attrs={
         "examples": ["Examples", "Pieces"],
         "registry": ["TASKS"],

@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from textsan.base import checks
 from textsan.mechanisms import Mechanism
 from textsan.models import encoders
-from textsan.text import checks
 from textsan.utility.examples import Pieces
 
 HIDDEN = 0.15

@@ -6,7 +6,7 @@ A constructor is called with how the task is learnt, by name.
 <class 'textsan.utility.tasks.Sentiment'>
 """
 
-from textsan.text.registry import Entry, Registry
+from textsan.base.registry import Entry, Registry
 
 _HERE = "textsan.utility.tasks"
 

@@ -10,9 +10,9 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from textsan.base import checks
 from textsan.mechanisms import Mechanism
 from textsan.models.encoders import ENCODER
-from textsan.text import checks
 from textsan.text.corpora import Record, source_numbers
 from textsan.text.vocabulary import tokenize
 from textsan.utility import fine_tuning, frozen

@@ -1,4 +1,0 @@
-"""The package turned on one's own text: files in, sanitized files out, with a record of what was promised.
-
-Imports the rooms above; the command line is a shell over it.
-"""

@@ -1,0 +1,199 @@
+"""Registries: what is known by name, how it is drawn, and which parameters it takes.
+
+A registry names constructors by import path and loads one when it is used, so that a program depends on what it
+uses. The command line, sweeps, plots and tables all read the same entries.
+"""
+
+import functools
+import importlib
+import inspect
+import re
+import types
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import Any, Literal, Union, get_args, get_origin
+
+from textsan.base import checks, plugins
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One thing that is known by name.
+
+    Args:
+        name: in sweeps, on the command line, in tables.
+        constructor: what makes it, or where that is: "package.module:name" or "package.module:Class.method".
+        label: in legends and headings.
+        colour: of its lines and points, #rrggbb.
+        marker: matplotlib's name of its points.
+        is_bound: whether it is made with the truth, as bounds are.
+        line: matplotlib's style of its lines.
+        plugin: the module that registered it, if a plugin did; set when it is.
+    """
+
+    name: str
+    constructor: str | Callable
+    label: str
+    colour: str = "#777777"
+    marker: str = "o"
+    is_bound: bool = False
+    line: str = "-"
+    plugin: str | None = None
+
+    def load(self) -> Callable:
+        """The constructor, imported now."""
+        if callable(self.constructor):
+            return self.constructor
+        module, _, path = self.constructor.partition(":")
+        found = importlib.import_module(module)
+        for part in path.split("."):
+            found = getattr(found, part)
+        return found
+
+    @property
+    def origin(self) -> tuple[str, str]:
+        """The module of the constructor, and the name in it that the constructor is, or is a method of."""
+        made = self.constructor
+        while isinstance(made, functools.partial):
+            made = made.func
+        if callable(made):
+            return made.__module__, made.__qualname__.partition(".")[0]
+        module, _, path = self.constructor.partition(":")
+        return module, path.partition(".")[0]
+
+    def parameters(self) -> dict[str, inspect.Parameter]:
+        """What can be given by name: the constructor's parameters that are numbers, names or switches.
+
+        One without an annotation is what its default is.
+        """
+        known = dict(inspect.signature(self.load(), eval_str=True).parameters)
+        for name, one in known.items():
+            if one.annotation is one.empty and one.default not in (one.empty, None):
+                known[name] = one.replace(annotation=type(one.default))
+        return {name: one for name, one in known.items() if name not in _INNER and _is_simple(one.annotation)}
+
+    def check(self, name: str, value):
+        """A value of a parameter, if it fits.
+
+        Raises:
+            ValueError: it does not.
+        """
+        return _checked(f"{self.name}: {name}", value, self.parameters()[name])
+
+
+_INNER = {"seed", "device"}  # chosen by what runs the experiment
+
+
+class Registry(Mapping[str, Entry]):
+    """Entries by name, in the order in which they were registered; those of installed plugins are among them.
+
+    >>> fruit = Registry("fruit")
+    >>> _ = fruit.register("pear", dict, label="Pear")
+    >>> fruit["pear"].load()
+    <class 'dict'>
+    """
+
+    def __init__(self, what: str, entries: tuple[Entry, ...] = ()):
+        self.what, self._entries = what, {entry.name: entry for entry in entries}
+        self._built_in = dict(self._entries)
+
+    def register(self, name: str, constructor: str | Callable, *, label: str | None = None, **drawn: Any) -> Entry:
+        """Makes a name known, everywhere.
+
+        Args:
+            name: a new one, or one of one's own, whose entry is replaced.
+            constructor: a callable, or its import path "package.module:name".
+            label: in legends; the name if there is none.
+            drawn: colour, marker and line, as in `Entry`; is_bound.
+
+        Raises:
+            ValueError: a name that is no text, or that of a built-in entry.
+        """
+        if not isinstance(name, str) or not name.strip():
+            raise ValueError(f"name: {name!r} is no name; pass a text that is not empty")
+        if name in self._built_in:  # results under that name would be another thing's
+            raise ValueError(f"name: {name!r} is a built-in {self.what}; register yours under another name")
+        return self.add(Entry(name, constructor, label or name, **drawn))
+
+    def add(self, entry: Entry) -> Entry:
+        """Makes an entry known under its name, in the place of one that has it."""
+        self._entries[entry.name] = entry = replace(entry, plugin=plugins.importing() or entry.plugin)
+        return entry
+
+    @property
+    def plugged_in(self) -> list[Entry]:
+        """The entries that another process knows neither by itself nor by the plugins that it imports."""
+        return [entry for entry in self._known().values() if self._is_own(entry)]
+
+    def unknown(self, name) -> str:
+        """What to tell of a name that is not known: the known ones, and which was meant, if that can be told."""
+        return f"name {name!r} is unknown; known: {', '.join(self)}{self.meant(name)}"
+
+    def meant(self, name) -> str:
+        """A question after the known name that is most like this one, case, blanks and hyphens aside; if any is.
+
+        >>> Registry("fruit", (Entry("red pear", dict, "Pear"),)).meant("Red-Paer")
+        "; did you mean 'red pear'?"
+        """
+        plain = {_plain(known): known for known in self}
+        near = [plain[one] for one in get_close_matches(_plain(str(name)), plain, n=1, cutoff=0.8)]
+        return f"; did you mean {near[0]!r}?" if near else ""
+
+    def _is_own(self, entry: Entry) -> bool:
+        return entry.plugin is None and self._built_in.get(entry.name) != entry
+
+    def _known(self) -> dict[str, Entry]:
+        plugins.load_installed()
+        return self._entries
+
+    def __repr__(self) -> str:
+        return f"Registry({self.what!r}: {', '.join(self)})"
+
+    def __getitem__(self, name: str) -> Entry:
+        known = self._known()
+        if name not in known:
+            raise KeyError(f"{self.what}: {self.unknown(name)}")
+        return known[name]
+
+    def __contains__(self, name) -> bool:
+        return name in self._known()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._known())
+
+    def __len__(self) -> int:
+        return len(self._known())
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\s_-]+", "", name).casefold()
+
+
+def _alternatives(annotation) -> tuple:
+    return get_args(annotation) if get_origin(annotation) in (Union, types.UnionType) else (annotation,)
+
+
+def _is_simple(annotation) -> bool:
+    simple = (int, float, str, bool, type(None))
+    return all(one in simple or get_origin(one) is Literal for one in _alternatives(annotation))
+
+
+def _checked(name: str, value, parameter: inspect.Parameter):
+    kinds = _alternatives(parameter.annotation)
+    if value is None:
+        if type(None) in kinds:
+            return None
+        raise ValueError(f"{name}: None is no value; leave it out for the default")
+    for kind in kinds:
+        if get_origin(kind) is Literal:
+            return checks.choice(name, value, get_args(kind))
+    if bool in kinds:
+        return checks.choice(name, value, (False, True))
+    if int in kinds:
+        return checks.whole(name, value, low=1)
+    if float in kinds:
+        return checks.number(name, value, low=0)
+    if not isinstance(value, str):
+        raise ValueError(f"{name}: {value!r} is no name; pass one like without-rt")
+    return value

@@ -1,0 +1,15 @@
+"""Figures and tables with one look: what a notebook shows of channels, attacks and bounds.
+
+Imports the rooms above; computes nothing that an attack or a bound should compute.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "display": ["matrix", "reading", "table"],
+        "figures": ["channel_map", "heat_map", "measured", "points", "style", "theory"],
+        "looks": ["look"],
+    },
+)

@@ -1,0 +1,91 @@
+"""One look for one thing: label, colour, marker and line of every mechanism, attack and role in a figure.
+
+Mechanisms and attacks have theirs in the registries, with all else that is known by their names. There are eight
+hues and a grey, with a contrast of at least 3:1 both on white and on the dark page, chosen to stay apart for
+colour-blind readers as far as so narrow a band of brightness allows; where two share a hue, marker and line tell
+them apart. Black is ink, for bounds: the pages draw it in the colour of their text, light or dark.
+"""
+
+from dataclasses import dataclass
+
+from textsan.attacks.registry import ATTACKS
+from textsan.base.registry import Entry
+from textsan.mechanisms.registry import MECHANISMS
+
+INK, GREY = "#000000", "#808080"
+BLUE, INDIGO, RED, PINK = "#0096e1", "#695ac3", "#d22d1e", "#ff3ca5"
+GREEN, OLIVE, VIOLET, MAGENTA = "#1e780f", "#969600", "#b400ff", "#b42d96"
+
+
+@dataclass(frozen=True)
+class Look:
+    """How one thing is drawn wherever it is drawn."""
+
+    label: str
+    colour: str
+    marker: str
+    line: str = "-"
+
+
+# What stands beside mechanisms and attacks: ceilings, floors, and what others say.
+ROLES = {
+    "bound": Look("bound", INK, "", "-"),
+    "chance": Look("best blind guess", GREY, "", "--"),
+    "claim": Look("claimed", GREY, "", ":"),
+    "published": Look("published", INK, "*", ":"),
+}
+# What is neither, in its order: values of a parameter, corpora, rules.
+SERIES = tuple(
+    Look(f"series {number}", colour, marker, line)
+    for number, (colour, marker, line) in enumerate(
+        [
+            (BLUE, "o", "-"),
+            (RED, "s", "--"),
+            (GREEN, "^", "-."),
+            (VIOLET, "D", ":"),
+            (OLIVE, "v", "-"),
+            (PINK, "P", "--"),
+        ]
+    )
+)
+
+
+def look(mechanism: str = "", attack: str = "", role: str = "", series: int | None = None) -> Look:
+    """The look of a mechanism, an attack, a role or a numbered series.
+
+    Name one of them, or a mechanism with an attack on it: colour and line are then the mechanism's, the marker the
+    attack's.
+
+    Args:
+        mechanism, attack: names in the registries.
+        role: a key of `ROLES`.
+        series: number of a thing that is none of these, from 0.
+
+    Raises:
+        KeyError: an unknown name.
+        ValueError: nothing is named, or two that do not go together, or too many series.
+
+    >>> look(attack="markov").colour == look("santext", "markov").colour
+    False
+    >>> look("santext", "markov").marker
+    '^'
+    """
+    if sum((bool(mechanism or attack), bool(role), series is not None)) != 1:
+        raise ValueError("look: name a mechanism, an attack (or both), or a role, or a series")
+    if series is not None:
+        if not 0 <= series < len(SERIES):
+            raise ValueError(f"series: {series} is not one of 0 to {len(SERIES) - 1}; split the figure")
+        return SERIES[series]
+    if role:
+        if role not in ROLES:
+            raise KeyError(f"role: name {role!r} is unknown; known: {', '.join(ROLES)}")
+        return ROLES[role]
+    one = _of(MECHANISMS[mechanism]) if mechanism else None
+    other = _of(ATTACKS[attack]) if attack else None
+    if one and other:
+        return Look(f"{other.label} on {one.label}", one.colour, other.marker, one.line)
+    return one or other
+
+
+def _of(entry: Entry) -> Look:
+    return Look(entry.label, entry.colour, entry.marker, entry.line)

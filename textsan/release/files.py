@@ -1,0 +1,169 @@
+"""Sanitizing files: text, jsonl or tables in, the same out, one pass, with a record of what was done.
+
+Records keep their order and their number; in jsonl and tables the other fields pass through untouched, outside of
+any guarantee. Files are done in shards, and what is done of a run that was stopped lies in a folder beside the
+target until the same run goes on: a shard that lies there is not done again.
+"""
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+from textsan.release.plan import File
+from textsan.release.shards import Counts, Job, Sanitized, Shard, completed, cut
+
+
+def sanitize_files(
+    job: Job,
+    files: Sequence[File],
+    parts: str | Path,
+    *,
+    field: str = "text",
+    key: str = "",
+    workers: int = 1,
+    scheduler: str | None = None,
+    progress: Callable[[int, int], None] = lambda documents, position: None,
+    describe: Callable[[File, Counts], dict] | None = None,
+) -> Counts:
+    """Sanitizes files, whose targets appear whole or not at all.
+
+    Args:
+        job: what is done to each document; they are numbered through all files.
+        files: what to sanitize, and where to; one alone may go to standard output. Their folder is made.
+        parts: folder of the shards that are done, beside the targets. It is removed at the end; if a run is
+            killed, it stays, and the same run goes on there.
+        field: the text's field in jsonl and tables.
+        key: of the run, so that another one does not go on there.
+        workers: processes on this machine.
+        scheduler: address of a dask scheduler, whose workers are used instead; they need not see the files.
+        progress: called with documents done and bytes read after every shard.
+        describe: makes the record written to a target's name with ".json", from its counts.
+
+    Returns:
+        what passed through, of all files.
+
+    Raises:
+        ValueError: a record that cannot be read; its line is numbered and never quoted, for it is private. Then
+            nothing is left.
+        FileNotFoundError: no such source.
+        ConnectionError: the workers are gone; what they did is kept.
+    """
+    if [file.target for file in files] == ["-"]:
+        return _stream(completed(job, cut(files, field, key), workers, scheduler), progress)
+    with _held(Path(parts)) as held:
+        names: list[list[str]] = [[] for _ in files]
+
+        def missing() -> Iterator[Shard]:
+            for shard in cut(files, field, key):
+                names[shard.file].append(shard.name)
+                if not held.has(shard.name):
+                    yield shard
+
+        for shard, done in completed(job, missing(), workers, scheduler):
+            held.put(shard.name, done)
+            progress(shard.first + done.counts.documents, shard.position)
+        total = Counts()
+        for file, shards in zip(files, names, strict=True):
+            counts = sum(map(held.counts, shards), Counts())
+            total += counts
+            record = json.dumps(describe(file, counts), indent=2, ensure_ascii=False) + "\n" if describe else None
+            Path(file.target).parent.mkdir(exist_ok=True)
+            held.assemble(shards, Path(file.target), record)
+    return total
+
+
+def _stream(done: Iterator[tuple[Shard, Sanitized]], progress) -> Counts:
+    total = Counts()
+    for shard, sanitized in done:
+        sys.stdout.write(sanitized.content.decode())
+        total += sanitized.counts
+        progress(total.documents, shard.position)
+    sys.stdout.flush()
+    return total
+
+
+class _Parts:
+    """Shards that are done: a file each, a line of counts before the text."""
+
+    def __init__(self, folder: Path):
+        self.folder, self._put = folder, set()
+
+    def has(self, name: str) -> bool:
+        return self._path(name).exists()
+
+    def holds_any(self) -> bool:
+        return any(self.folder.glob("*.shard"))
+
+    def put(self, name: str, done: Sanitized) -> None:
+        self._put.add(self._path(name))
+        with self._whole(self._path(name)) as file:
+            file.write(json.dumps(asdict(done.counts)).encode() + b"\n" + done.content)
+
+    def counts(self, name: str) -> Counts:
+        with open(self._path(name), "rb") as file:
+            found = json.loads(file.readline())
+        return Counts(**found | {"others": tuple(found["others"])})
+
+    def assemble(self, names: list[str], target: Path, record: str | None) -> None:
+        """Writes a target from its shards, and the record beside it."""
+        with self._whole(target) as output:
+            for name in names:
+                with open(self._path(name), "rb") as file:
+                    file.readline()
+                    shutil.copyfileobj(file, output)
+        if record is not None:
+            with self._whole(target.with_name(f"{target.name}.json")) as output:
+                output.write(record.encode())
+
+    def clear(self, *, put: bool = False) -> None:
+        """Removes all shards, or those alone that this run put; and the folder, if nothing else is in it."""
+        shards = self._put if put else self.folder.glob("*.shard")
+        for path in [*shards, *self.folder.glob("*.part"), self.folder / ".lock"]:
+            path.unlink(missing_ok=True)
+        with suppress(OSError):
+            self.folder.rmdir()
+
+    def _path(self, name: str) -> Path:
+        return self.folder / f"{name}.shard"
+
+    @contextmanager
+    def _whole(self, path: Path):
+        """A file that gets its name when it is whole, by one rename."""
+        part = self.folder / f"{path.name}.part"
+        with open(part, "wb") as file:
+            yield file
+        os.replace(part, path)
+
+
+@contextmanager
+def _held(folder: Path) -> Iterator[_Parts]:
+    """The folder of finished shards, for one run at a time.
+
+    Success leaves nothing of it, bad input what was there before, and whatever else what is done, if anything is.
+    """
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise ValueError(f"OUTPUT: {folder} cannot be made ({error.strerror}); pass another path") from None
+    held = _Parts(folder)
+    try:
+        with FileLock(folder / ".lock", timeout=0):
+            try:
+                yield held
+            except (ValueError, FileNotFoundError):
+                held.clear(put=True)
+                raise
+            except BaseException:
+                if not held.holds_any():
+                    held.clear()
+                raise
+            held.clear()
+    except Timeout:
+        raise ValueError(f"OUTPUT: another run is writing to {folder}; wait for it, or pass another") from None

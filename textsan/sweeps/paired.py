@@ -1,0 +1,58 @@
+"""Differences between attacks of a stored table, recomputed from its hits alone."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from textsan.evaluation import bootstrap_mean
+from textsan.sweeps.hits import load_hits
+from textsan.sweeps.tables import load_tables, select
+
+_SAID = ("dataset", "split_by", "defence", "epsilon", "n_shadow", "seed")  # columns that the result has, too
+
+
+def paired_differences(
+    table: Path,
+    ours: str | Mapping,
+    theirs: str | Mapping,
+    where: Callable[[Mapping[str, np.ndarray]], np.ndarray] | None = None,
+) -> pd.DataFrame:
+    """Success of one attack minus that of another on the same positions, from a stored table and its hits alone.
+
+    Args:
+        table: a csv file with an npz file beside it.
+        ours, theirs: names of attacks; or, where the table has an attack with several settings, values by column
+            of `load_tables`: {"attack": "markov", "attack.k": 5} for example.
+        where: positions that count, of the arrays of `load_hits`: lambda at: at["letter"] & ~at["unchanged"], say.
+            None is all.
+
+    Returns:
+        a row for each family that has both: what it is of, n positions, and the difference with its 95 % interval
+        from resampling sources.
+
+    Raises:
+        FileNotFoundError, ValueError: as `load_hits`; or a family has more than one row of an attack.
+    """
+    table = Path(table)
+    rows, found, made = load_tables(table.parent, table.name), load_hits(table), []
+    sides = [{"attack": one} if isinstance(one, str) else one for one in (ours, theirs)]
+    chosen = [[row for row in select(rows, side).index if row in found] for side in sides]
+    for family in dict.fromkeys(arrays["family"] for arrays in found.values()):
+        pair = [[row for row in some if found[row]["family"] == family] for some in chosen]
+        if not all(pair):
+            continue
+        if max(map(len, pair)) > 1:
+            settings = "; ".join(rows.attack_parameters[max(pair, key=len)])
+            raise ValueError(
+                f"ours, theirs: an attack is there as {settings}; pass {{'attack': .., 'attack.NAME': VALUE}}"
+            )
+        [one], [other] = pair
+        arrays = found[one]
+        inside = np.ones(len(arrays["hit"]), bool) if where is None else np.asarray(where(arrays), bool)
+        gain = (arrays["hit"].astype(float) - found[other]["hit"])[inside]
+        said = {name: rows[name][one] for name in _SAID}
+        difference = bootstrap_mean(gain, arrays["source"][inside], seed=int(said["seed"]))
+        made.append(said | {"n": len(gain), **dict(zip(("difference", "low", "high"), difference, strict=True))})
+    return pd.DataFrame(made)

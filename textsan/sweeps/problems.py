@@ -1,0 +1,309 @@
+"""One problem of an experiment: a sanitized private text, what an attacker knows of it, and the truth."""
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from textsan.attacks import ATTACKS, Attack, Knowledge, Truth
+from textsan.attacks.gate import Gate, flat
+from textsan.evaluation import sensitive_positions, words_at
+from textsan.leakage import bayes_vulnerability
+from textsan.mechanisms import Mechanism, make_mechanism
+from textsan.mechanisms.noise import NoiseMechanism
+from textsan.sweeps.splits import PUBLIC, Split, load_split
+from textsan.sweeps.training import leaving_out
+from textsan.text.corpora import load_dataset
+from textsan.text.embeddings import GLOVE
+from textsan.text.names import find_names
+from textsan.text.vocabulary import count_words
+from textsan.utility import TASKS, Outcome
+
+TESTED_ON = "dev"
+"""The split on whose records a task is tested: that of GLUE which has labels."""
+
+TESTS = 3000
+"""Pairs on which a detector is tested."""
+
+_TESTED = 20_000  # documents that they are drawn from, the same text sanitized again and again
+_TESTS_FIRST = 1 << 40  # the number of the first of them: draws that neither the owner nor the attacker has made
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A sanitized private text to attack.
+
+    Attributes:
+        split: private and shadow documents, and the vocabulary.
+        mechanism: what sanitized the private ones.
+        knowledge: what the attacker is granted: the channel, the shadow documents, the mechanism to try on them,
+            and, as in Tong et al. 2024, which words can stand at attacked positions; None where nobody attacks.
+        truth: what was sanitized, for bounds and scores alone.
+        dataset: name of the private text's data set, whose other splits a task is tested on.
+        seed: of what the owner draws.
+    """
+
+    split: Split
+    mechanism: Mechanism
+    knowledge: Knowledge | None
+    truth: Truth
+    dataset: str = ""
+    seed: int = 0
+
+    @property
+    def released(self) -> list[list[str]]:
+        """The private documents, sanitized."""
+        return self.truth.released
+
+    @property
+    def positions(self) -> list[tuple[int, int]]:
+        """The positions under attack."""
+        return self.truth.positions
+
+    @property
+    def sentences(self) -> list[int]:
+        """The number of the source that each attacked position is of, `Split.sources`: what intervals resample."""
+        sources = self.split.sources or range(len(self.split.private))
+        return [sources[document] for document, _ in self.positions]
+
+    @property
+    def overlap(self) -> float:
+        """The share of attacked words that stand between the same two neighbours in the shadow text.
+
+        What an attacker who only remembers could know, were nothing sanitized. The ends of a document count as
+        neighbours.
+        """
+        known = {place for doc in self.split.shadow for place in _places(doc)}
+        places = [_places(doc) for doc in self.split.private]
+        return float(np.mean([places[document][index] in known for document, index in self.positions]))
+
+    @property
+    def coverage(self) -> float:
+        """The share of the private tokens that should be protected and are in the vocabulary: `Split.coverage`."""
+        return self.split.coverage(self.mechanism)
+
+    def attack(self, name: str, **settings) -> Attack:
+        """An attack of the registry against this problem, or a bound, which alone is shown the truth.
+
+        Args:
+            name: a key of `ATTACKS`.
+            settings: the attack's own, by name.
+
+        Raises:
+            KeyError: unknown name.
+        """
+        entry = ATTACKS[name]
+        make = entry.load()
+        return make(self.knowledge, self.truth, **settings) if entry.is_bound else make(self.knowledge, **settings)
+
+    def utility(self, name: str, *, model=None, **settings) -> Outcome:
+        """How well a task is learnt from the private text as it was released.
+
+        The owner learns from the sanitized private sentences and is tested on other ones of the data set,
+        sanitized alike; so an attack and a task speak of the same released text.
+
+        Args:
+            name: a key of `TASKS`.
+            model: as for `Task.learn`.
+            settings: the task's own, by name.
+
+        Raises:
+            KeyError: unknown name, or a data set without the split `TESTED_ON`.
+            ValueError: a setting that does not fit, or records without what the task reads.
+        """
+        task, tests = TASKS[name].load()(**settings), load_dataset(self.dataset, TESTED_ON)
+        return task.learn(self.split.records, tests, self.mechanism, seed=self.seed, model=model)
+
+    @property
+    def vulnerability(self) -> float | None:
+        """V(X | Y) under the true frequencies of all attacked words, exact; None where there is no formula."""
+        if isinstance(self.mechanism, NoiseMechanism):
+            return None
+        channel = self.mechanism.channel
+        return bayes_vulnerability(self.truth.prior(channel.inputs), channel)
+
+    def guesses(self, attack: Attack | str, **settings) -> list[str]:
+        """A guess for each attacked position.
+
+        Args:
+            attack: an attack, or its name in the registry.
+            settings: of the named attack.
+        """
+        if isinstance(attack, str):
+            attack = self.attack(attack, **settings)
+        return self._counted(attack, attack.reconstruct(self.released, self.positions))
+
+    def answers(self, attack: Attack) -> tuple[list[str], np.ndarray | None]:
+        """A guess for each attacked position, and the probability that the attack gives it; None if it has none.
+
+        Args:
+            attack: one with a posterior guesses its mode.
+        """
+        try:
+            found = attack.posteriors(self.released, self.positions, 1)
+        except NotImplementedError:
+            return self.guesses(attack), None
+        logs = found.log_probabilities
+        given = np.exp(logs[:, 0]) if logs.shape[1] else np.zeros(len(found))
+        known = found.numbers[:, 0] >= 0 if logs.shape[1] else np.zeros(len(found), bool)
+        return self._counted(attack, found.mode()), np.where(known, given, 1.0)  # else what was released is sure
+
+    def _counted(self, attack: Attack, guesses: list[str]) -> list[str]:
+        if len(guesses) != len(self.positions):
+            what = f"{type(attack).__name__} gives {len(guesses)} guesses for {len(self.positions)} positions"
+            raise ValueError(f"attack: {what}; give one a position, in their order")
+        return guesses
+
+    def run(self, name: str, *, tests: int | None = None, checkpoint: Path | None = None, **settings) -> "Run":
+        """Makes an attack, lets it guess, and gathers what else is known of it.
+
+        Of an attack with a detector that is whether the detector has learnt context (`gate`), and its accuracy
+        before and after training.
+
+        Args:
+            name: a key of `ATTACKS`.
+            tests: pairs on which a detector is tested; None is `TESTS`.
+            checkpoint: a file that keeps the state of a training which takes long.
+            settings: the attack's own, by name.
+        """
+        resources = self.knowledge.resources | {"checkpoint": checkpoint}
+        attack = replace(self, knowledge=replace(self.knowledge, resources=resources)).attack(name, **settings)
+        guesses, probabilities = self.answers(attack)
+        details = dict(attack.details)
+        if hasattr(attack, "gate"):
+            untrained = self.attack(name, **settings | {"copies": 1, "epochs": 0.0})
+            before, after = (
+                self._gate(one, ATTACKS[name].is_bound, tests or TESTS) for one in (untrained, attack)
+            )
+            accuracies = {"accuracy_before": before.accuracy, "accuracy_after": after.accuracy}
+            details |= after.columns() | flat(accuracies)
+        elif tests:
+            raise ValueError(f"tests: {name!r} has no detector that could be tested")
+        return Run(guesses, probabilities, details, tuple(attack.models))
+
+    def gate(self, attack: Attack, *, tests: int = TESTS) -> Gate:
+        """Whether an attack's detector has learnt context, on text that is neither private nor the attacker's.
+
+        Args:
+            attack: one with a detector, made from this problem's knowledge.
+            tests: pairs.
+
+        Raises:
+            ValueError: the data set has no text left.
+        """
+        return self._gate(attack, False, tests)
+
+    def _gate(self, attack, is_bound: bool, tests: int) -> Gate:
+        """A bound's detector is of the private text, and is tested on that, sanitized once more."""
+        docs = self.truth.docs if is_bound else self.split.held_out
+        if not docs:
+            raise ValueError("n_shadow: no text is left to test a detector on; ask for fewer sentences")
+        further = replace(self.knowledge, prior=None, shadow=docs, first=_TESTS_FIRST)
+        made = further.sanitized(max(1, _TESTED // len(docs)))
+        return attack.gate(*made, targets=self.knowledge.targets, pairs=tests, seed=self.knowledge.seed)
+
+
+def _places(doc: list[str]) -> list[tuple[str | None, ...]]:
+    """Each word of a document between its neighbours."""
+    return list(zip([None, *doc], doc, [*doc[1:], None], strict=False))
+
+
+class Run(NamedTuple):
+    """What an attack said.
+
+    Attributes:
+        guesses: a word a position.
+        probabilities: what the attack's posterior gives each guess; None where it has no posterior.
+        details: further columns of the results: `encoded`, the sentences or pairs that went through an encoder,
+            training included, and what else is known of the run.
+        models: names of the models that the attack read.
+    """
+
+    guesses: list[str]
+    probabilities: np.ndarray | None
+    details: dict[str, float]
+    models: tuple[str, ...]
+
+
+_split = lru_cache(maxsize=2)(load_split)  # a worker meets the same few splits again and again
+
+TARGETS = ("protected", "gamma", "census", "presidio")
+"""What is attacked: every protected word; those that were released as a word of Gamma; or the personal names among
+them that one of the finders finds."""
+
+GAMMA = 1000
+"""Released words under attack in Tong et al. 2024 (their Gamma, Step 1): so many of all that were released."""
+
+
+def prepare(
+    dataset: str,
+    n_private: int,
+    n_shadow: int,
+    n_positions: int | None,
+    seed: int,
+    mechanism: str,
+    *,
+    shadow_dataset: str | None = None,
+    targets: str = "protected",
+    vocabulary: int | str = PUBLIC,
+    split_by: str = "source",
+    drawn_from: str = "train",
+    embeddings: str = GLOVE,
+    attacked: bool = True,
+    **given,
+) -> Problem:
+    """The problem that all attacks of a family share: sentences, positions and draws follow from the seed alone.
+
+    Under attack are the positions whose original word is in the vocabulary and protected by the mechanism: no kept
+    word, of SanText+ only the sensitive ones; or the personal names among them. They do not depend on epsilon,
+    unless Gamma is attacked, which is drawn from the released words, each as likely as another.
+    Which words are sensitive is public: it follows from text that nobody protects, the shadow text.
+
+    Args:
+        dataset: name of a data set.
+        n_private, n_shadow: numbers of sentences.
+        n_positions: how many positions are attacked, drawn at random; None is all of them.
+        seed: int of at least 0.
+        mechanism: a name in `MECHANISMS`.
+        shadow_dataset: data set that the shadow sentences are of; None is the same one.
+        targets: one of `TARGETS`.
+        vocabulary, split_by, drawn_from, embeddings: as of `load_split`.
+        attacked: whether anybody attacks. Where nobody does the channel is not made, which of a mechanism that
+            adds noise to vectors takes an hour for 20,000 words; tasks do without.
+        **given: the mechanism's parameters.
+
+    Raises:
+        KeyError, ValueError: as `load_split`, or there are fewer positions than asked for.
+    """
+    drawn = {"vocabulary": vocabulary, "split_by": split_by, "drawn_from": drawn_from, "embeddings": embeddings}
+    split = _split(dataset, n_private, n_shadow, seed=seed, shadow_dataset=shadow_dataset, **drawn)
+    made = make_mechanism(mechanism, split.embeddings, counts=count_words(split.shadow), **given)
+    released = made.sanitize(split.private, seed=seed)
+    positions = population = sensitive_positions(split.private, made.protected)
+    gamma = None
+    if targets == "gamma":
+        words = sorted(set(words_at(released, positions)))
+        gamma = frozenset(np.random.default_rng(seed).permutation(words)[:GAMMA].tolist())
+        positions = [(d, i) for d, i in positions if released[d][i] in gamma]
+    elif targets != "protected":
+        found = set(find_names(split.records, targets))
+        positions = population = [position for position in positions if position in found]
+    if n_positions is not None:
+        if n_positions > len(positions):
+            raise ValueError(
+                f"n_positions: {n_positions} of {len(positions)}; ask for fewer, or for more sentences"
+            )
+        chosen = np.random.default_rng(seed).choice(len(positions), n_positions, replace=False)
+        positions = [positions[i] for i in sorted(chosen)]
+    granted = {
+        "shadow": split.shadow,
+        "attacked": made.protected,
+        "targets": gamma,
+        "seed": seed,
+        "first": len(split.private),  # draws of their own, under the same seed
+        "resources": {"adapter": leaving_out(dataset), "embeddings": split.embeddings},
+    }
+    knowledge = Knowledge.of(made, **granted) if attacked else None
+    return Problem(split, made, knowledge, Truth(split.private, released, positions, population), dataset, seed)

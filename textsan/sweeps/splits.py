@@ -1,0 +1,157 @@
+"""The split that chapters and sweeps share: private text, an attacker's shadow text, and a public vocabulary."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from textsan.base import checks
+from textsan.mechanisms import Mechanism
+from textsan.text.corpora import Record, load_dataset, normalised, private_and_shadow, source_numbers
+from textsan.text.embeddings import GLOVE, Embeddings, load_embeddings
+
+PUBLIC = 20_000
+"""Words of the public vocabulary unless another number is asked for."""
+
+WHOLE_DATASET = "data"
+"""The vocabulary of the papers: every word of the data set that has a vector."""
+
+DRAWN_FROM = ("train", "all")
+"""Which records of a data set are drawn: those of its training split, or all there are."""
+
+
+@dataclass(frozen=True)
+class Split:
+    """Private and shadow documents from one corpus, no sentence in both, and the vectors of a vocabulary.
+
+    Attributes:
+        private: token lists that are sanitized and attacked.
+        shadow: token lists that the attacker owns.
+        embeddings: the vocabulary, in the order of the word vectors (GloVe: frequent words first). It does not
+            depend on which sentences are private.
+        records: the private documents with the text as it is written, for what its case says.
+        sources: the number of the source that each private document is of (a sentence and its phrases, for
+            example): documents of one source are not independent. None is one a document.
+        held_out: token lists like the shadow ones, up to as many, which are nobody's: for tests of what an attack
+            has learnt. None is private, or a part of a sentence that the attacker owns a part of.
+    """
+
+    private: list[list[str]]
+    shadow: list[list[str]]
+    embeddings: Embeddings
+    records: tuple[Record, ...] = ()
+    sources: Sequence[int] | None = None
+    held_out: tuple[list[str], ...] = ()
+
+    def coverage(self, mechanism: Mechanism) -> float:
+        """How much of what should be protected is in the vocabulary: a share of the private tokens.
+
+        Tokens that the mechanism keeps, or does not take for sensitive, do not count. The others are protected, or
+        have no row: these cannot be attacked by a guess, so that a success rate times the coverage is the
+        rate over all of them.
+
+        Args:
+            mechanism: one over this vocabulary.
+
+        Raises:
+            ValueError: nothing to protect.
+        """
+        tokens = [token for document in self.private for token in document]
+        protected = mechanism.protected
+        inside = sum(token in protected for token in tokens)
+        outside = sum(not mechanism.knows(token) for token in tokens)
+        if not inside + outside:
+            raise ValueError("mechanism: no private token is protected; keep fewer words")
+        return inside / (inside + outside)
+
+    def __repr__(self) -> str:
+        """Without the text, which is private."""
+        return f"Split({len(self.private)} private, {len(self.shadow)} shadow documents, {self.embeddings})"
+
+
+def load_split(
+    dataset: str,
+    n_private: int,
+    n_shadow: int,
+    *,
+    seed: int,
+    shadow_dataset: str | None = None,
+    vocabulary: int | str = PUBLIC,
+    split_by: str = "source",
+    drawn_from: str = "train",
+    embeddings: str = GLOVE,
+) -> Split:
+    """Draws private and shadow sentences from a corpus, or from two.
+
+    The private sentences depend on neither the number of shadow sentences nor their corpus. The vocabulary depends
+    on no draw: one made of the drawn sentences would publish which words the private ones hold.
+
+    Args:
+        dataset: name of a data set; see `textsan data list`.
+        n_private, n_shadow: numbers of sentences, at least 1.
+        seed: of the draw, int.
+        shadow_dataset: what the attacker has instead of sentences of the same data set; None is the same.
+        vocabulary: so many of the most frequent words of the embeddings, at least 1; or "data", every word of what
+            is drawn from that has a vector, as in the papers.
+        split_by: "source", nothing private is of a source (sentence, paragraph, near duplicates) that the attacker
+            has text of; or "line", records at random, as in the papers' code: `corpora.private_and_shadow`.
+        drawn_from: "train", the training split; or "all", every row that there is, for sets of which little is at
+            hand.
+        embeddings: of `load_embeddings`: a name or a file.
+
+    Raises:
+        KeyError: unknown data set or word vectors.
+        ValueError: the corpus has too few sentences, no such vocabulary, or no such way to draw.
+    """
+    split = checks.choice("drawn_from", drawn_from, DRAWN_FROM)
+    records = load_dataset(dataset, split)
+    shadow_records = None if shadow_dataset in (None, dataset) else load_dataset(shadow_dataset, split)
+    parts = private_and_shadow(records, n_private, n_shadow, seed, shadow_records, split_by=split_by)
+    private, shadow = ([list(record.tokens) for record in part] for part in parts)
+    if check_vocabulary("vocabulary", vocabulary) == WHOLE_DATASET:
+        known = _among(frozenset(word for record in records for word in record.tokens), embeddings)
+    else:
+        known = _frequent(vocabulary, embeddings)
+    further = _held_out(records if shadow_records is None else shadow_records, *parts, seed)
+    held_out = tuple(list(record.tokens) for record in further[:n_shadow])
+    return Split(private, shadow, known, tuple(parts[0]), source_numbers(parts[0]), held_out)
+
+
+# A draw changes no vocabulary, so that what follows from its vectors alone is made once for all seeds.
+@lru_cache(maxsize=2)
+def _among(words: frozenset[str], embeddings: str) -> Embeddings:
+    vectors = load_embeddings(embeddings)
+    return vectors.restrict(word for word in vectors.words if word in words)
+
+
+@lru_cache(maxsize=2)
+def _frequent(n: int, embeddings: str) -> Embeddings:
+    return load_embeddings(embeddings).frequent(n)
+
+
+def _held_out(records, private, shadow, seed: int) -> list[Record]:
+    """Records that are neither, one a source, in random order; of no shadow source, of private ones last."""
+
+    def source(record):
+        return record.fields.get("part_of", normalised(record.text))
+
+    texts = {normalised(record.text) for record in [*private, *shadow]}
+    owned, attacked = ({source(record) for record in part} for part in (shadow, private))
+    rest = [one for one in records if normalised(one.text) not in texts and source(one) not in owned]
+    order = np.random.default_rng([seed, 1]).permutation(len(rest))
+    one_each = {source(rest[i]): rest[i] for i in order}
+    return sorted(one_each.values(), key=lambda record: source(record) in attacked)
+
+
+def check_vocabulary(name: str, value) -> int | str:
+    """A vocabulary as `load_split` takes it: a number of words of at least 1, or "data".
+
+    Raises:
+        ValueError: it is neither.
+    """
+    if value == WHOLE_DATASET:
+        return value
+    if isinstance(value, str):
+        raise ValueError(f"{name}: {value!r} is no vocabulary; pass a number of words, or {WHOLE_DATASET!r}")
+    return checks.whole(name, value, low=1)

@@ -1,0 +1,212 @@
+"""Training the adapters under `textsan/data/models/`: readers of public text, without the corpus that is attacked.
+
+Beside each adapter is its recipe: the settings, and the hashes of encoder, text and result.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from textsan.attacks.expected_embeddings import ExpectedEmbeddings
+from textsan.attacks.training_text import WINDOW, batches_by_length
+from textsan.base import assets
+from textsan.mechanisms import CusText, SanTextPlus, least_frequent
+from textsan.models import checkpoints, encoders
+from textsan.text.corpora import load_dataset, normalised
+from textsan.text.embeddings import load_embeddings
+from textsan.text.vocabulary import STOP_WORDS, count_words
+
+CORPORA = ("rt", "nyt", "amazon", "tweets")
+BATCH = 32
+ROUND = 64  # batches sanitized with one mechanism, and steps between checkpoints
+SANITIZERS = (
+    ("custext+", 1.0),
+    ("santext+", 2.0),
+    ("custext+", 4.0),
+    ("custext+", 8.0),
+    ("custext+", 2.0),
+    ("santext+", 4.0),
+)
+"""What the attacker sanitizes the public text with: names and epsilons, one a round."""
+MASKED = 0.1  # share of attacked positions whose own slot is hidden
+K = 20  # candidates
+
+
+def leaving_out(dataset: str) -> str:
+    """The adapter that was trained on no text of a data set.
+
+    SST-2 and Rotten Tomatoes are the sentences of `rt`; of the others all adapters are free, and get that one too.
+
+    Args:
+        dataset: name of the corpus under attack.
+
+    >>> leaving_out("amazon"), leaving_out("sst2")
+    ('without-amazon', 'without-rt')
+    """
+    return f"without-{dataset if dataset in CORPORA else 'rt'}"
+
+
+def public_sentences(without: str) -> list[list[str]]:
+    """Tokens of the default corpora but one, less every sentence that the one has too.
+
+    Args:
+        without: the corpus under attack.
+
+    Raises:
+        KeyError: not one of `CORPORA`.
+    """
+    if without not in CORPORA:
+        raise KeyError(f"without: {without!r} is not a default corpus; known: {', '.join(CORPORA)}")
+    attacked = {normalised(record.text) for record in load_dataset(without, split="all")}
+    public = [record for name in CORPORA if name != without for record in load_dataset(name, split="all")]
+    return [
+        record.tokens[:WINDOW] for record in public if record.tokens and normalised(record.text) not in attacked
+    ]
+
+
+def text_sha256(docs: Iterable[Sequence[str]]) -> str:
+    """Hash of token lists, to name text that is not stored.
+
+    >>> text_sha256([["a", "b"]])[:8]
+    'c8687a08'
+    """
+    return hashlib.sha256("\n".join(map(" ".join, docs)).encode()).hexdigest()
+
+
+def train_adapter(
+    without: str,
+    folder: Path = encoders.ADAPTERS,
+    *,
+    steps: int = 1536,
+    learning_rate: float = 1e-3,
+    seed: int = 0,
+    checkpoint: Path | None = None,
+    say: Callable[[str], None] = lambda line: None,
+) -> Path:
+    """Trains the adapter `without-CORPUS` and writes it with its recipe into `folder`.
+
+    Each round the attacker sanitizes some public text with the next of `SANITIZERS`, over the vocabulary in a new
+    order so that CusText forms new groups, and the reader learns to predict the original words.
+
+    Args:
+        without: the corpus left out.
+        folder: where the adapter goes.
+        steps: batches of 32 sentences.
+        learning_rate: the highest.
+        seed: of everything.
+        checkpoint: file that keeps the state of a run that is killed, for the next one to go on from.
+        say: takes a line of progress every round.
+
+    Returns:
+        path of the adapter.
+
+    Raises:
+        KeyError: unknown corpus.
+    """
+    import torch
+
+    from textsan.models.context_model import RANK, Reader, train
+
+    docs = public_sentences(without)
+    reader = Reader(seed=seed)
+    losses: list[float] = []
+
+    def after(step, loss, optimizer):
+        losses.append(loss)
+        if (step + 1) % ROUND == 0:
+            if checkpoint:
+                checkpoints.save(checkpoint, reader.trained(), optimizer, step + 1)
+            say(f"without-{without}: step {step + 1} of {steps}, {np.mean(losses):.3f} nats a word")
+            losses.clear()
+
+    state = checkpoints.load(checkpoint, reader.trained())
+    rounds = _Rounds(docs, reader, seed)
+    train(reader, rounds, steps=steps, learning_rate=learning_rate, seed=seed, state=state, after=after)
+    files = {file["path"]: file["sha256"] for file in assets.registry()["assets"][encoders.ENCODER]["files"]}
+    recipe = {
+        "command": f"textsan data train-mlm {without} --steps {steps} --seed {seed}",
+        "encoder": encoders.ENCODER,
+        "encoder_sha256": files["model.safetensors"],
+        "rank": RANK,
+        "corpora": [name for name in CORPORA if name != without],
+        "sentences": len(docs),
+        "tokens": sum(map(len, docs)),
+        "text_sha256": text_sha256(docs),
+        "sanitizers": [f"{name} {epsilon:g}" for name, epsilon in SANITIZERS],
+        "steps": steps,
+        "sentences_a_step": BATCH,
+        "learning_rate": learning_rate,
+        "masked": MASKED,
+        "candidates": K,
+        "seed": seed,
+        "torch": torch.__version__,
+    }
+    return _write(reader, recipe, folder / f"without-{without}.safetensors")
+
+
+class _Rounds:
+    """The batch of each step: public text, sanitized anew for every round; a function of seed and step alone."""
+
+    def __init__(self, docs, reader, seed):
+        self.docs, self.reader, self.seed = docs, reader, seed
+        self.counts = count_words(docs)
+        self.vectors = load_embeddings().restrict(sorted(self.counts))
+        self.number = None
+
+    def __call__(self, step: int):
+        number, at = divmod(step, ROUND)
+        if number != self.number:
+            self._sanitize(number)
+        part = self.batches[at]
+        positions = [
+            (n, i) for n, d in enumerate(part) for i, x in enumerate(self.originals[d]) if x in self.secret
+        ]
+        truths = [self.originals[part[n]][i] for n, i in positions]
+        masked = np.random.default_rng([self.seed, 2, step]).random(len(positions)) < MASKED
+        return self.slots.batch([self.released[d] for d in part], positions, truths, masked)[0]
+
+    def _sanitize(self, number: int) -> None:
+        size = ROUND * BATCH
+        epoch, start = divmod(number * size, len(self.docs))
+        epochs = range(epoch, epoch + 2 + size // len(self.docs))
+        order = np.concatenate(
+            [np.random.default_rng([self.seed, 0, e]).permutation(len(self.docs)) for e in epochs]
+        )
+        generator = np.random.default_rng([self.seed, 1, number])
+        self.originals = [self.docs[d] for d in order[start : start + size]]
+        mechanism = self._mechanism(*SANITIZERS[number % len(SANITIZERS)], generator)
+        self.released = mechanism.sanitize(self.originals, seed=generator)
+        self.slots = ExpectedEmbeddings(mechanism.channel, self.counts, self.reader, k=K, attacked=self.secret)
+        self.batches = batches_by_length([len(doc) for doc in self.originals], BATCH, generator)
+        self.number = number
+
+    def _mechanism(self, name: str, epsilon: float, generator):
+        words = generator.permutation(np.array(self.vectors.words, dtype=object)).tolist()
+        vocabulary = self.vectors.restrict(words)
+        if name == "custext+":
+            self.secret = set(words) - STOP_WORDS
+            return CusText(vocabulary, epsilon, keep=STOP_WORDS)
+        self.secret = least_frequent(self.counts, words)
+        return SanTextPlus(vocabulary, epsilon, sensitive=self.secret)
+
+
+def _write(reader, recipe: dict, file: Path) -> Path:
+    """The adapter in half precision, its recipe beside it; the recipe, with the hash, comes last."""
+    import torch
+    from safetensors.torch import save
+
+    content = save({name: value.detach().to(torch.float16) for name, value in reader.trained().items()})
+    recipe = recipe | {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
+    file.parent.mkdir(parents=True, exist_ok=True)
+    for path, text in (
+        (file, content),
+        (file.with_suffix(".json"), (json.dumps(recipe, indent=2) + "\n").encode()),
+    ):
+        part = path.with_name(path.name + ".part")
+        part.write_bytes(text)
+        os.replace(part, path)
+    return file

@@ -1,0 +1,203 @@
+"""Chapters: find one, read its cells and its parameters.
+
+`book/x.md` is the text and is edited by hand; `notebooks/x.ipynb` is the same cells with what they printed,
+written by `execution` only.
+"""
+
+import ast
+import hashlib
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+from textsan.base import checks
+from textsan.base.project import project_at
+from textsan.text import corpora
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """One chapter of the project in folder `root`, e.g. `Chapter(root, "02-a-sanitizer-is-a-channel")`."""
+
+    root: Path
+    name: str
+
+    @property
+    def text(self) -> Path:
+        return self.root / "book" / f"{self.name}.md"
+
+    @property
+    def notebook(self) -> Path:
+        return self.root / "notebooks" / f"{self.name}.ipynb"
+
+
+def project_root(start: Path | None = None) -> Path:
+    """The folder at or above `start` (the current folder) that holds `_toc.yml` and `book/`.
+
+    Raises:
+        FileNotFoundError: there is none.
+    """
+    root = project_at(start or Path.cwd())
+    if root is None:
+        raise FileNotFoundError("no book here: run this in the project's folder, the one that holds _toc.yml")
+    return root
+
+
+def chapters(root: Path) -> list[Chapter]:
+    """All chapters under `root`: the numbered ones in reading order, then the pages without a number."""
+    return [Chapter(root, name) for name in sorted(path.stem for path in (root / "book").glob("*.md"))]
+
+
+def find(root: Path, wanted: str) -> Chapter:
+    """The one chapter whose number (`3`, `03`), name or start of name is `wanted`.
+
+    Raises:
+        KeyError: no chapter, or more than one, is meant.
+    """
+    known = chapters(root)
+    prefix = f"{int(wanted):02d}-" if wanted.isdecimal() else wanted.removesuffix(".md").removesuffix(".ipynb")
+    exact = [chapter for chapter in known if chapter.name == prefix]
+    found = exact or [chapter for chapter in known if prefix and chapter.name.startswith(prefix)]
+    if len(found) != 1:
+        problem = "means more than one chapter" if found else "is no chapter"
+        names = ", ".join(chapter.name for chapter in found or known)
+        raise KeyError(f"chapter: {wanted!r} {problem}; choose from {names}")
+    return found[0]
+
+
+def read_text(chapter: Chapter):
+    """The chapter's cells as a notebook without outputs; cell ids follow from the sources, so diffs stay small."""
+    import jupytext
+
+    notebook = jupytext.read(chapter.text, fmt="md:myst")
+    seen: set[str] = set()
+    for cell in notebook.cells:
+        identity, copy = hashlib.sha256(cell.source.encode()).hexdigest()[:8], 0
+        while (cell_id := f"{identity}-{copy}") in seen:
+            copy += 1
+        seen.add(cell_id)
+        cell["id"] = cell_id
+    return notebook
+
+
+def content(notebook) -> list[tuple]:
+    """What must agree between a text and its notebook: kind, source, tags and figure settings of every cell."""
+    return [
+        (cell.cell_type, cell.source.rstrip(), sorted(cell.metadata.get("tags", [])), cell.metadata.get("mystnb"))
+        for cell in notebook.cells
+    ]
+
+
+def parameters(chapter: Chapter) -> dict:
+    """Names and default values of the chapter's `parameters` cell: each line there is `name = literal`.
+
+    Raises:
+        ValueError: a default that is no literal.
+    """
+    from papermill import inspect_notebook
+
+    result = {}
+    for name, parameter in inspect_notebook(read_text(chapter)).items():
+        try:
+            result[name] = ast.literal_eval(parameter["default"])
+        except (SyntaxError, ValueError):
+            line = f"{name} = {parameter['default']}"
+            raise ValueError(
+                f"{chapter.name}: parameters cell: {line!r} is not of the form name = literal"
+            ) from None
+    return result
+
+
+def _convert(value, default):
+    """`value`, from the command line or a profile, as the type of `default`; ValueError says what is wanted."""
+    if isinstance(default, (list, tuple)):
+        items = value.strip("[]() ").split(",") if isinstance(value, str) else value
+        if not isinstance(items, (list, tuple)):
+            raise ValueError("a list, as in 1,2,4")
+        inner = default[0] if default else ""
+        return [_convert(item.strip() if isinstance(item, str) else item, inner) for item in items]
+    if isinstance(default, bool):
+        if str(value).lower() not in ("true", "false"):
+            raise ValueError("true or false")
+        return str(value).lower() == "true"
+    if isinstance(default, (int, float)):
+        kind, wanted = (int, "a whole number") if isinstance(default, int) else (float, "a number")
+        try:
+            number = kind(value)
+        except (TypeError, ValueError):
+            raise ValueError(wanted) from None
+        if isinstance(value, bool) or math.isnan(number) or (not isinstance(value, str) and number != value):
+            raise ValueError(wanted)
+        return number
+    if default is not None and type(value) is not type(default):
+        raise ValueError(f"a {type(default).__name__}")
+    return value
+
+
+def checked_parameters(chapter: Chapter, given: dict) -> dict:
+    """`given`, with every value as the type of the chapter's default.
+
+    Raises:
+        KeyError: a name the chapter does not have.
+        ValueError: a value of another type than the default.
+    """
+    known = parameters(chapter)
+    result = {}
+    for name, value in given.items():
+        if name not in known:
+            names = ", ".join(f"{name} ({default!r})" for name, default in known.items()) or "none"
+            raise KeyError(f"parameter: {chapter.name} has no {name!r}; its parameters are {names}")
+        try:
+            result[name] = _convert(value, known[name])
+        except ValueError as error:
+            raise ValueError(
+                f"parameter {name}: {value!r} does not fit its default {known[name]!r}; pass {error}"
+            ) from None
+        _check_meaning(name, result[name])
+    return result
+
+
+def _check_meaning(name: str, value) -> None:
+    """Refuse, before a kernel starts, values of the parameters that mean the same in every chapter."""
+    if name == "dataset" and value not in corpora.known():
+        raise KeyError(corpora.unknown(value))
+    if "epsilon" in name:
+        for epsilon in value if isinstance(value, list) else [value]:
+            checks.number(name, epsilon, low=0, high=checks.LARGEST_EPSILON)
+
+
+def check_size(chapter: Chapter, values: dict) -> None:
+    """Refuse, before a kernel starts, more sentences than the data set has.
+
+    Args:
+        chapter: the chapter.
+        values: of `checked_parameters`; the chapter's defaults are taken for the others.
+
+    Raises:
+        ValueError: the chapter's private and shadow sentences together are more than there are.
+    """
+    both = parameters(chapter) | values
+    if not {"dataset", "n_private", "n_shadow"} <= both.keys():
+        return
+    there, asked = len(corpora.load_dataset(both["dataset"])), both["n_private"] + both["n_shadow"]
+    if asked > there:
+        numbers = f"n_private {both['n_private']} and n_shadow {both['n_shadow']}"
+        way = f"-p n_private {there // 3} -p n_shadow {there // 3}"
+        raise ValueError(f"dataset: {both['dataset']!r} has {there} texts, fewer than {numbers}; pass {way}, say")
+
+
+def profile(chapter: Chapter, name: str) -> dict:
+    """The chapter's parameters in `data/profiles/<name>.yml`; `quick` is the chapter's own defaults.
+
+    Raises:
+        KeyError: there is no such profile.
+    """
+    import yaml
+
+    if name == "quick":
+        return {}
+    folder = chapter.root / "data" / "profiles"
+    known = sorted(path.stem for path in folder.glob("*.yml"))
+    if name not in known:
+        raise KeyError(f"profile: {name!r} is unknown; choose from {', '.join(['quick', *known])}")
+    return (yaml.safe_load((folder / f"{name}.yml").read_text(encoding="utf-8")) or {}).get(chapter.name, {})

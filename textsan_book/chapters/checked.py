@@ -1,0 +1,217 @@
+"""The record of the last whole check, and which chapters a smaller check executes.
+
+`data/checked.yml` is written by `textsan check --full`: which notebooks it executed, with what, and how long each
+took. A chapter whose notebook is still the one of the record has run elsewhere, so that a smaller check draws a
+quarter of these; every other one is executed. A notebook holds its outputs and fingerprints of all that it used,
+and a stale one fails every check, so that equal notebooks are equal runs.
+"""
+
+import hashlib
+import platform
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from xml.etree import ElementTree
+
+from textsan_book.chapters import chapters as ch
+from textsan_book.chapters import execution
+
+RECORD = Path("data", "checked.yml")
+SETTINGS = Path("data", "settings.yml")
+PROCESSES = 2  # chapters that run at a time
+
+_SETTINGS = 3  # at most, a chapter
+_HEADER = (
+    "# Written by textsan check --full (make test FULL=1): what it executed, and its seconds, two at a time.\n"
+)
+_CPUINFO = Path("/proc/cpuinfo")  # of Linux
+
+
+def key(chapter: ch.Chapter) -> str:
+    """Hash of a chapter's stored notebook: of its cells, its outputs and its list of what it used."""
+    return hashlib.sha256(chapter.notebook.read_bytes()).hexdigest()[:16]
+
+
+def read(root: Path) -> dict[str, dict]:
+    """`key`, `seconds` and `settings` (their seconds) of each chapter of the record; empty if there is none.
+
+    Args:
+        root: the project's folder.
+    """
+    import yaml
+
+    path = root / RECORD
+    return yaml.safe_load(path.read_text(encoding="utf-8"))["chapters"] if path.is_file() else {}
+
+
+def write(root: Path, seconds: dict[str, float], others: dict[str, list[float]]) -> None:
+    """Write the record of a check that has executed every chapter.
+
+    Args:
+        root: the project's folder.
+        seconds: of each chapter with its own parameters.
+        others: of each chapter with the settings of `data/settings.yml`, in their order.
+    """
+    import nbformat
+    import yaml
+
+    found, packages = {}, {}
+    for chapter in ch.chapters(root):
+        name = chapter.name
+        found[name] = {"key": key(chapter), "seconds": round(seconds[name], 1)}
+        if name in others:
+            found[name]["settings"] = [round(one, 1) for one in others[name]]
+        packages |= nbformat.read(chapter.notebook, as_version=4).metadata["textsan"]["packages"]  # as installed
+    record = {
+        "processor": processor(),
+        "python": platform.python_version(),
+        "packages": dict(sorted(packages.items())),
+        "chapters": found,
+    }
+    text = yaml.safe_dump(record, sort_keys=False, default_flow_style=None, width=200)
+    (root / RECORD).write_text(_HEADER + text, encoding="utf-8")
+
+
+def processor() -> str:
+    """The processor's name where the system tells it, its kind elsewhere."""
+    lines = _CPUINFO.read_text(encoding="utf-8").splitlines() if _CPUINFO.is_file() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return f"{names[0]}, {platform.machine()}" if names else platform.machine()
+
+
+def commit(root: Path) -> str | None:
+    """The commit that is checked out in the folder `root`; None without git."""
+    try:
+        done = subprocess.run(["git", "rev-parse", "HEAD"], cwd=root, capture_output=True, text=True)
+    except FileNotFoundError:
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def drawn(root: Path, commit: str | None) -> dict[str, str]:
+    """The chapters that a smaller check executes, each with why, in reading order.
+
+    Args:
+        root: the project's folder.
+        commit: draws the quarter, rounded up, of those that equal the record; None takes all of them.
+
+    Returns:
+        reasons by name.
+    """
+    recorded = read(root)
+    found = ch.chapters(root)
+    equal = [one.name for one in found if recorded.get(one.name, {}).get("key") == key(one)]
+    reasons = {one.name: f"differs from {RECORD.as_posix()}" for one in found if one.name not in equal}
+    if commit is None:
+        return reasons | dict.fromkeys(equal, "no commit draws a quarter here")
+    order = sorted(equal, key=lambda name: hashlib.sha256(f"{commit} {name}".encode()).hexdigest())
+    reasons |= dict.fromkeys(order[: -(-len(order) // 4)], f"drawn by commit {commit[:12]}")
+    return dict(sorted(reasons.items()))
+
+
+def announced(root: Path, reasons: dict[str, str], chapters: int) -> list[str]:
+    """What a smaller check says before it begins: what it executes, why, and what that adds.
+
+    Args:
+        root: the project's folder.
+        reasons: of `drawn`.
+        chapters: how many there are.
+    """
+    recorded = read(root)
+    adding = [name for name, why in reasons.items() if not why.startswith("drawn")]
+    known = [recorded[name]["seconds"] for name in adding if name in recorded]
+    lines = [f"{len(reasons)} of {chapters} chapters are executed:"]
+    lines += [f"  {name}: {why}" for name, why in reasons.items()]
+    if adding:
+        new = f" and {len(adding) - len(known)} chapters that it does not have" if len(known) < len(adding) else ""
+        lines.append(
+            f"{len(adding)} of them more than a tree needs that equals the record: {sum(known):.0f} s{new}"
+        )
+    return lines
+
+
+def settings(root: Path) -> dict[str, list[dict]]:
+    """Other parameters with which a whole check executes chapters: by chapter, at most three of them.
+
+    Args:
+        root: the project's folder.
+
+    Raises:
+        KeyError: an unknown chapter, or a parameter that it does not have.
+        ValueError: more than three for a chapter, or a value of the wrong type.
+    """
+    import yaml
+
+    path = root / SETTINGS
+    found = yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    known = {chapter.name: chapter for chapter in ch.chapters(root)}
+    for name, given in found.items():
+        if name not in known:
+            raise KeyError(f"{SETTINGS.as_posix()}: {name!r} is no chapter; name one of {', '.join(known)}")
+        if len(given) > _SETTINGS:
+            raise ValueError(f"{SETTINGS.as_posix()}: {name} has {len(given)} settings; keep {_SETTINGS}")
+        for values in given:
+            ch.checked_parameters(known[name], values)
+    return found
+
+
+def run_settings(
+    root: Path, asked: dict[str, list[dict]], say: Callable[[str], None]
+) -> tuple[dict[str, list[float]], list[str]]:
+    """Execute chapters with other parameters into `runs/`, two at a time.
+
+    Args:
+        root: the project's folder.
+        asked: of `settings`.
+        say: takes a line on each that is done.
+
+    Returns:
+        seconds of each chapter's settings in their order, and a message for each that failed.
+    """
+    jobs = [(ch.Chapter(root, name), values) for name, given in asked.items() for values in given]
+    seconds, failed = {}, []
+    with ProcessPoolExecutor(PROCESSES, mp_context=get_context("spawn")) as pool:
+        for (chapter, values), (took, fault) in zip(jobs, pool.map(_run, jobs), strict=True):
+            named = f"{chapter.name} with {', '.join(f'{name} = {value}' for name, value in values.items())}"
+            say(f"{named}: {'failed' if fault else f'{took:.1f} s'}")
+            seconds.setdefault(chapter.name, []).append(took)
+            if fault:
+                failed.append(f"{named}: {fault}")
+    return seconds, failed
+
+
+def _run(job: tuple[ch.Chapter, dict]) -> tuple[float, str]:
+    started = time.monotonic()
+    try:
+        execution.run(*job)
+    except (execution.ChapterError, KeyError, ValueError) as error:
+        return time.monotonic() - started, str(error)
+    return time.monotonic() - started, ""
+
+
+def seconds(report: Path) -> dict[str, float]:
+    """Seconds of each chapter, by pytest's own report in XML of a run of nbval."""
+    found: dict[str, float] = {}
+    for case in ElementTree.parse(report).iter("testcase"):
+        name = case.attrib["classname"].removeprefix("notebooks.").removesuffix(".ipynb")
+        found[name] = found.get(name, 0.0) + float(case.attrib["time"])
+    return found
+
+
+def dearest_first(root: Path, names: Sequence[str]) -> list[str]:
+    """The names, those with the most seconds in the record first: nothing long begins last."""
+    recorded = read(root)
+    return sorted(names, key=lambda name: -recorded.get(name, {}).get("seconds", float("inf")))
+
+
+def table(root: Path, seconds: dict[str, float]) -> list[str]:
+    """A line a chapter, the dearest first: its seconds, and those of the record."""
+    recorded = read(root)
+    lines = []
+    for name in sorted(seconds, key=seconds.__getitem__, reverse=True):
+        before = recorded.get(name, {}).get("seconds")
+        lines.append(f"{seconds[name]:7.1f} s  {name}" + ("" if before is None else f"  (recorded: {before})"))
+    return [*lines, f"{sum(seconds.values()):7.1f} s  in all, of {PROCESSES} chapters at a time"]

@@ -1,0 +1,328 @@
+"""Checks on attacks: Bayes' rule, the posterior of a Markov source, and an attack that beats the published one."""
+
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+
+from textsan_book.course.checks.saying import array, chosen, close, defined, number, random_channel
+
+
+def _worlds(seed: int, stream: int, count: int = 4):
+    generator = np.random.default_rng([seed, stream])
+    for _ in range(count):
+        n, m = int(generator.integers(2, 5)), int(generator.integers(2, 5))
+        yield generator.dirichlet(np.ones(n)), random_channel(generator, n, m), generator
+
+
+def _success(prior, matrix, rule) -> float:
+    return float(sum(prior[x] * matrix[x, y] for y, x in enumerate(rule)))
+
+
+# Bayes' rule without context
+
+
+def rule_is_optimal(rule, *, seed: int) -> None:
+    """No deterministic rule does better than the returned one."""
+    defined(rule, "rule")
+    for prior, matrix, _ in _worlds(seed, 1):
+        n, m = matrix.shape
+        found = chosen(rule(prior, matrix), range(n), "rule(prior, matrix)")
+        assert len(found) == m, f"a rule says one word for each of the {m} outputs; yours has {len(found)}"
+        best = max(_success(prior, matrix, one) for one in product(range(n), repeat=m))
+        close(_success(prior, matrix, found), best, "another rule guesses right more often: weigh with the prior")
+
+
+def rule_knows_extremes(rule, *, seed: int) -> None:
+    """A prior that is sure wins over any channel; a channel that tells all wins over any prior."""
+    defined(rule, "rule")
+    for prior, matrix, generator in _worlds(seed, 2):
+        n = len(prior)
+        sure = np.zeros(n)
+        sure[generator.integers(n)] = 1
+        found = chosen(rule(sure, matrix), range(n), "rule(prior, matrix)")
+        assert set(found) == {int(sure.argmax())}, "the prior is sure of a word, and the rule says another one"
+        shuffled = np.eye(n)[generator.permutation(n)]
+        found = chosen(rule(prior, shuffled), range(n), "rule(prior, matrix)")
+        assert found == shuffled.argmax(axis=0).tolist(), (
+            "the channel tells everything, and the rule does not listen"
+        )
+
+
+def loss_is_right(loss, *, seed: int) -> None:
+    """What a wrong prior costs, against the two rules written out."""
+    defined(loss, "loss")
+    for prior, matrix, generator in _worlds(seed, 3, 6):
+        believed = generator.dirichlet(np.ones(len(prior)))
+        outputs = range(matrix.shape[1])
+        best, fooled = (
+            [max(range(len(prior)), key=lambda x: (p[x] * matrix[x, y], -x)) for y in outputs]  # noqa: B023
+            for p in (prior, believed)
+        )
+        wanted = _success(prior, matrix, best) - _success(prior, matrix, fooled)
+        close(
+            number(loss(prior, believed, matrix), "loss(prior, believed, matrix)"),
+            wanted,
+            "guess by the believed prior, but score by the true one",
+        )
+
+
+def loss_has_its_limits(loss, *, seed: int) -> None:
+    """No loss where the prior is believed rightly; never a gain from believing wrongly."""
+    defined(loss, "loss")
+    for prior, matrix, generator in _worlds(seed, 4, 6):
+        close(number(loss(prior, prior, matrix), "loss"), 0, "who believes the truth loses nothing")
+        believed = generator.dirichlet(np.full(len(prior), 0.3))
+        value = number(loss(prior, believed, matrix), "loss")
+        assert value >= -1e-12, "a wrong prior cannot help: you scored with the believed prior"
+
+
+def coverage_is_right(coverage, *, seed: int) -> None:
+    """How often the truth is among the k likeliest words, against a count over everything."""
+    defined(coverage, "coverage")
+    for prior, matrix, _ in _worlds(seed, 5):
+        n, joint = len(prior), prior[:, None] * matrix
+        for k in range(1, n + 1):
+            wanted = sum(sorted(column)[-place] for column in joint.T for place in range(1, k + 1))
+            value = number(coverage(prior, matrix, k), f"coverage(prior, matrix, {k})")
+            close(value, wanted, f"the {k} likeliest words of each output together hold another share")
+
+
+# The posterior of a Markov source
+
+
+def _chain(seed: int, stream: int, length: int):
+    generator = np.random.default_rng([seed, stream])
+    n = int(generator.integers(2, 4))
+    initial, transition = generator.dirichlet(np.ones(n)), generator.dirichlet(np.full(n, 0.6), size=n)
+    matrix = random_channel(generator, n, n)
+    return initial, transition, matrix, generator.integers(n, size=length).tolist()
+
+
+def _joint(initial, transition, matrix, released) -> dict[tuple, float]:
+    weights = {}
+    for words in product(range(len(initial)), repeat=len(released)):
+        weight = initial[words[0]]
+        for before, after in zip(words, words[1:], strict=False):
+            weight *= transition[before, after]
+        for x, y in zip(words, released, strict=True):
+            weight *= matrix[x, y]
+        weights[words] = float(weight)
+    return weights
+
+
+def posterior_is_exact(posterior, *, seed: int) -> None:
+    """Pr(word at t | the whole release), against a sum over all texts."""
+    defined(posterior, "posterior")
+    for stream in (11, 12, 13):
+        world = _chain(seed, stream, 5)
+        joint, n = _joint(*world), len(world[0])
+        wanted = np.zeros((5, n))
+        for words, weight in joint.items():
+            for t, x in enumerate(words):
+                wanted[t, x] += weight
+        found = array(posterior(*world), (5, n), "posterior(initial, transition, matrix, released)")
+        close(found.sum(axis=1), np.ones(5), "at some position the probabilities do not sum to 1")
+        close(
+            found,
+            wanted / wanted.sum(axis=1, keepdims=True),
+            "the posterior differs from a sum over all texts: does it use what comes after a position, too?",
+        )
+
+
+def posterior_survives_length(posterior, *, seed: int) -> None:
+    """A text of 2000 words underflows unless each step is normalised."""
+    defined(posterior, "posterior")
+    world = _chain(seed, 14, 2000)
+    found = array(posterior(*world), (2000, len(world[0])), "posterior of 2000 words")
+    close(found.sum(axis=1), np.ones(2000), "a long text underflows: normalise each step, or work with logarithms")
+
+
+def posterior_without_memory(posterior, *, seed: int) -> None:
+    """A source without memory leaves Bayes' rule at each position."""
+    defined(posterior, "posterior")
+    initial, _, matrix, released = _chain(seed, 15, 6)
+    transition = np.tile(initial, (len(initial), 1))
+    wanted = np.array([initial * matrix[:, y] for y in released])
+    close(
+        array(posterior(initial, transition, matrix, released), wanted.shape, "posterior"),
+        wanted / wanted.sum(axis=1, keepdims=True),
+        "words that do not depend on each other: each position is Bayes' rule on its own",
+    )
+
+
+def path_is_likeliest(path, *, seed: int) -> None:
+    """The single likeliest text, against all texts."""
+    defined(path, "path")
+    for stream in (16, 17, 18):
+        world = _chain(seed, stream, 6)
+        joint = _joint(*world)
+        found = tuple(chosen(path(*world), range(len(world[0])), "path(initial, transition, matrix, released)"))
+        assert len(found) == 6, f"a text of 6 words is wanted, yours has {len(found)}"
+        close(
+            joint[found],
+            max(joint.values()),
+            "another text is likelier: maximise over the word before, then go back",
+        )
+
+
+def path_survives_length(path, *, seed: int) -> None:
+    """A text of 1000 words that hardly changes is read as it is, and does not underflow."""
+    defined(path, "path")
+    steady = np.eye(3) + 0.01
+    steady /= steady.sum(axis=1, keepdims=True)
+    first, second = (int(one) for one in np.random.default_rng([seed, 19]).permutation(3)[:2])
+    released = [first] * 500 + [second] * 500
+    found = chosen(path(np.full(3, 1 / 3), steady, steady, released), range(3), "path of 1000 words")
+    assert found == released, "a long text that hardly changes is read wrongly: work with logarithms"
+
+
+# An attack that beats the published one
+
+
+class Problem(NamedTuple):
+    """A sanitized corpus: what an attacker has, and the truth.
+
+    Args:
+        released: sentences of word numbers.
+        matrix: the channel.
+        shadow: sentences of the attacker's own.
+        truth: what was sanitized; for scores alone.
+    """
+
+    released: list[list[int]]
+    matrix: np.ndarray
+    shadow: list[list[int]]
+    truth: list[list[int]]
+
+
+def problem(corpus: str, *, size: int, seed: int) -> Problem:
+    """A corpus sanitized with SanText: `world`, drawn from a Markov chain over 30 words, or a data set's name.
+
+    Args:
+        corpus: `world`, or a data set, of which the sentences that are read are drawn by the seed.
+        size: sentences attacked; the attacker has three times as many.
+        seed: of draws and noise.
+    """
+    generator = np.random.default_rng([seed, 21])
+    if corpus == "world":
+        n, length = 30, 12
+        points = generator.normal(size=(n, 2))
+        frequency = generator.dirichlet(np.full(n, 0.7))
+        transition = np.stack(
+            [generator.dirichlet(40 * frequency * generator.gamma(0.3, size=n) + 1e-3) for _ in range(n)]
+        )
+        docs = [_walk(generator, frequency, transition, length) for _ in range(4 * size)]
+        scale = 1.6
+    else:
+        docs, points, scale = _real(corpus, 4 * size, seed)
+    distances = np.linalg.norm(points[:, None] - points, axis=2)
+    matrix = np.exp(-scale * distances)
+    matrix /= matrix.sum(axis=1, keepdims=True)
+    cdf = matrix.cumsum(axis=1)
+    released = [
+        [min(int(np.searchsorted(cdf[x], generator.random())), len(cdf) - 1) for x in doc] for doc in docs[:size]
+    ]
+    return Problem(released, matrix, docs[size:], docs[:size])
+
+
+def _walk(generator, frequency, transition, length: int) -> list[int]:
+    doc = [int(generator.choice(len(frequency), p=frequency))]
+    while len(doc) < length:
+        doc.append(int(generator.choice(len(frequency), p=transition[doc[-1]])))
+    return doc
+
+
+def _real(corpus: str, count: int, seed: int):
+    import textsan
+
+    embeddings = textsan.load_embeddings().frequent(500)
+    numbers = {word: number for number, word in enumerate(embeddings.words)}
+    split = textsan.load_split(corpus, n_private=count // 4, n_shadow=count - count // 4, seed=seed)
+    known = [[numbers[word] for word in doc if word in numbers] for doc in [*split.private, *split.shadow]]
+    return [doc or [0] for doc in known], embeddings.vectors.astype(float), 1.2
+
+
+def hits(attack, given: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(attack's hits, published attack's hits, sentence of each) over all positions.
+
+    The published attack is embedding inversion: it guesses the word whose vector is nearest to the released one's.
+    """
+    guesses = attack([list(doc) for doc in given.released], given.matrix, [list(doc) for doc in given.shadow])
+    assert guesses is not None and guesses is not Ellipsis, "the attack returns nothing: end it with a return"
+    assert len(guesses) == len(given.released), "one sentence of guesses is wanted for each released one"
+    own, published, sentence = [], [], []
+    nearest = given.matrix.argmax(axis=0)
+    for number_, (guess, seen, true) in enumerate(zip(guesses, given.released, given.truth, strict=True)):
+        found = chosen(guess, range(len(given.matrix)), "a guess")
+        assert len(found) == len(true), "a sentence of guesses must be as long as the released one"
+        own += [a == b for a, b in zip(found, true, strict=True)]
+        published += [nearest[y] == x for y, x in zip(seen, true, strict=True)]
+        sentence += [number_] * len(true)
+    return np.array(own), np.array(published), np.array(sentence)
+
+
+def guesses_have_the_form(attack, *, seed: int) -> None:
+    """One guess for each released word."""
+    defined(attack, "attack")
+    hits(attack, problem("world", size=10, seed=seed))
+
+
+def beats_the_published(attack, *, size: int, seed: int) -> None:
+    """Above embedding inversion on the same words, the whole interval of the difference."""
+    from textsan.evaluation import bootstrap_mean
+
+    own, published, sentence = hits(defined(attack, "attack"), problem("world", size=size, seed=seed))
+    gain = bootstrap_mean(own.astype(float) - published, sentence, seed=seed)
+    assert gain.low > 0, f"paired with embedding inversion it gains {gain}: the interval must lie above 0"
+
+
+def beats_counting(attack, *, size: int, seed: int) -> None:
+    """Above Bayes' rule with the shadow text's word counts: what neighbours say is used."""
+    from textsan.evaluation import bootstrap_mean
+
+    given = problem("world", size=size, seed=seed + 1)
+    own, _, sentence = hits(defined(attack, "attack"), given)
+    counts = np.bincount(np.concatenate(given.shadow), minlength=len(given.matrix)) + 0.5
+    rule = (counts[:, None] * given.matrix).argmax(axis=0)
+    pairs = [
+        (y, x)
+        for seen, true in zip(given.released, given.truth, strict=True)
+        for y, x in zip(seen, true, strict=True)
+    ]
+    counted = np.array([rule[y] == x for y, x in pairs])
+    gain = bootstrap_mean(own.astype(float) - counted, sentence, seed=seed)
+    assert gain.low > 0, f"paired with counting words it gains {gain}: use the words before and after, too"
+
+
+def comes_near_the_ideal(attack, *, size: int, seed: int) -> None:
+    """Where words nearly determine the next one: nearly as often right as who knows the source."""
+    defined(attack, "attack")
+    generator = np.random.default_rng([seed, 22])
+    n, length = 6, 10
+    transition = 0.9 * np.eye(n)[generator.permutation(n)] + 0.1 / n
+    docs = [_walk(generator, np.full(n, 1 / n), transition, length) for _ in range(4 * size)]
+    matrix = 0.45 * np.eye(n) + 0.55 / n
+    released = [[int(generator.choice(n, p=matrix[x])) for x in doc] for doc in docs[:size]]
+    given = Problem(released, matrix, docs[size:], docs[:size])
+    ideal = np.mean(_knowing(given, transition))
+    own = hits(attack, given)[0].mean()
+    assert own >= ideal - 0.02, (
+        f"where a word nearly determines the next one you are right in {own:.3f}, and who knows the source in "
+        f"{ideal:.3f}: carry what you know forwards and backwards through the whole sentence"
+    )
+
+
+def _knowing(given: Problem, transition: np.ndarray) -> list[bool]:
+    """Whether the package's attack on a Markov source is right, that source given, at each position."""
+    from textsan.attacks import MarkovBayes
+    from textsan.channel import Channel
+    from textsan.priors import MarkovModel
+
+    n = len(transition)
+    words = [f"w{number_}" for number_ in range(n)]
+    source = MarkovModel.from_arrays(words, np.full(n, 1 / n), transition)
+    attack = MarkovBayes(Channel.from_matrix(given.matrix, words, words), source)
+    positions = [(d, i) for d, doc in enumerate(given.truth) for i in range(len(doc))]
+    guesses = attack.reconstruct([[words[y] for y in doc] for doc in given.released], positions)
+    return [guess == words[given.truth[d][i]] for guess, (d, i) in zip(guesses, positions, strict=True)]

@@ -1,0 +1,260 @@
+"""Masters: one notebook an assignment, with text, solutions, checks, wrong answers and rubrics.
+
+What a cell is for stands in its metadata: `answer`, `check` or `hidden` with the name of a question, `wrong` for
+an answer that must be caught, `text` for a question that a person grades. Cells without one are seen by all.
+"""
+
+import ast
+import copy
+import re
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from textsan_book.chapters.chapters import project_root
+
+BEGIN, END = "# BEGIN SOLUTION", "# END SOLUTION"
+ROLES = ("answer", "check", "hidden", "wrong", "text")
+
+
+class MasterError(ValueError):
+    """A master that cannot be read; the message names the file, the cell and what to do."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One call of a function of `checks`, e.g. `checks.channels.rows_sum_to_one(response, seed=seed)`.
+
+    Args:
+        question: the question it belongs to.
+        points: what it is worth, above 0.
+        hidden: whether students get to see it.
+        source: the call as it is written.
+    """
+
+    question: str
+    points: float
+    hidden: bool
+    source: str
+
+    @property
+    def call(self) -> ast.Call:
+        return ast.parse(self.source).body[0].value
+
+    @property
+    def name(self) -> str:
+        """The check function's own name."""
+        return self.call.func.attr
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the notebook that the call uses, `seed` left out."""
+        found = {node.id for node in ast.walk(self.call) if isinstance(node, ast.Name)}
+        return sorted(found - {"checks", "seed"})
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """A wrong answer to a question, and the check that has to catch it."""
+
+    question: str
+    name: str
+    caught: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Master:
+    """One assignment as its master has it.
+
+    Args:
+        name: the file's name, e.g. `01-randomized-response`.
+        cells: all cells, in order.
+        about: title, part, chapters, minutes, seeds and sizes, from the head of the file.
+    """
+
+    name: str
+    cells: list = field(repr=False)
+    about: dict = field(repr=False)
+
+    @property
+    def seeds(self) -> tuple[int, int]:
+        """The student's seed and the grader's."""
+        return self.about["seed"]["student"], self.about["seed"]["grader"]
+
+    def for_cohort(self, seed: int) -> "Master":
+        """The same assignment with seeds of a cohort's own; what students see changes, what is asked does not."""
+        student, grader = np.random.SeedSequence([seed, self.seeds[1]]).generate_state(2) % 90_000 + 10_000
+        cells = copy.deepcopy(self.cells)
+        for cell in cells:
+            if role(cell) is None:
+                lines = [
+                    f"seed = {student}" if line == f"seed = {self.seeds[0]}" else line
+                    for line in cell.source.splitlines()
+                ]
+                cell.source = "\n".join(lines)
+        about = {**self.about, "seed": {"student": int(student), "grader": int(grader)}}
+        return replace(self, cells=cells, about=about)
+
+    @property
+    def answers(self) -> dict[str, str]:
+        """The code of each question's answer cell, solution included, by question."""
+        return {cell.metadata["answer"]: cell.source for cell in self.cells if role(cell) == "answer"}
+
+    @property
+    def checks(self) -> list[Check]:
+        """All checks, in order."""
+        return [
+            Check(cell.metadata[kind], cell.metadata["points"], kind == "hidden", cell.source.strip())
+            for cell in self.cells
+            if (kind := role(cell)) in ("check", "hidden")
+        ]
+
+    @property
+    def wrong(self) -> list[Wrong]:
+        """The planted wrong answers."""
+        return [
+            Wrong(cell.metadata["wrong"], cell.metadata["name"], cell.metadata["caught"], cell.source)
+            for cell in self.cells
+            if role(cell) == "wrong"
+        ]
+
+    @property
+    def possible(self) -> float:
+        """Points that checks give."""
+        return sum(check.points for check in self.checks)
+
+    def code(self, answers: dict[str, str] | None = None) -> list[tuple[str | None, str]]:
+        """(question or None, source) of every code cell that is no check; some answers in place of its own."""
+        replaced = answers or {}
+        return [
+            (cell.metadata.get("answer"), replaced.get(cell.metadata.get("answer"), cell.source))
+            for cell in self.cells
+            if cell.cell_type == "code" and role(cell) in (None, "answer")
+        ]
+
+
+def role(cell) -> str | None:
+    """What a cell of a master is for: one of `ROLES`, or None for what everybody sees."""
+    return next((kind for kind in ROLES if kind in cell.metadata), None)
+
+
+def stripped(source: str, stub: str = "...") -> str:
+    """An answer cell without its solution.
+
+    >>> print(stripped("def one():\\n    # BEGIN SOLUTION\\n    return 1\\n    # END SOLUTION"))
+    def one():
+        ...
+    """
+    shown = re.sub(rf"^( *){BEGIN}.*?{END}", lambda found: found[1] + stub, source, flags=re.M | re.S)
+    return shown
+
+
+def solution_lines(master: Master) -> list[str]:
+    """Lines of solutions, hidden checks, wrong answers and rubrics, as far as they say something of their own."""
+    secret = []
+    for cell in master.cells:
+        kind = role(cell)
+        if kind == "answer":
+            for block in re.findall(rf"{BEGIN}\n(.*?){END}", cell.source, flags=re.S):
+                secret += block.splitlines()
+        elif kind in ("hidden", "wrong", "text"):
+            secret += cell.source.splitlines()
+    shown = {
+        line.strip()
+        for cell in master.cells
+        if role(cell) in (None, "check", "answer")
+        for line in stripped(cell.source).splitlines()
+    }
+    return sorted({line.strip() for line in secret if len(line.strip()) >= 16} - shown)
+
+
+def masters(folder: Path | None = None) -> list[Path]:
+    """The files of all masters in `folder`, by default `course/masters` of the project; sorted by name.
+
+    Raises:
+        FileNotFoundError: there are none.
+    """
+    folder = Path(folder) if folder else project_root() / "course" / "masters"
+    found = sorted(folder.glob("*.md"))
+    if not found:
+        raise FileNotFoundError(f"masters: {folder} holds no master (*.md); name their folder with --masters")
+    return found
+
+
+def find(name: str, folder: Path | None = None, *, full: bool = True) -> Master:
+    """The master of that name, number or start of name.
+
+    Raises:
+        KeyError: none, or more than one, is meant.
+    """
+    found = [path for path in masters(folder) if path.stem == name or path.stem.startswith(f"{name}-")]
+    if len(found) != 1:
+        raise KeyError(
+            f"assignment: {name!r} is none; choose from {', '.join(path.stem for path in masters(folder))}"
+        )
+    return read(found[0], full=full)
+
+
+def read(path: Path, *, full: bool = True) -> Master:
+    """Read a master.
+
+    Args:
+        path: its file.
+        full: corpora of the size that students have; else the verifier's. In checks it replaces `size=size`.
+
+    Raises:
+        MasterError: a head or a cell that is not as it must be.
+    """
+    import jupytext
+
+    notebook = jupytext.read(path, fmt="md:myst")
+    about = notebook.metadata.get("course")
+    if not about:
+        raise MasterError(f"{path.name}: its head has no `course:`")
+    for wanted in ("title", "part", "chapters", "minutes", "seed"):
+        if wanted not in about:
+            raise MasterError(f"{path.name}: course: {wanted} is missing in its head")
+    if about["seed"]["student"] == about["seed"]["grader"]:
+        raise MasterError(f"{path.name}: course: seed: student and grader must differ")
+    cells = [cell for cell in notebook.cells if cell.source.strip()]
+    size = about.get("size", {}).get("full" if full else "verify")
+    for cell in cells:
+        if role(cell) in ("check", "hidden"):
+            cell.source = cell.source.replace("size=size", f"size={size}")
+    master = Master(path.stem, cells, dict(about))
+    _check_cells(path.name, master)
+    return master
+
+
+def _check_cells(file: str, master: Master) -> None:
+    known = master.answers
+    for number, cell in enumerate(master.cells, start=1):
+        kind, where = role(cell), f"{file}: cell {number}"
+        if kind == "answer" and (BEGIN not in cell.source or END not in cell.source):
+            raise MasterError(f"{where}: an answer needs the lines {BEGIN} and {END}")
+        if kind in ("check", "hidden", "wrong") and cell.metadata[kind] not in known:
+            raise MasterError(
+                f"{where}: {kind}: {cell.metadata[kind]!r} is no question; known: {', '.join(known)}"
+            )
+        if kind in ("check", "hidden", "text") and not cell.metadata.get("points", 0) > 0:
+            raise MasterError(f"{where}: {kind}: points must be a number above 0")
+        if kind in ("check", "hidden"):
+            _check_call(where, cell.source)
+        if kind == "wrong" and not {"name", "caught"} <= set(cell.metadata):
+            raise MasterError(f"{where}: wrong: give its name, and the check that it is caught by")
+    student = f"seed = {master.seeds[0]}"
+    if not any(student in cell.source.splitlines() for cell in master.cells if role(cell) is None):
+        raise MasterError(f"{file}: a cell that everybody sees needs the line {student}")
+
+
+def _check_call(where: str, source: str) -> None:
+    message = f"{where}: a check is one call such as checks.module.function(answer, seed=seed)"
+    try:
+        (statement,) = ast.parse(source).body
+    except (SyntaxError, ValueError):
+        raise MasterError(message) from None
+    call = getattr(statement, "value", None)
+    if not isinstance(call, ast.Call) or not ast.unparse(call.func).startswith("checks."):
+        raise MasterError(message)

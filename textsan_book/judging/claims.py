@@ -1,0 +1,231 @@
+"""Claims that the papers make in words, each a test on the result tables: holds, does not hold, or undecided.
+
+A claim compares two sets of rows, cell by cell: a cell is what two attacks share (corpus, sentences, defence,
+epsilon), less the columns in which the claim itself varies. `data/scoreboard.yml` says which rows and which rule.
+
+    at most    in no cell is the difference above the tolerance
+    within     in no cell is it beyond the tolerance, on either side
+    above      the difference is positive on average
+
+Each verdict is shown by a one-sided test at 5 % (two-sided where "within" is refuted). A claim about every cell
+*holds* if it is shown in every cell, for which no correction is needed, and *does not hold* if it is refuted in
+one cell after Holm's correction for all of them. "Above" holds if the mean is shown to be positive, and does not
+hold if it is shown to be below a margin that is stated with the claim: a gain that small is none. What is neither
+is undecided, whatever way it leans. A cell that rests on a detector counts only if the detector has passed its
+gate.
+"""
+
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from functools import cache, partial
+from itertools import product
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.special import ndtri
+
+from textsan.evaluation import Estimate
+from textsan.sweeps.tables import FAMILY, difference, load_tables, select
+from textsan_book.judging.verdicts import LEVEL, Z, holm, p_below, standard_error, untrained
+
+VERDICTS = ("holds", "does not hold", "undecided", "detector untrained", "not run")
+
+
+class Cell(NamedTuple):
+    """A difference, left minus right, in one cell.
+
+    Attributes:
+        name: what the cell is called.
+        dataset: of the private text.
+        difference: with its 95 % interval.
+    """
+
+    name: str
+    dataset: str
+    difference: Estimate
+
+    @property
+    def error(self) -> float:
+        """Standard error of the difference."""
+        return standard_error(self.difference)
+
+
+class Finding(NamedTuple):
+    """What a rule says of the cells.
+
+    Attributes:
+        verdict: one of `VERDICTS`.
+        number: the difference that the verdict rests on, left minus right.
+        reason: where it was found, and in how many cells.
+    """
+
+    verdict: str
+    number: Estimate | None
+    reason: str
+
+
+def at_most(cells: Sequence[Cell], tolerance: float) -> Finding:
+    """In no cell is the difference above the tolerance.
+
+    Args:
+        cells: at least one.
+        tolerance: in the unit of the differences.
+
+    >>> cells = [Cell("a", "rt", Estimate(0.02, 0.01, 0.03)), Cell("b", "rt", Estimate(-0.1, -0.2, 0.0))]
+    >>> at_most(cells, 0.05).verdict, at_most(cells, 0.021).verdict, at_most(cells, 0.0).verdict
+    ('holds', 'undecided', 'does not hold')
+    """
+    gaps = [cell.difference.value - tolerance for cell in cells]
+    within = [p_below(gap, cell.error) for gap, cell in zip(gaps, cells, strict=True)]
+    beyond = [p_below(-gap, cell.error) for gap, cell in zip(gaps, cells, strict=True)]
+    return _of_every_cell(cells, gaps, within, beyond, f"above {tolerance:g}")
+
+
+def within(cells: Sequence[Cell], tolerance: float) -> Finding:
+    """In no cell is the difference beyond the tolerance, on either side.
+
+    Args:
+        cells: at least one.
+        tolerance: above 0, in the unit of the differences.
+
+    >>> within([Cell("a", "rt", Estimate(-0.1, -0.2, -0.05))], 0.01).verdict
+    'does not hold'
+    """
+    gaps = [abs(cell.difference.value) - tolerance for cell in cells]
+    inside = [p_below(gap, cell.error) for gap, cell in zip(gaps, cells, strict=True)]
+    beyond = [min(1.0, 2 * p_below(-gap, cell.error)) for gap, cell in zip(gaps, cells, strict=True)]
+    return _of_every_cell(cells, gaps, inside, beyond, f"beyond {tolerance:g}")
+
+
+def _of_every_cell(cells, gaps, shown, refuted, beyond: str) -> Finding:
+    """The verdict on a claim about every cell, from the p-values for and against it in each."""
+    against = sum(p <= LEVEL for p in holm(refuted))
+    for_it = sum(p <= LEVEL for p in shown)
+    reason = f"of {len(cells)} cells {against} shown to be {beyond}, {for_it} shown not to be; the furthest: "
+    furthest = max(range(len(cells)), key=lambda i: (-refuted[i], gaps[i]))
+    verdict = "does not hold" if against else "holds" if for_it == len(cells) else "undecided"
+    if verdict == "undecided":
+        need = [_factor(gap, cell.error) for gap, cell, p in zip(gaps, cells, shown, strict=True) if p > LEVEL]
+        furthest = max(range(len(cells)), key=lambda i: shown[i])
+        reason += f"{cells[furthest].name}; {_sample(max(need))}"
+        return Finding(verdict, cells[furthest].difference, reason)
+    return Finding(verdict, cells[furthest].difference, reason + cells[furthest].name)
+
+
+def above(cells: Sequence[Cell], margin: float) -> Finding:
+    """The difference is positive on average.
+
+    Args:
+        cells: at least one. Data sets count alike, and so do the cells of one. Cells of one data set share
+            sentences, so that their mean is as uncertain as they are on average; data sets are independent.
+        margin: a mean that is shown to be below it refutes the claim.
+
+    >>> cells = [Cell("a", "rt", Estimate(0.2, 0.1, 0.3)), Cell("b", "rt", Estimate(0.0, -0.05, 0.05))]
+    >>> above(cells, 0.01).verdict, above(cells, 0.01).number
+    ('holds', Estimate(value=0.1, low=0.025, high=0.175))
+    >>> above([Cell("a", "rt", Estimate(0.0, -0.01, 0.01))], 0.01).verdict
+    'does not hold'
+    """
+    by_dataset: dict[str, list[Cell]] = {}
+    for cell in cells:
+        by_dataset.setdefault(cell.dataset, []).append(cell)
+    values = [statistics.fmean(cell.difference.value for cell in some) for some in by_dataset.values()]
+    errors = [statistics.fmean(cell.error for cell in some) for some in by_dataset.values()]
+    value, error = statistics.fmean(values), math.hypot(*errors) / len(errors)
+    number = Estimate(*(round(value + side * Z * error, 9) for side in (0, -1, 1)))
+    up, down = (sum(side * cell.difference.value > Z * cell.error for cell in cells) for side in (1, -1))
+    reason = f"mean of {len(by_dataset)} data sets, {len(cells)} cells, {up} significantly above and {down} below"
+    if p_below(-value, error) <= LEVEL:
+        return Finding("holds", number, reason)
+    if p_below(value - margin, error) <= LEVEL:
+        return Finding("does not hold", number, f"{reason}; shown to be below {margin:g}")
+    factor = min(_factor(gap, error) for gap in (-value, value - margin))
+    return Finding("undecided", number, f"{reason}; {_sample(factor)}")
+
+
+RULES = {"above": above, "at most": at_most, "within": within}
+
+
+def _factor(gap: float, error: float) -> float:
+    """How many times the positions would show that a difference of this size is below zero; inf if it is not."""
+    return (ndtri(LEVEL) * error / gap) ** 2 if gap < 0 else math.inf
+
+
+def _sample(factor: float) -> str:
+    if math.isinf(factor):
+        return "more positions would refute it or not, if this is the truth"
+    return f"about {max(factor, 1.1):.2g} times the positions would show it, if this is the truth"
+
+
+def pairs(rows: pd.DataFrame, left: Mapping, right: Mapping, free: Sequence[str] = ()) -> tuple[list[Cell], int]:
+    """Left minus right in each cell that has rows of both.
+
+    Args:
+        rows: result tables.
+        left, right: value or values by column; "column" is what is compared, asr if it is not given.
+        free: columns that need not agree within a cell. Rows of a side that differ in one are all compared.
+
+    Returns:
+        the cells, and the number of those that rest on a detector that has not passed its gate, which are left
+        out.
+
+    Raises:
+        ValueError: rows on a side of a cell that differ in no such column; one that is in two tables counts once.
+    """
+    names = [column for column in ("table", *FAMILY) if column not in free and column in rows]
+    apart = [column for column in free if column != "table"]
+    sides = []
+    for where in (left, right):
+        where = dict(where)
+        column = where.pop("column", "asr")
+        found: dict[tuple, dict[tuple, dict]] = {}
+        for row in select(rows, where).to_dict("records"):
+            cell, which = (tuple(str(row.get(name)) for name in some) for some in (names, apart))
+            there = found.setdefault(cell, {}).setdefault(which, row)
+            if there[column] != row[column]:
+                raise ValueError(f"claim: {where} has several rows in the cell {', '.join(cell)}; ask for more")
+        sides.append((found, column))
+    (ours, column), (theirs, other) = sides
+    common = [cell for cell in ours if cell in theirs]
+    both = [pair for cell in common for pair in product(ours[cell].values(), theirs[cell].values())]
+    trained = [pair for pair in both if not any(map(untrained, pair))]
+    cells = [
+        Cell(_called(row), row["dataset"], difference(row, against, column, other, free))
+        for row, against in trained
+    ]
+    return cells, len(both) - len(trained)
+
+
+def _called(row: Mapping) -> str:
+    return f"{row['dataset']}, {row['defence']}, epsilon {row['epsilon']:g}"
+
+
+def judge(claims: Sequence[Mapping], folder: Path) -> pd.DataFrame:
+    """A row a claim: claim, place, verdict, value, low, high, reason, tables.
+
+    Args:
+        claims: of `data/scoreboard.yml`: claim, place, tables, test (a name in `RULES`) with its tolerance or
+            margin, left, right, and maybe free and where (a condition on both sides).
+        folder: of the result tables.
+    """
+    judged, load = [], cache(partial(load_tables, folder))
+    for one in claims:
+        patterns = one["tables"] if isinstance(one["tables"], str) else tuple(one["tables"])
+        rows = select(load(patterns), one.get("where", {}))
+        cells, left_out = pairs(rows, one["left"], one["right"], one.get("free", ())) if len(rows) else ([], 0)
+        finding = Finding("not run", None, "no table has the rows")
+        if cells:
+            given = {name: one[name] for name in ("tolerance", "margin") if name in one}
+            finding = RULES[one["test"]](cells, **given)
+        elif left_out:
+            reason = f"{left_out} cells, none with a detector that has learnt"
+            finding = Finding("detector untrained", None, reason)
+        value, low, high = finding.number or (np.nan,) * 3
+        row = {"claim": one["claim"], "place": one["place"], "verdict": finding.verdict}
+        row |= {"value": round(value, 4), "low": round(low, 4), "high": round(high, 4), "reason": finding.reason}
+        used = sorted(set(rows.table)) if cells else []
+        judged.append(row | {"tables": " ".join(used)})
+    return pd.DataFrame(judged)

@@ -1,0 +1,97 @@
+"""The papers' main figure as a grid: every attack and bound at every epsilon, one panel a data set and defence.
+
+A cell that no table has stays empty, so that a reader sees what a comparison does not rest on; one whose detector
+has not been shown to have learnt is crossed out, and its number is not printed.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from textsan.plotting.looks import GREY, INK, look
+from textsan.sweeps.tables import estimate, pooled, select
+from textsan_book.judging.verdicts import untrained
+
+ATTACKS = (
+    "unchanged",
+    "mask inference",
+    "empirical inversion",
+    "context-free",
+    "contextual",
+    "markov",
+    "noisy channel",
+    "context-free bound",
+    "contextual bound",
+)
+"""Rows of a panel: three published baselines (embedding inversion says the released word again, and Inversion BERT
+counts), the two published attacks, two of ours, and the two published bounds."""
+
+_UNTRAINED = -1.0
+
+
+def panel(rows: pd.DataFrame, epsilons: Sequence[float], attacks: Sequence[str] = ATTACKS) -> pd.DataFrame:
+    """Success rates of one panel, a row an attack and a column an epsilon.
+
+    Of an attack with several settings the one with the most positions counts, and of those the last; seeds are
+    pooled. NaN is a cell that no table has, -1 one that rests on a detector that has not learnt.
+
+    Args:
+        rows: of result tables, of one data set and defence.
+        epsilons: columns.
+        attacks: rows, names in the registry.
+
+    >>> rows = [{"attack": "markov", "epsilon": 4.0, "asr": 0.5, "low": 0.4, "high": 0.6, "n_positions": 9}]
+    >>> panel(pd.DataFrame(rows), [1.0, 4.0], ["markov", "unchanged"])
+               1.0  4.0
+    markov     NaN  0.5
+    unchanged  NaN  NaN
+    """
+    table = pd.DataFrame(np.nan, index=list(attacks), columns=list(epsilons))
+    for name in attacks:
+        for epsilon in epsilons:
+            found = select(rows, {"attack": name, "epsilon": epsilon}) if len(rows) else rows
+            if len(found):
+                table.loc[name, epsilon] = _value(found)
+    return table
+
+
+def _value(found: pd.DataFrame) -> float:
+    trained = [row for row in found.to_dict("records") if not untrained(row)]
+    if not trained:
+        return _UNTRAINED
+    most = max(row["n_positions"] for row in trained)
+    by_seed = {row.get("seed"): row for row in trained if row["n_positions"] == most}
+    return pooled([estimate(row) for row in by_seed.values()]).value
+
+
+def draw(ax, table: pd.DataFrame, *, labels: bool = True) -> Mapping[str, int]:
+    """A panel as numbered cells, darker for more success; empty cells are empty, untrained ones are crossed out.
+
+    Args:
+        ax: matplotlib axes.
+        table: of `panel`.
+        labels: whether the names of the attacks stand beside the rows.
+
+    Returns:
+        how many cells are "filled", "empty" and "untrained".
+    """
+    values = table.to_numpy(dtype=float)
+    crossed = values == _UNTRAINED
+    shown = np.ma.masked_where(np.isnan(values) | crossed, values)
+    image = ax.imshow(shown, cmap="cividis", vmin=0, vmax=1, aspect="auto")
+    for (i, j), value in np.ndenumerate(shown.filled(np.nan)):
+        if not np.isnan(value):
+            ink = "#fefefe" if image.norm(value) < 0.5 else "#111111"
+            ax.text(j, i, f"{value:.2f}".removeprefix("0"), ha="center", va="center", size=7, color=ink)
+    for i, j in np.argwhere(crossed):
+        ax.plot([j - 0.4, j + 0.4], [i + 0.35, i - 0.35], color=GREY, lw=1)
+    ax.set_xticks(range(len(table.columns)), [f"{epsilon:g}" for epsilon in table.columns], size=8)
+    ax.set_yticks(range(len(table)), [look(attack=name).label for name in table.index] if labels else [], size=8)
+    ax.set_xticks(np.arange(len(table.columns) + 1) - 0.5, minor=True)
+    ax.set_yticks(np.arange(len(table) + 1) - 0.5, minor=True)
+    ax.grid(False)
+    ax.grid(which="minor", color=INK, lw=0.3)
+    ax.tick_params(which="both", length=0)
+    counts = {"empty": int(np.isnan(values).sum()), "untrained": int(crossed.sum())}
+    return {"filled": int(shown.count())} | counts

@@ -1,0 +1,214 @@
+"""One rule for every published number and every claim: shown, refuted, or undecided; lack of power is no verdict.
+
+A published number $v$ has a standard error $s_p$, from the positions that its paper attacked, and ours $u$ has one
+of its own, $s_o$. Two questions are asked, each by a test, and a third answer is left for where neither is
+settled.
+
+    agrees      |u - v| < margin is shown: two one-sided tests, with our error
+    differs     u ≠ v is shown: a two-sided test, with the errors of both
+    undecided   neither; with the sample that would decide
+
+The margin is the published number's own 95 % band, 1.96 s_p, and never more than 3 points of a rate (of the rate
+above the line, for a ratio) or 15 % of a count. So "agrees" says: our rate is shown to lie within what the paper's
+own sample leaves open. The published error is in the margin already; counting it in the equivalence test once more
+would ask for 1.645 s_p < 1.96 s_p less everything else, which after a correction for several rows no sample of
+ours could meet. A number can never both agree and differ: what differs is at least 1.96 s_p away.
+
+A published *limit* ("less than 5 minutes", "at least") has no margin: ours agrees if it is shown to be on the
+stated side, differs if it is shown to be on the other one even with the error of the paper's own sample, and is
+undecided else. Claims made in words hold, do not hold or are undecided by the same one-sided tests, see
+`textsan_book.judging.claims`.
+
+A standard error is the width of a 95 % interval over 3.92, also where the interval is of a bootstrap, and p-values
+are of the normal distribution: with thousands of positions that is no approximation to worry about, with a hundred
+it is a rough one. Within a table, and within a claim, p-values are corrected by Holm's method, those of
+equivalence and those of difference each for themselves: in a table, the probability of a single false "agrees" is
+at most 5 %, and so is that of a single false "differs".
+
+No verdict rests on a detector that has not been shown to have learnt: rows of `DETECTORS` count only where their
+column `gate` says "passed".
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from scipy.special import ndtr, ndtri
+
+from textsan.evaluation import Estimate
+
+LEVEL = 0.05
+Z = 1.959963984540054
+"""Half the width of a 95 % interval, in standard errors."""
+
+MOST_OF_A_RATE, MOST_OF_A_COUNT = 0.03, 0.15
+"""The largest margins: three points of a rate, 15 % of a count."""
+
+VERDICTS = ("agrees", "differs", "undecided", "detector untrained", "not comparable", "not run", "no result")
+
+NOT_COMPARABLE = {
+    "no number": "the paper prints no number",
+    "unit": "epsilon counts in a unit of distance, or of scores, that our vectors do not have",
+    "fitted": "epsilon was fitted to this number, so that its neighbours can be compared",
+    "unstated": "the paper does not state what it is measured on",
+    "corpus": "other text, another list of words, or another routine",
+    "positions": "the two rates of ours are from different positions",
+    "protocol": "another encoder, not fine-tuned, that has learnt from far fewer sentences",
+    "few": "ten sentences and another victim: the chapter sets the numbers side by side",
+    "reach": "our grid of epsilon does not reach the published success",
+}
+"""Why a number of ours, or of the paper, cannot be compared: one of these, and nothing else."""
+
+NO_RESULT = {
+    "setting": "a setting, no result",
+    "machine": "the time of another machine, or with another training budget",
+    "text": "an example in words",
+}
+"""What a paper prints that is no result."""
+
+DETECTORS = ("contextual", "contextual bound", "density ratio")
+"""Attacks and bounds that rest on a trained detector."""
+
+
+def untrained(row: Mapping) -> bool:
+    """Whether a row of a result table rests on a detector that has not passed the gate.
+
+    >>> untrained({"attack": "contextual"}), untrained({"attack": "contextual", "gate": "passed"})
+    (True, False)
+    """
+    return str(row.get("attack")).casefold() in DETECTORS and row.get("gate") != "passed"
+
+
+def standard_error(estimate: Estimate) -> float:
+    """Of a value with its 95 % interval, taken as normal.
+
+    >>> round(standard_error(Estimate(0.5, 0.402, 0.598)), 3)
+    0.05
+    """
+    return (estimate.high - estimate.low) / (2 * Z)
+
+
+def rate_error(rate: float, positions: float) -> float:
+    """Binomial standard error of a published rate.
+
+    Args:
+        rate: in [0, 1].
+        positions: that it was measured on.
+
+    >>> rate_error(0.5, 2500)
+    0.01
+    """
+    return math.sqrt(rate * (1 - rate) / positions)
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """P-values corrected for being several (Holm 1979): each is significant at a level if the corrected one is.
+
+    >>> holm([0.01, 0.04, 0.03])
+    [0.03, 0.06, 0.06]
+    """
+    corrected, largest = [0.0] * len(p_values), 0.0
+    for rank, i in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        largest = max(largest, (len(p_values) - rank) * p_values[i])
+        corrected[i] = min(1.0, largest)
+    return corrected
+
+
+def p_below(gap: float, error: float) -> float:
+    """One-sided p-value for a difference below zero: that an estimate as low as `gap` comes of one that is not.
+
+    Without an error the answer is certain.
+
+    >>> round(p_below(-1.645, 1.0), 3), p_below(-0.1, 0.0), p_below(0.1, 0.0)
+    (0.05, 0.0, 1.0)
+    """
+    if error == 0:
+        return float(gap >= 0)
+    return float(ndtr(gap / error))
+
+
+class Comparison(NamedTuple):
+    """A number of ours beside a published one.
+
+    Attributes:
+        gap: ours minus the published one.
+        error: standard error of ours.
+        published_error: standard error of the published one.
+        margin: how far ours may be and still agree.
+        limit: "upper" or "lower" if the paper says that the truth is below or above its number, else empty.
+    """
+
+    gap: float
+    error: float
+    published_error: float
+    margin: float
+    limit: str = ""
+
+    @property
+    def both(self) -> float:
+        """Standard error of the difference."""
+        return math.hypot(self.error, self.published_error)
+
+    @property
+    def p_agrees(self) -> float:
+        """That ours only looks equivalent, or on the right side of a limit."""
+        if self.limit:
+            return p_below(self._beyond, self.error)
+        return p_below(abs(self.gap) - self.margin, self.error)
+
+    @property
+    def p_differs(self) -> float:
+        """That the difference, or the crossing of a limit, is of chance."""
+        if self.limit:
+            return p_below(-self._beyond, self.both)
+        return min(1.0, 2 * p_below(-abs(self.gap), self.both))
+
+    @property
+    def _beyond(self) -> float:
+        return self.gap if self.limit == "upper" else -self.gap
+
+    def factor(self, tests: int = 1) -> float:
+        """How many times our positions would decide, if both numbers stay what they are; inf if none would.
+
+        Args:
+            tests: how many the corrections of Holm's method count, all of them at worst.
+        """
+        one, two = -ndtri(LEVEL / tests), -ndtri(LEVEL / tests / 2)
+        if self.limit:
+            return (one * self.error / self.gap) ** 2 if self._beyond < 0 else self._apart(one)
+        room = self.margin - abs(self.gap)
+        to_agree = (one * self.error / room) ** 2 if room > 0 else math.inf
+        return min(to_agree, self._apart(two))
+
+    def _apart(self, z: float) -> float:
+        """How many times our positions show a difference of this size."""
+        left = (self.gap / z) ** 2 - self.published_error**2
+        return self.error**2 / left if left > 0 else math.inf
+
+
+def margin(published_error: float, most: float) -> float:
+    """How far ours may be from a published number and still agree: its own 95 % band, within reason.
+
+    Args:
+        published_error: standard error of the published number.
+        most: the largest margin, see `MOST_OF_A_RATE` and `MOST_OF_A_COUNT`.
+    """
+    return min(Z * published_error, most)
+
+
+def judge(comparisons: Sequence[Comparison]) -> list[str]:
+    """ "agrees", "differs" or "undecided" for each number of one table, corrected for being several.
+
+    Args:
+        comparisons: all the numbers of a table that are compared.
+
+    >>> near, far, coarse = (Comparison(*one, 0.009, 0.018) for one in ((0.0, 0.002), (0.1, 0.002), (0.01, 0.02)))
+    >>> judge([near, far, coarse])
+    ['agrees', 'differs', 'undecided']
+    """
+    agree = holm([one.p_agrees for one in comparisons])
+    differ = holm([one.p_differs for one in comparisons])
+    return [
+        "agrees" if a <= LEVEL else "differs" if d <= LEVEL else "undecided"
+        for a, d in zip(agree, differ, strict=True)
+    ]

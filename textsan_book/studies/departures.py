@@ -1,0 +1,330 @@
+"""What each departure of released code from its paper changes, as far as channels and counts decide it.
+
+Success is computed, not sampled: for each attacked word x the sum of Pr(y | x) over the outputs y for which the
+attack answers x. So nothing depends on the draws of a sanitizer, and the 95 % intervals are those of the
+sentences, resampled, both sides together. `rt` stands in for SST-2; where lines of one sentence are in question,
+it is SST-2 itself, and intervals are over draws of shadow lines.
+"""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from textsan.attacks import ContextFreeBayes
+from textsan.base import checks
+from textsan.channel import Channel
+from textsan.evaluation import bootstrap_difference
+from textsan.mechanisms import CusText
+from textsan.sweeps import problems
+from textsan.text.corpora import load_dataset
+from textsan.text.embeddings import load_embeddings
+from textsan.text.vocabulary import STOP_WORDS, count_words, tokenize
+
+VOCABULARY = 10_000
+"""So many of the most frequent words of the embeddings; of SST-2 the words of the data."""
+
+_CORPUS, _N_PRIVATE, _N_SHADOW, _SEED = "rt", 1000, 1000, 0
+_CUSTEXT = (1.0, 2.0, 4.0, 8.0)
+_SANTEXT = (2.0, 2.4, 2.8, 3.2)
+_ATTACKED = {"custext+": 3000, "santext+": 1000}  # positions of Tong et al. 2024
+_TYPES, _REPEATS = 1000, 20  # its sanitized types under attack; draws of shadow lines from SST-2
+_K = 20
+
+
+class Score(NamedTuple):
+    """Expected hits and attacked words of each sentence."""
+
+    hits: np.ndarray
+    words: np.ndarray
+
+    @property
+    def rate(self) -> float:
+        return float(self.hits.sum() / self.words.sum())
+
+
+# --- expected success -----------------------------------------------------------------------------------------
+
+
+def _answers(attack: ContextFreeBayes) -> np.ndarray:
+    """Row number of the input that the attack answers to each output."""
+    channel = attack.channel
+    best = attack.tabulated().numbers[:, 0]
+    own = np.array([channel.input_index.get(word, -1) for word in channel.outputs])
+    return np.where(best >= 0, best, own)
+
+
+def _equal(channel: Channel, guesses: np.ndarray) -> sparse.csr_array:
+    """1 where the answer to an output is the input, (n_in, n_out)."""
+    known = np.flatnonzero(guesses >= 0)
+    return sparse.csr_array((np.ones(len(known)), (guesses[known], known)), shape=channel.shape)
+
+
+def _contained(channel: Channel, guesses: np.ndarray) -> sparse.csr_array:
+    """1 where the answer to an output contains the input."""
+    rows, columns = [], []
+    for column, guess in enumerate(guesses):
+        word = channel.inputs[guess]
+        parts = {word[i:j] for i in range(len(word)) for j in range(i + 1, len(word) + 1)}
+        found = [channel.input_index[part] for part in parts if part in channel.input_index]
+        rows += found
+        columns += [column] * len(found)
+    return sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=channel.shape)
+
+
+def _expected(channel: Channel, hit: sparse.csr_array | None, outputs=None) -> np.ndarray:
+    """Sum of Pr(y | x) over the outputs that are a hit for x (None: all are), over some of them if given."""
+    found = np.zeros(channel.shape[0])
+    for at in range(0, len(found), 256):
+        rows = np.arange(at, min(at + 256, len(found)))
+        weights = np.ones((len(rows), channel.shape[1])) if hit is None else hit[rows].toarray()
+        if outputs is not None:
+            weights *= outputs
+        found[rows] = (channel.rows(rows) * weights).sum(axis=1)
+    return found
+
+
+def _score(problem, by_word: np.ndarray, weight: np.ndarray | None = None) -> Score:
+    """Hits and words by sentence, from what each input of the channel contributes."""
+    documents = np.array([document for document, _ in problem.positions])
+    rows = np.array([problem.mechanism.channel.input_index[word] for word in problem.truth.words])
+    size = len(problem.split.private)
+    counted = np.bincount(documents, None if weight is None else weight[rows], size)
+    return Score(np.bincount(documents, by_word[rows], size), counted.astype(float))
+
+
+def _context_free(problem, channel=None, counts=None, constant=None, hit=_equal) -> np.ndarray:
+    """Expected hits of the context-free attack, or with the counts of the truth and no constant of its bound."""
+    channel = problem.mechanism.channel if channel is None else channel
+    counts = count_words(problem.split.shadow) if counts is None else counts
+    return _expected(
+        channel,
+        hit(channel, _answers(ContextFreeBayes(channel, counts, constant, attacked=problem.knowledge.attacked))),
+    )
+
+
+def _prepare(defence, epsilon, **given):
+    drawn = _CORPUS, _N_PRIVATE, _N_SHADOW, None, _SEED
+    return problems.prepare(*drawn, defence, epsilon=epsilon, vocabulary=VOCABULARY, **given)
+
+
+def _custext(epsilon, mapping="overlapping", normalise="group"):
+    return _prepare("custext+", epsilon, mapping=mapping, normalise=normalise)
+
+
+def _santext(epsilon, w=0.999, p=0.0):
+    return _prepare("santext+", epsilon, w=w, p=p)
+
+
+_SETTINGS = [("custext+", e, _custext) for e in _CUSTEXT] + [("santext+", e, _santext) for e in _SANTEXT]
+
+
+# --- the departures: each yields (defence, epsilon, described, released) ------------------------------------
+
+
+def _substring():
+    for defence, epsilon, build in _SETTINGS:
+        problem = build(epsilon)
+        yield (
+            defence,
+            epsilon,
+            _score(problem, _context_free(problem)),
+            _score(problem, _context_free(problem, hit=_contained)),
+        )
+
+
+def _counters():
+    """What a baseline as good as the context-free attack prints, as the mean over all smaller epsilons."""
+    seen = []
+    for epsilon in range(1, 9):
+        problem = _custext(float(epsilon))
+        seen.append(_score(problem, _context_free(problem)))
+        if epsilon in _CUSTEXT:
+            mean = Score(np.mean([one.hits for one in seen], axis=0), seen[-1].words)
+            yield "custext+", float(epsilon), seen[-1], mean
+
+
+def _mapping():
+    for epsilon in _CUSTEXT:
+        cases = [_custext(epsilon, mapping=name) for name in ("disjoint", "overlapping")]
+        yield "custext+", epsilon, *(_score(problem, _context_free(problem)) for problem in cases)
+
+
+def _output_space():
+    """Each word's neighbours among all 400,000 words of GloVe 6B, not among those of the data."""
+    options = {"k": _K, "mapping": "overlapping", "normalise": "row", "outputs": load_embeddings()}
+    wide = CusText(_custext(1.0).split.embeddings, 1.0, keep=STOP_WORDS, **options)
+    for epsilon in _CUSTEXT:
+        problem, channel = _custext(epsilon), wide.with_(epsilon=epsilon).channel
+        yield (
+            "custext+",
+            epsilon,
+            _score(problem, _context_free(problem)),
+            _score(problem, _context_free(problem, channel)),
+        )
+
+
+def _normalise():
+    for epsilon in _CUSTEXT:
+        cases = [_custext(epsilon, "disjoint", name) for name in ("group", "row")]
+        yield "custext+", epsilon, *(_score(problem, _context_free(problem)) for problem in cases)
+
+
+def _nearly_all_sensitive():
+    for epsilon in _SANTEXT:
+        cases = [_santext(epsilon, w, p) for w, p in ((0.9, 0.3), (0.999, 0.0))]
+        yield "santext+", epsilon, *(_score(problem, _context_free(problem)) for problem in cases)
+
+
+def _kept_unknown():
+    """Words without a vector: uniform draws, or released as they are; they count as attacked words here."""
+    for epsilon in _SANTEXT:
+        problem = _santext(epsilon)
+        known = _score(problem, _context_free(problem))
+        unknown = np.array(
+            [sum(word not in problem.split.embeddings for word in doc) for doc in problem.split.private]
+        )
+        words = known.words + unknown
+        yield "santext+", epsilon, Score(known.hits, words), Score(known.hits + unknown, words)
+
+
+def _bound_of_sentences():
+    """The bound's prior: the attacked words, or all protected words of the sentences that they stand in."""
+    for defence, epsilon, build in _SETTINGS:
+        problem = build(epsilon)
+        chosen = np.random.default_rng(_SEED).choice(len(problem.positions), _ATTACKED[defence], replace=False)
+        some = [problem.positions[i] for i in sorted(chosen)]
+        few = replace(problem, truth=replace(problem.truth, positions=some))
+        sentences = count_words(problem.split.private[d] for d in sorted({d for d, _ in few.positions}))
+        sides = [
+            _context_free(few, counts=counts, constant=0) for counts in (count_words([few.truth.words]), sentences)
+        ]
+        yield defence, epsilon, *(_score(few, side) for side in sides)
+
+
+def _frequent_types():
+    """Attacked are the places whose released word is one of 1,000 that a sanitization at epsilon 8 contained."""
+    high = _custext(8.0)
+    released = sorted({high.released[d][i] for d, i in high.positions})
+    types = set(np.random.default_rng(_SEED).permutation(released)[:_TYPES])
+    for epsilon in _CUSTEXT:
+        problem = _custext(epsilon)
+        channel = problem.mechanism.channel
+        among = np.array([word in types for word in channel.outputs], dtype=float)
+        hits = _equal(
+            channel,
+            _answers(
+                ContextFreeBayes(channel, count_words(problem.split.shadow), attacked=problem.knowledge.attacked)
+            ),
+        )
+        reached = _expected(channel, None, among)
+        yield (
+            "custext+",
+            epsilon,
+            _score(problem, _context_free(problem)),
+            _score(problem, _expected(channel, hits, among), reached),
+        )
+
+
+DEPARTURES = {
+    "hits are counted by substring": _substring,
+    "counters are never reset between epsilons": _counters,
+    "each word has neighbours of its own": _mapping,
+    "neighbours come from all of GloVe": _output_space,
+    "scores are normalised for each word": _normalise,
+    "w = 0.999 and p = 0 in place of 0.9 and 0.3": _nearly_all_sensitive,
+    "words without a vector are kept": _kept_unknown,
+    "the bound's prior counts whole sentences": _bound_of_sentences,
+    "attacked are 1,000 words that are released at epsilon 8": _frequent_types,
+}
+
+
+# --- two that are about draws -----------------------------------------------------------------------------------
+
+
+def _other_positions():
+    """An attack minus itself on two draws of as many words as the paper attacks: what comparisons may be off."""
+    for defence, epsilon, build in _SETTINGS:
+        problem, generator = build(epsilon), np.random.default_rng(_SEED)
+        rate = _score(problem, _context_free(problem)).rate
+        n, total = _ATTACKED[defence], len(problem.positions)
+        hits = generator.random(total) < rate  # the order of the words does not matter here
+        draws = [hits[generator.choice(total, 2 * n, replace=False)] for _ in range(1000)]
+        differences = [draw[:n].mean() - draw[n:].mean() for draw in draws]
+        yield defence, epsilon, rate, rate, 0.0, *np.quantile(differences, [0.025, 0.975]), total
+
+
+def _by_line(epsilon=4.0):
+    """SST-2: shadow lines of sentences that private lines are of, or of other sentences; 20,000 private lines."""
+    records = load_dataset("sst2")
+    generator = np.random.default_rng(_SEED)
+    source = np.array([record.fields["part_of"] for record in records])
+    sentences = generator.permutation(np.unique(source))
+    inside = np.isin(source, sentences[: 2 * len(sentences) // 3])
+    lines = generator.permutation(np.flatnonzero(inside))
+    private, left = lines[:20_000], lines[20_000:]
+    pools = {"line": left, "sentence": np.flatnonzero(~inside)}
+    tokens = [tokenize(record.text) for record in records]
+    words = {word for line in tokens for word in line}
+    glove = load_embeddings()
+    mechanism = CusText(
+        glove.restrict(word for word in glove.words if word in words),
+        epsilon,
+        mapping="overlapping",
+        keep=STOP_WORDS,
+    )
+    channel, spared = mechanism.channel, STOP_WORDS & set(mechanism.inputs)
+    attacked = count_words(tokens[i] for i in private)
+    true = np.array([0 if word in spared else attacked[word] for word in channel.inputs], dtype=float)
+    true /= true.sum()
+    rates = {name: [] for name in pools}
+    for _ in range(_REPEATS):
+        for name, pool in pools.items():
+            counts = count_words(tokens[i] for i in generator.choice(pool, 1000, replace=False))
+            guesses = _answers(ContextFreeBayes(channel, counts, attacked=set(channel.inputs) - spared))
+            rates[name].append(true @ _expected(channel, _equal(channel, guesses)))
+    shared = {name: float(np.isin(source[pool], source[private]).mean()) for name, pool in pools.items()}
+    difference = np.array(rates["line"]) - rates["sentence"]
+    half = 1.96 * difference.std(ddof=1) / np.sqrt(_REPEATS)
+    mean = difference.mean()
+    note = (
+        f"{shared['line']:.3f} of the shadow lines are of private sentences; {shared['sentence']:.3f} by sentence"
+    )
+    sides = (np.mean(rates["sentence"]), np.mean(rates["line"]))
+    return "custext+", epsilon, *sides, mean, mean - half, mean + half, int(attacked.total()), note
+
+
+_POSITIONS, _LINES = (
+    "attacks are compared on different words",
+    "shadow and private text are disjoint by line only",
+)
+
+
+def departures(*, departure: str) -> list[dict]:
+    """What one departure changes: success as it is described and as the code does it, a row a setting.
+
+    Args:
+        departure: one of those of `data/sweeps/departures.yml`.
+
+    Returns:
+        rows: defence, epsilon; described, released, and effect, the second minus the first, with its interval;
+            n_positions, and a note that names the data.
+
+    Raises:
+        ValueError: there is none of that name.
+    """
+    checks.choice("departure", departure, (*DEPARTURES, _POSITIONS, _LINES))
+    if departure == _POSITIONS:
+        rows = [(*row, _CORPUS) for row in _other_positions()]
+    elif departure == _LINES:
+        rows = [_by_line()]
+    else:
+        rows = [_effect(*sides) for sides in DEPARTURES[departure]()]
+    columns = "defence epsilon described released effect low high n_positions note".split()
+    return [dict(zip(columns, row, strict=True)) for row in rows]
+
+
+def _effect(defence: str, epsilon: float, described: Score, released: Score) -> tuple:
+    gain = bootstrap_difference(released, described, seed=_SEED)
+    return defence, epsilon, described.rate, released.rate, *gain, round(described.words.sum()), _CORPUS

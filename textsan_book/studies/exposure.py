@@ -1,0 +1,104 @@
+"""What released text gives away on the same words whatever protects them, and of a document in all.
+
+V(X | Y) of the words that a mechanism protects is not comparable between mechanisms that protect others: SanText+
+protects rare words, CusText+ all but stop words. Comparable are V(X | Y) of the words that *all* of them protect,
+and the exposure of a document, in which every word counts, the kept ones too.
+"""
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+
+from textsan.base.project import project_data
+from textsan.mechanisms import Mechanism, make_mechanism
+from textsan.sweeps import specification
+from textsan.sweeps.splits import load_split
+from textsan.text.vocabulary import count_words
+
+Docs = Sequence[Sequence[str]]
+
+_BLOCK = 256  # rows held at a time
+
+
+def vulnerability_of(mechanism: Mechanism, docs: Docs, words: Collection[str]) -> float:
+    """V(X | Y) under the true frequencies of some of the private words, exact.
+
+    The attacker is told that the word is one of them, so that mechanisms with different protected words compare.
+
+    Args:
+        mechanism: one whose channel has a formula.
+        docs: the private text, token lists.
+        words: among the channel's inputs.
+    """
+    counts = count_words(docs)
+    asked = [word for word in words if counts[word]]
+    weights = np.array([counts[word] for word in asked], dtype=float)
+    best = np.zeros(len(mechanism.channel.outputs))
+    for at in range(0, len(asked), _BLOCK):  # rows of the words that occur, not of the whole vocabulary
+        rows = mechanism.channel.rows(asked[at : at + _BLOCK])
+        np.maximum(best, (weights[at : at + _BLOCK, None] * rows).max(axis=0), out=best)
+    return float(best.sum() / weights.sum())
+
+
+def exposure(mechanism: Mechanism, docs: Docs) -> float:
+    """The expected share of the private words, of whatever kind, that the best context-free guess gets right.
+
+    The prior is the true one of all words that have a row or are kept. A word without a row becomes a uniform draw
+    and counts as never guessed.
+
+    Args:
+        mechanism: one whose channel has a formula.
+        docs: the private text, token lists.
+    """
+    words, counts = mechanism.channel.inputs, count_words(docs)
+    return vulnerability_of(mechanism, docs, words) * sum(counts[word] for word in words) / counts.total()
+
+
+def exposures(*, sweeps: str, seed: int) -> list[dict]:
+    """A row for each released text that cells of sweeps share: what made it, and three numbers.
+
+    They are V(X | Y) of the words it protects (vulnerability), of those that all mechanisms of the cells protect
+    (common), and the exposure.
+
+    Args:
+        sweeps: names of specifications of `data/sweeps`, with blanks between.
+        seed: of the cells.
+
+    Returns:
+        rows: dataset, vocabulary, n_private, defence, epsilon, vulnerability, common, exposure.
+    """
+    paths = [project_data() / "sweeps" / f"{name}.yml" for name in sweeps.split()]
+    return of_cells([cell for path in paths for cell in specification.read_spec(path) if cell["seed"] == seed])
+
+
+def of_cells(cells: Sequence[specification.Cell]) -> list[dict]:
+    """The rows of `exposures` for cells of one seed.
+
+    Args:
+        cells: of `textsan.sweeps.specification.read_spec`.
+    """
+    released = list({str(one): one for one in map(specification.released_by, cells)}.values())
+    splits = {}
+    made = [_made(one, splits) for one in released]
+    common = frozenset.intersection(*(mechanism.protected for mechanism, _ in made))
+    return [_row(one, *pair, common) for one, pair in zip(released, made, strict=True)]
+
+
+def _made(shared: specification.Cell, splits: dict) -> tuple[Mechanism, Docs]:
+    """A mechanism as a problem has it, and the private text; nothing is sanitized."""
+    names = ("dataset", "n_private", "n_shadow", "seed", "shadow_dataset", "vocabulary", "split_by", "drawn_from")
+    names += ("embeddings",)
+    drawn = {name: shared[name] for name in names}
+    if str(drawn) not in splits:
+        splits[str(drawn)] = load_split(**drawn)
+    split, defence = splits[str(drawn)], dict(shared["defence"])
+    counts = count_words(split.shadow)
+    return make_mechanism(defence.pop("name"), split.embeddings, counts=counts, **defence), split.private
+
+
+def _row(shared: specification.Cell, mechanism: Mechanism, docs: Docs, common: Collection[str]) -> dict:
+    said = {key: shared[key] for key in ("dataset", "vocabulary", "n_private")}
+    said |= {"defence": shared["defence"]["name"], "epsilon": shared["defence"].get("epsilon")}
+    own = vulnerability_of(mechanism, docs, mechanism.protected)
+    both = vulnerability_of(mechanism, docs, common)
+    return said | {"vulnerability": own, "common": both, "exposure": exposure(mechanism, docs)}

@@ -1,0 +1,85 @@
+"""Sanitization-aware pretraining on both scales (Yue et al. 2021, Table 3): accuracy, and mask inference.
+
+A function from settings to rows of a table, a cell of a study (see `textsan.sweeps.studies`).
+"""
+
+from functools import lru_cache
+
+from textsan.attacks import MaskInference
+from textsan.attacks.mask_inference import MaskedBert
+from textsan.evaluation import bootstrap_rate, paired_difference
+from textsan.mechanisms import make_mechanism
+from textsan.models import encoders
+from textsan.sweeps import problems, training
+from textsan.text.embeddings import load_embeddings
+from textsan.utility import paired_difference as task_difference
+from textsan.utility import pretraining
+from textsan_book.studies.vectors import columns
+
+
+def preparations(
+    *,
+    dataset: str,
+    epsilon: float,
+    vocabulary: int,
+    n_private: int,
+    n_shadow: int,
+    n_positions: int,
+    n_test: int,
+    steps: int,
+    seed: int,
+) -> list[dict]:
+    """What a model that was prepared for SanText gives a learner and gives mask inference, a row a model.
+
+    The encoder "as published" has no head that fills in blanks, and no mask inference. "Bare" and "prepared" have
+    learnt to fill in blanks of the same public sentences, original and sanitized, with as many steps.
+
+    Args:
+        dataset: what is learnt from and attacked; the public text is the default corpora's, without it.
+        epsilon: of SanText.
+        vocabulary: most frequent words of GloVe.
+        n_private, n_shadow, n_positions: of `problems.prepare`.
+        n_test: test examples of the sentiment task.
+        steps: of pretraining, whose seed is always 0.
+        seed: of sentences, draws and fine-tuning.
+
+    Returns:
+        rows: model, accuracy and what it is over the bare model's; success of mask inference and the same; chance,
+        the rates of a constant answer.
+    """
+    given = {"epsilon": epsilon, "vocabulary": vocabulary}
+    problem = problems.prepare(dataset, n_private, n_shadow, n_positions, seed, "santext", **given)
+    without = training.leaving_out(dataset).removeprefix("without-")
+    models = {"as published": None, "bare": _pretrained(without, None, vocabulary, steps)}
+    models["prepared"] = _pretrained(without, epsilon, vocabulary, steps)
+    learnt, filled = {}, {}
+    candidates, counts = sorted(problem.knowledge.candidates), problem.knowledge.counts
+    for name, model in models.items():
+        start = model and model.base_model
+        how = {"protocol": "fine-tuned", "n_test": n_test}
+        learnt[name] = problem.utility("sentiment", model=start, **how)
+        if model:
+            attack = MaskInference(MaskedBert(candidates, encoders.ENCODER, model))
+            filled[name] = attack.reconstruct(problem.released, problem.positions)
+    truths, groups = problem.truth.words, problem.sentences
+    commonest = max(attack.model.words, key=lambda word: counts.get(word, 0))
+    blind = bootstrap_rate([commonest] * len(truths), truths, groups, seed=seed).value
+    rows = []
+    for name, outcome in learnt.items():
+        row = {"model": name, **columns(outcome.estimate(seed=seed), "utility_"), "chance": outcome.chance}
+        row |= columns(task_difference(outcome, learnt["bare"], seed=seed), "over_bare_")
+        if name in filled:
+            row |= columns(bootstrap_rate(filled[name], truths, groups, seed=seed), "mask_")
+            gap = paired_difference(filled[name], filled["bare"], truths, groups, seed=seed)
+            row |= columns(gap, "mask_over_bare_") | {"mask_chance": blind}
+        rows.append(row | {"vulnerability": problem.vulnerability, "n_test": n_test, "n": len(truths)})
+    return rows
+
+
+@lru_cache(maxsize=2)
+def _pretrained(without: str, epsilon: float | None, vocabulary: int, steps: int):
+    """The encoder that has filled in blanks of public text; the cells of several seeds share it."""
+    mechanism = epsilon and make_mechanism("santext", load_embeddings().frequent(vocabulary), epsilon=epsilon)
+    model = pretraining.masked_model()
+    pretraining.pretrain(model, training.public_sentences(without), mechanism, steps=steps)
+    return model

@@ -1,0 +1,155 @@
+"""Experiments on sentence vectors: patterns, keywords and words that an attacker reads from them.
+
+Each is a function from settings to rows of a table, a cell of a study (see `textsan.sweeps.studies`).
+"""
+
+from functools import partial
+
+import numpy as np
+
+from textsan.embedding_leakage import citizen, genome, inversion, pattern
+from textsan.embedding_leakage.keyword import KeywordInference, KeywordTransfer, keyword_score, present
+from textsan.embedding_leakage.vector_knowledge import VectorKnowledge
+from textsan.evaluation import Estimate, bootstrap_mean, hit_rate
+from textsan.models.sentence_vectors import sentence_vectors
+from textsan.text.corpora import load_dataset
+from textsan.text.vocabulary import STOP_WORDS
+from textsan_book.studies.vector_texts import KEYWORDS, keyword_texts, windows
+
+VICTIMS = 1_000_000
+"""Added to the seed of what is attacked, so that it is never the attacker's."""
+
+
+def citizens(
+    *, encoder: str, pooling: str, layer: int, pairs: int, steps: int, victims: int, seed: int
+) -> list[dict]:
+    """Dates of birth read from citizen numbers: top 1 and top 5 of each segment and of the whole.
+
+    Args:
+        encoder, pooling, layer: of the vectors.
+        pairs, steps: of `PatternReconstruction.against`.
+        victims: numbers that are attacked.
+        seed: of draws and training.
+
+    Returns:
+        rows: segment, top, the rate, the best blind guesses; what the whole has beyond the product of its parts.
+    """
+    encode = partial(sentence_vectors, encoder=encoder, pooling=pooling, layer=layer)
+    attacked = citizen.generate(victims, seed + VICTIMS)
+    knowledge = VectorKnowledge(encode, rule=citizen.generate, seed=seed)
+    attack = pattern.PatternReconstruction.against(knowledge, pairs=pairs, steps=steps)
+    vectors, rows = encode(attacked), []
+    for top in (1, 5):
+        hits, chance = attack.hits(vectors, attacked, top), citizen.blind(top)
+        beyond = pattern.beyond_product(hits, seed=seed)
+        for segment, rate in pattern.rates(hits).items():
+            row = {"segment": segment, "top": top, **columns(rate), "chance": chance[segment]}
+            if segment == "whole":
+                row |= {f"beyond_product{end}": value for end, value in zip(_ENDS, beyond, strict=True)}
+            rows.append(row | {"n": victims})
+    return rows
+
+
+def genomes(*, encoder: str, pooling: str, layer: int, corpus: str, n: int, steps: int, seed: int) -> list[dict]:
+    """Bases read from windows of DNA: a row a position, and one of their mean.
+
+    Args:
+        encoder, pooling, layer: of the vectors.
+        corpus, n: of `windows`.
+        steps: of `GenomeReconstruction.against`.
+        seed: of draws and training.
+    """
+    encode = partial(sentence_vectors, encoder=encoder, pooling=pooling, layer=layer)
+    texts = windows(corpus, n, seed=seed)
+    attack = genome.GenomeReconstruction.against(VectorKnowledge(encode, texts.own, seed=seed), steps=steps)
+    right = genome.hits(attack.reconstruct(encode(texts.attacked)), texts.attacked)
+    blind = genome.majority(texts.own, texts.attacked)
+    rows = [
+        {"position": position + 1, **columns(hit_rate(right[:, position])), "chance": blind[:, position].mean()}
+        for position in range(genome.LENGTH)
+    ]
+    window = np.repeat(np.arange(len(right)), genome.LENGTH)
+    mean = bootstrap_mean(right.ravel(), window, seed=seed)
+    over = bootstrap_mean(right.ravel().astype(float) - blind.ravel(), window, seed=seed)
+    rows.append({"position": "mean", **columns(mean), "chance": blind.mean(), **columns(over, "over_")})
+    return [row | {"n": len(right)} for row in rows]
+
+
+def keywords(
+    *,
+    encoder: str,
+    pooling: str,
+    layer: int,
+    dataset: str,
+    n: int | None,
+    head: str,
+    balance: str,
+    seed: int,
+    external: str | None = None,
+    reversal: float = 0.0,
+    moments: bool = False,
+) -> list[dict]:
+    """Keyword inference on a corpus, a row a keyword.
+
+    Args:
+        encoder, pooling, layer: of the vectors.
+        dataset, n: of `keyword_texts`.
+        head, balance: of `KeywordInference.against`.
+        seed: of draws and training.
+        external: the corpus that the black-box attacker has instead; None is the white box.
+        reversal, moments: of `KeywordTransfer.against`.
+    """
+    encode, words = partial(sentence_vectors, encoder=encoder, pooling=pooling, layer=layer), KEYWORDS[dataset]
+    texts = keyword_texts(dataset, words, n, seed=seed)
+    vectors, rows = encode(texts.attacked), []
+    for word in words:
+        if external:
+            other = [record.text for record in load_dataset(external, split="all")][: len(texts.own)]
+            knowledge = VectorKnowledge(encode, other, captured=vectors, seed=seed)
+            more = {"reversal": reversal, "moments": moments, "others": words}
+            attack = KeywordTransfer.against(knowledge, keyword=word, **more)
+        else:
+            knowledge = VectorKnowledge(encode, texts.own, seed=seed)
+            attack = KeywordInference.against(knowledge, keyword=word, head=head, balance=balance)
+        score = keyword_score(attack.scores(vectors), present(texts.attacked, word), seed=seed)
+        row = {"keyword": word, **columns(score.auc), **columns(score.balanced, "balanced_")}
+        row |= {**columns(score.accuracy, "accuracy_"), "majority": score.majority}
+        rows.append(row | {"positives": score.positives, "n": score.n})
+    return rows
+
+
+def inversions(*, encoder: str, pooling: str, layer: int, dataset: str, n: int, leak: int, k: int, seed: int):
+    """Words recovered from vectors after a leak of some pairs, a row.
+
+    Args:
+        encoder, pooling, layer: of the vectors.
+        dataset, n: of `keyword_texts`.
+        leak: of `WordInversion.against`.
+        k: words that are guessed of each text.
+        seed: of draws.
+    """
+    encode, stop = partial(sentence_vectors, encoder=encoder, pooling=pooling, layer=layer), STOP_WORDS
+    texts = keyword_texts(dataset, (), n, seed=seed)
+    attack = inversion.WordInversion.against(
+        VectorKnowledge(encode, texts.own, seed=seed), leak=leak, ignored=stop
+    )
+    share = inversion.recovered(attack.guess(encode(texts.attacked), k), texts.attacked, stop)
+    blind = inversion.recovered(attack.blind(len(share), k), texts.attacked, stop)
+    known = ~np.isnan(share)
+    number = np.arange(known.sum())
+    over = bootstrap_mean(share[known] - blind[known], number, seed=seed)
+    mean = bootstrap_mean(share[known], number, seed=seed)
+    return [{**columns(mean), "chance": blind[known].mean(), **columns(over, "over_"), "n": int(known.sum())}]
+
+
+_ENDS = ("", "_low", "_high")
+
+
+def columns(estimate: Estimate, prefix: str = "") -> dict[str, float]:
+    """An estimate as columns of a table: asr, low and high, or three with a prefix.
+
+    >>> columns(Estimate(0.5, 0.4, 0.6), "over_")
+    {'over': 0.5, 'over_low': 0.4, 'over_high': 0.6}
+    """
+    names = ("asr", "low", "high") if not prefix else (prefix.rstrip("_"), f"{prefix}low", f"{prefix}high")
+    return dict(zip(names, estimate, strict=True))

@@ -1,0 +1,180 @@
+"""Which words a language model finds: by what they are, and in sentences that nobody can have written before."""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from textsan.attacks import LanguageModelBayes
+from textsan.evaluation import Estimate, bootstrap_mean, bootstrap_rate, paired_difference
+from textsan.sweeps.problems import Problem, prepare
+from textsan.text.names import find_names
+from textsan_book.studies.grammar import parts_of_speech, usual_parts
+from textsan_book.studies.vectors import columns
+
+RANKS = (1_000, 5_000)
+"""Where bands of public frequency end: the most frequent words, those up to the second, and the rest."""
+
+NEAR = 40
+"""A word is exchanged for one of so many that are next to it in public frequency."""
+
+_PHRASES = """the nurse, my brother, a lawyer, the old farmer, our neighbour, the queen
+bought, painted, repaired, lost, borrowed, found, sold, carried
+a wooden chair, the broken piano, two silver spoons, a leather coat, an empty bottle
+in the market, near the harbour, behind the church, in the forest, beside the river
+on friday, before winter, after lunch, last summer, in april, every morning"""
+SLOTS = [line.split(", ") for line in _PHRASES.splitlines()]
+"""Phrases that dice choose from, one of each list a sentence."""
+
+
+def found_words(
+    *, dataset: str, n_private: int, n_shadow: int, defence: str, epsilon: float, seed: int
+) -> list[dict]:
+    """Success of attacks by part of speech, by public frequency, and on personal names.
+
+    Args:
+        dataset, n_private, n_shadow, seed: of `prepare`.
+        defence, epsilon: the mechanism, by name, and its privacy parameter.
+
+    Returns:
+        rows: which words, an attack, its success, the paired difference to the context-free attack on them.
+    """
+    problem = prepare(dataset, n_private, n_shadow, None, seed, defence, epsilon=epsilon)
+    kinds, sources = kinds_of(problem), np.array(problem.sentences)
+    names = ("context-free", "unseen mass", "markov", "mixture without language", "mixture")
+    truths = np.array(problem.truth.words)
+    hits = {name: (np.array(problem.guesses(name)) == truths).astype(float) for name in names}
+    rows = []
+    for by, labels in kinds.items():
+        for kind in dict.fromkeys(sorted(labels)):
+            chosen = np.array([label == kind for label in labels])
+            for name, hit in hits.items():
+                of = {"by": by, "kind": kind, "attack": name, "n": int(chosen.sum())}
+                rate = bootstrap_mean(hit[chosen], sources[chosen], seed=seed)
+                over = bootstrap_mean((hit - hits["context-free"])[chosen], sources[chosen], seed=seed)
+                rows.append(of | columns(rate) | columns(over, "over_"))
+    return rows
+
+
+def kinds_of(problem: Problem) -> dict[str, list[str]]:
+    """What each attacked word is, in three ways: part of speech in its sentence, band of frequency, a name or not.
+
+    Args:
+        problem: with the truth, which is what is told apart.
+    """
+    tagged, index = parts_of_speech(problem.truth.docs), problem.split.embeddings.index
+    names = set(find_names(problem.split.records, "census"))
+    first, second = RANKS
+    bands = [f"1 to {first:,}", f"{first + 1:,} to {second:,}", f"above {second:,}"]
+    ranks = [index[word] for word in problem.truth.words]
+    return {
+        "part of speech": [tagged[d][i] for d, i in problem.positions],
+        "frequency": [bands[int(np.searchsorted(RANKS, rank, side="right"))] for rank in ranks],
+        "census": ["a name" if position in names else "no name" for position in problem.positions],
+    }
+
+
+def remembered(
+    *, dataset: str, n_private: int, n_shadow: int, defence: str, epsilon: float, beam: int, seed: int
+) -> list[dict]:
+    """What a language model adds to the channel: in sentences as written, with words exchanged, and made by dice.
+
+    Neither attack knows any text of the attacker's own. What is added to sentences as they were written, and not
+    to those that nobody has written, is what memory, grammar and sense together explain: a bound on memory, from
+    above.
+
+    Args:
+        dataset, n_private, n_shadow, seed: of `prepare`.
+        defence, epsilon: the mechanism, by name, and its privacy parameter.
+        beam: prefixes that are kept a sentence.
+
+    Returns:
+        rows: a text, the success of the channel alone, and what the model adds to it, paired.
+    """
+    problem = prepare(dataset, n_private, n_shadow, None, seed, defence, epsilon=epsilon)
+    docs, spots = problem.truth.docs, problem.positions
+    ranked = [word for word in problem.knowledge.channel.inputs if word in problem.knowledge.attacked]
+    parts = parts_of_speech(docs), usual_parts(problem.split.shadow, ranked)
+    texts = {"as written": (docs, spots)}
+    texts["other words, as frequent"] = exchanged(docs, spots, ranked, seed=seed), spots
+    texts["and of the same part of speech"] = exchanged(docs, spots, ranked, parts, seed=seed), spots
+    dice, known = made_by_dice(n_private, seed=seed), set(ranked)
+    places = [(d, i) for d, doc in enumerate(dice) for i, word in enumerate(doc) if word in known]
+    texts["made by dice"] = (dice, places)
+    rows = []
+    for number, (text, (written, positions)) in enumerate(texts.items()):
+        released = problem.mechanism.sanitize(written, seed=seed + number)
+        alone, added = model_adds(problem, written, released, positions, beam=beam)
+        rows.append({"text": text, "n": len(positions)} | columns(alone) | columns(added, "added_"))
+    return rows
+
+
+def exchanged(
+    docs: Sequence[Sequence[str]],
+    positions: Iterable[tuple[int, int]],
+    ranked: Sequence[str],
+    parts: tuple[Sequence[Sequence[str]], dict[str, str]] | None = None,
+    *,
+    seed: int,
+) -> list[list[str]]:
+    """Sentences in which some words are exchanged for other ones that are about as frequent.
+
+    Args:
+        docs: token lists.
+        positions: (document, index) of the words that are exchanged, all of them in `ranked`.
+        ranked: the words to choose from, frequent ones first.
+        parts: the part of speech of each token, and the usual one of each word in `ranked`: words are exchanged
+            for ones of the same part of speech. None is for any.
+        seed: of the draw.
+
+    >>> exchanged([["a", "good", "film"]], [(0, 2)], ["film", "plot"], seed=0)
+    [['a', 'good', 'plot']]
+    """
+    rng, rank = np.random.default_rng(seed), {word: n for n, word in enumerate(ranked)}
+    tagged, usual = parts or (None, dict.fromkeys(ranked))
+    alike = {kind: [word for word in ranked if usual[word] == kind] for kind in set(usual.values())}
+    made = [list(doc) for doc in docs]
+    for d, i in positions:
+        word, some = docs[d][i], alike.get(tagged and tagged[d][i], [])
+        at = bisect_left(some, rank[word], key=rank.__getitem__)
+        near = [other for other in some[max(0, at - NEAR // 2) : at + NEAR // 2 + 1] if other != word]
+        if near:  # else nothing else is like it
+            made[d][i] = near[rng.integers(len(near))]
+    return made
+
+
+def made_by_dice(n: int, *, seed: int) -> list[list[str]]:
+    """Sentences of a phrase from each of `SLOTS`, token lists.
+
+    Args:
+        n: how many.
+        seed: of the dice.
+    """
+    rng = np.random.default_rng(seed)
+    return [" ".join(map(rng.choice, SLOTS)).split() for _ in range(n)]
+
+
+def model_adds(
+    problem: Problem,
+    docs: Sequence[Sequence[str]],
+    released: Sequence[Sequence[str]],
+    positions: Sequence[tuple[int, int]],
+    *,
+    beam: int,
+) -> tuple[Estimate, Estimate]:
+    """Success of the channel alone, and what a language model adds to it; neither looks at any text of its own.
+
+    Args:
+        problem: whose attacker knows the channel.
+        docs, released: what was sanitized, and what came of it.
+        positions: which words are attacked.
+        beam: prefixes that are kept a sentence.
+    """
+    nothing, truths = replace(problem.knowledge, shadow=None), [docs[d][i] for d, i in positions]
+    alone = LanguageModelBayes.against(nothing, beam=1, temperature=0.0)
+    model = LanguageModelBayes.against(nothing, beam=beam)
+    sources = [d for d, _ in positions]
+    without, guesses = (attack.reconstruct(released, positions) for attack in (alone, model))
+    rate = bootstrap_rate(without, truths, sources, seed=problem.seed)
+    return rate, paired_difference(guesses, without, truths, sources, seed=problem.seed)
