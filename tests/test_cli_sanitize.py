@@ -5,6 +5,7 @@ import gzip
 import json
 import lzma
 import shlex
+from typing import get_args
 
 import jsonschema
 import numpy as np
@@ -14,7 +15,7 @@ from click.testing import CliRunner
 import textsan
 from textsan import Embeddings
 from textsan.cli.main import main
-from textsan.mechanisms import MECHANISMS, custext
+from textsan.mechanisms import MECHANISMS, Mechanism, custext, make, make_mechanism
 from textsan.release import record, shards
 from textsan.release.formats import compression_of
 from textsan.text import embeddings
@@ -25,7 +26,7 @@ WORDS = ["the", ",", ".", "a", "film", "movie", "good", "bad", "great", "story",
 @pytest.fixture(autouse=True)
 def small_vocabulary(monkeypatch):
     vectors = np.random.default_rng(0).normal(size=(len(WORDS), 4))
-    for module, name in ((textsan, "load_embeddings"), (custext, "_whole_file")):
+    for module, name in ((textsan, "load_embeddings"), (make, "load_embeddings"), (custext, "_whole_file")):
         monkeypatch.setattr(module, name, lambda name="": Embeddings(WORDS, vectors))
 
 
@@ -128,6 +129,62 @@ def test_every_mechanism(run, tmp_path, name):
     json.loads((tmp_path / "out.txt.json").read_text(), parse_constant=pytest.fail)  # no NaN, no Infinity
 
 
+def options_of(name):
+    """Command lines that make a registered mechanism: with its defaults, and with each other choice it has."""
+    epsilon = {} if name == "random" else {"epsilon": 3.0}
+    yield epsilon
+    for parameter, one in MECHANISMS[name].parameters().items():
+        others = {"k": [3], "w": [0.5], "p": [0.7], "t": [0.2], "strength": [0.6], "beta": [0.1], "gamma": [1.5]}
+        choices = [choice for choice in get_args(one.annotation) if isinstance(choice, str)]
+        for value in others.get(parameter, [choice for choice in choices if choice != one.default]):
+            if parameter != "device":
+                yield epsilon | {parameter: value}
+
+
+@pytest.mark.parametrize("name, given", [(name, given) for name in MECHANISMS for given in options_of(name)])
+def test_a_record_gives_back_the_mechanism_that_made_the_release(run, tmp_path, name, given):
+    (tmp_path / "in.txt").write_text("good film bad\n")
+    flags = [part for key, value in given.items() for part in (f"--{key}", str(value))]
+    assert run("--mechanism", name, *flags, "--words", "9", "in.txt", "out.txt").exit_code == 0
+    found = Mechanism.from_record(tmp_path / "out.txt.json")
+    made = make_mechanism(name, textsan.load_embeddings().frequent(9), **given)
+    docs = [["good", "film", "bad", "zebra"]] * 20 if made.oov != "error" else [["good", "film", "bad"]] * 20
+    assert type(found) is type(made) and found.sanitize(docs, seed=0) == made.sanitize(docs, seed=0)
+    assert found.guarantee.epsilon == made.guarantee.epsilon
+
+
+def test_a_record_of_other_words_or_parameters_is_refused_in_a_line(run, tmp_path):
+    (tmp_path / "in.txt").write_text("good film bad\n")
+    (tmp_path / "list.txt").write_text("good\nbad\nfilm\nplot\n")
+    assert run(*CUSTEXT, "--vocabulary", "list.txt", "in.txt", "out.txt").exit_code == 0
+    record = json.loads((tmp_path / "out.txt.json").read_text())
+    with pytest.raises(ValueError, match="pass words=, the one it was made with"):
+        Mechanism.from_record(record)
+    words = textsan.load_embeddings().restrict(["good", "bad", "film", "plot"])
+    assert Mechanism.from_record(record, words).k == 4
+    with pytest.raises(ValueError, match="keep is not what custext has now; use the version"):
+        Mechanism.from_record(record | {"parameters": record["parameters"] | {"keep": {"words": 3}}}, words)
+    with pytest.raises(KeyError, match="'nobody' is unknown"):
+        Mechanism.from_record(record | {"mechanism": "nobody"}, words)
+
+
+@pytest.mark.parametrize(
+    "content, said",
+    [
+        ("text\ngood\nNaN\ngood\nnull\n", "50.0% of the documents say only that there is no text"),
+        ("text\nzebra gnu good\n", "66.7% of the tokens are outside of the vocabulary"),
+        ("text\ngood film none\n", ""),
+    ],
+)
+def test_what_is_odd_about_a_text_is_said(run, tmp_path, content, said):
+    (tmp_path / "in.csv").write_text(content)
+    result = run(*CUSTEXT, "in.csv", "out.csv")
+    assert result.exit_code == 0 and said in result.stderr
+    assert ("warning" in result.stderr) == bool(said) and "warning" not in json.loads(
+        (tmp_path / "out.csv.json").read_text()
+    )
+
+
 def test_the_vocabulary_is_public_and_not_of_the_input(run, tmp_path):
     (tmp_path / "in.txt").write_text("film " * 200)
     (tmp_path / "list.txt").write_text("good\nbad\nnowhere\n")
@@ -165,7 +222,15 @@ def test_the_vocabulary_is_public_and_not_of_the_input(run, tmp_path):
         ("in.jsonl", '{"text": "a"}\n{"text"\n', CUSTEXT, "line 2 is no json"),
         ("in.jsonl", '{"title": "a"}\n', CUSTEXT, "line 1 has no text in field 'text'; pass"),
         ("in.jsonl", '["a"]\n', CUSTEXT, "line 1 has no text in field 'text'; pass"),
-        ("in.csv", "id\n1\n", CUSTEXT, "no column 'text' among the 1 of the first line"),
+        (
+            "in.csv",
+            "id\n1\n",
+            CUSTEXT,
+            "among the 1 of the first line; pass one of id as --field",
+        ),
+        ("in.csv", "id,body\n1,a\n", CUSTEXT, "pass one of id, body as --field"),
+        ("in.csv", "1,my secret name\n", CUSTEXT, "first line; pass --field NAME or --format, or add a header"),
+        ("in.csv", "", CUSTEXT, "it is empty; pass a table with a header"),
         ("in.jsonl", '{"text": 3}\n', CUSTEXT, "line 1 has no text in field 'text'; pass"),
         (
             "in.csv",
@@ -230,7 +295,7 @@ def test_words_of_another_list_are_described_too():
     vectors = np.random.default_rng(0).normal(size=(len(WORDS), 4))
     few, many = (Embeddings(WORDS[:n], vectors[:n]) for n in (6, 12))
     mechanism = textsan.CusText(few, 1.0, k=4, mapping="overlapping", outputs=many)
-    described = record.parameters(mechanism, "custext", {})
+    described = make.recorded_parameters(mechanism, "custext", {})
     assert described["outputs"] == {"words": 12, "sha256": many.sha256} and "embeddings" not in described
 
 
@@ -437,7 +502,7 @@ def test_what_is_released_as_it_is_is_warned_of_and_recorded(run, tmp_path, monk
     vectors = np.arange(12.0)[:, None]
     for module, name in ((textsan, "load_embeddings"), (custext, "_whole_file")):
         monkeypatch.setattr(module, name, lambda name="": Embeddings(WORDS, vectors))
-    (tmp_path / "in.txt").write_text("good zebra 7\n")
+    (tmp_path / "in.txt").write_text("good good good zebra 7\n")
     result = run(*arguments, "in.txt", "out.txt")
     assert result.exit_code == 0 and len(result.stderr.splitlines()) == 5 + bool(warned)
     made = json.loads((tmp_path / "out.txt.json").read_text())

@@ -82,6 +82,10 @@ def test_hits_are_scored_as_the_guesses_are():
     groups = generator.integers(40, size=300)
     assert hit_rate(hits) == attack_success_rate(guesses, truths)
     assert bootstrap_mean(hits, groups, seed=3) == bootstrap_rate(guesses, truths, groups, seed=3)
+    positions = [(group, i) for i, group in enumerate(groups)]
+    assert attack_success_rate(guesses, truths, positions, seed=3) == bootstrap_rate(
+        guesses, truths, groups, seed=3
+    )
     gain = bootstrap_mean(hits.astype(float) - missed, groups, seed=3)
     assert gain == paired_difference(guesses, others, truths, groups, seed=3)
 

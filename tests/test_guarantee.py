@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from textsan import Channel, CusText, Embeddings, Prior, SanText, SanTextPlus, leakage
 from textsan.mechanisms import MECHANISMS, make_mechanism
@@ -101,6 +103,20 @@ def test_which_epsilon_a_promise_needs_is_the_inverse_of_what_it_allows(name):
         else:
             assert np.isnan(epsilon) and mechanism.with_(epsilon=1e-5).guarantee.success(PRIOR) > success
     assert np.isnan(mechanism.epsilon_for(blind / 2, PRIOR)) and mechanism.epsilon_for(1.0, PRIOR) == np.inf
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    weights=st.lists(st.floats(0.01, 1.0), min_size=60, max_size=60),
+    success=st.floats(0.1, 0.99),
+    name=st.sampled_from(["santext", "santext+", "custext", "custext+", "tem", "fbdd"]),
+)
+def test_the_epsilon_for_a_success_errs_on_the_safe_side(weights, success, name):
+    prior, mechanism = Prior(WORDS, np.array(weights) / sum(weights)), made(name)
+    epsilon = mechanism.epsilon_for(success, prior)
+    if np.isfinite(epsilon):
+        assert mechanism.with_(epsilon=epsilon).guarantee.success(prior) <= success
+        assert mechanism.with_(epsilon=epsilon * 1.001).guarantee.success(prior) > success - 1e-9  # none to spare
 
 
 def test_nothing_promised_is_nothing_bounded():

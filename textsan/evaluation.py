@@ -51,21 +51,28 @@ def words_at(docs: Sequence[Sequence[str]], positions: Sequence[tuple[int, int]]
     return [docs[document][index] for document, index in positions]
 
 
-def attack_success_rate(guesses: Sequence[str], truths: Sequence[str]) -> Estimate:
-    """Share of guesses that equal the truth exactly, with its 95 % Wilson interval.
+def attack_success_rate(
+    guesses: Sequence[str], truths: Sequence[str], positions: Sequence[tuple[int, int]] | None = None, *, seed=0
+) -> Estimate:
+    """Share of guesses that equal the truth exactly, with its 95 % interval.
 
-    The interval takes the attacked positions for a random sample of independent ones; `bootstrap_rate` does not.
+    Words of one sentence are no independent ones. With `positions` whole sentences are resampled, as everywhere in
+    the book; without, the interval is Wilson's, of positions that are taken for independent.
 
     Args:
         guesses, truths: words, one a position.
+        positions: (document, index) of each.
+        seed: of the resampling, an int or Generator.
 
     Raises:
         ValueError: no position, or lists of different lengths.
 
-    >>> attack_success_rate(["a", "b"], ["a", "c"]).value
+    >>> attack_success_rate(["a", "b"], ["a", "c"], [(0, 0), (1, 0)]).value
     0.5
     """
-    return hit_rate(_hits(guesses, truths))
+    if positions is None:
+        return hit_rate(_hits(guesses, truths))
+    return bootstrap_rate(guesses, truths, [document for document, _ in positions], seed=seed)
 
 
 def substring_success_rate(guesses: Sequence[str], truths: Sequence[str]) -> Estimate:

@@ -38,6 +38,24 @@ def epsilon(value) -> float:
     return number("epsilon", value, low=0, high=LARGEST_EPSILON)
 
 
+def has_words(name: str, value):
+    """`value`, if it has words with vectors.
+
+    Raises:
+        ValueError: it is something else, a list of words say.
+
+    >>> has_words("embeddings", ["a", "b"])
+    Traceback (most recent call last):
+    ...
+    ValueError: embeddings: list holds no vectors; pass Embeddings, as load_embeddings() gives them
+    """
+    if not (hasattr(value, "words") and hasattr(value, "vectors")):
+        raise ValueError(
+            f"{name}: {type(value).__name__} holds no vectors; pass Embeddings, as load_embeddings() gives them"
+        )
+    return value
+
+
 def whole(name: str, value, low: int = 0) -> int:
     """`value` as an int of at least `low`.
 

@@ -127,6 +127,8 @@ def sanitize(
             progress=progress,
             describe=describe,
         )
+    for doubt in record.doubts(counts):
+        click.echo(f"textsan: warning: {doubt}", err=True)
     for line in record.summary(job, files, counts):
         click.echo(f"textsan: {line}", err=True)
     if there:

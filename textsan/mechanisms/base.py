@@ -103,6 +103,28 @@ class Mechanism:
         known = inspect.signature(type(self)).parameters
         return {name: getattr(self, name) for name in known if hasattr(self, name)}
 
+    @classmethod
+    def from_record(cls, record, words: Embeddings | None = None) -> "Mechanism":
+        """The mechanism that made a release, by the record beside it.
+
+        Args:
+            record: path of the json that `textsan sanitize` wrote, or what it holds.
+            words: the public vocabulary, where it was a list of one's own; None loads the most frequent words of
+                the vectors that the record names.
+
+        Raises:
+            KeyError: a mechanism that is not registered: load its plugin first.
+            ValueError: no record, other words than the record's, or parameters that today's code does not have.
+
+        >>> Mechanism.from_record({"mechanism": "custext"})
+        Traceback (most recent call last):
+        ...
+        ValueError: record: it has no 'parameters'; pass the json beside a released file
+        """
+        from textsan.mechanisms.make import recorded_mechanism
+
+        return recorded_mechanism(record, words)
+
     def with_(self, **changes) -> Self:
         """The same mechanism with some parameters changed.
 
@@ -125,7 +147,8 @@ class Mechanism:
     def epsilon_for(self, success: float, prior: Prior) -> float:
         """The largest epsilon whose promise alone keeps the best guess of a word from succeeding more often.
 
-        The inverse of `Guarantee.success`, the mechanism's other parameters as they are; to a relative 1e-4.
+        The inverse of `Guarantee.success`, the mechanism's other parameters as they are; to a relative 1e-4, and
+        never above: what is returned keeps its promise.
 
         Args:
             success: rate that the best guess may have, from 0 to 1.
@@ -145,12 +168,17 @@ class Mechanism:
             return math.inf if self.guarantee.success(prior) <= success else math.nan
 
         def excess(log_epsilon):
-            return self.with_(epsilon=math.exp(log_epsilon)).guarantee.success(prior) - success - 1e-9
+            return self.with_(epsilon=math.exp(log_epsilon)).guarantee.success(prior) - success
 
-        low, high = math.log(1e-5), math.log(1e3)
+        low, high, width = math.log(1e-5), math.log(1e3), 1e-4
         if excess(low) > 0:
             return math.nan
-        return math.inf if excess(high) <= 0 else math.exp(scipy.optimize.brentq(excess, low, high, xtol=1e-4))
+        if excess(high) <= 0:
+            return math.inf
+        root = scipy.optimize.brentq(excess, low, high, xtol=width)
+        while excess(root) > 0:  # the root is known to its width, on either side
+            root = max(root - width, low)
+        return math.exp(root)
 
     def __repr__(self) -> str:
         shown = (f"{name}={_shown(value)}" for name, value in self.parameters.items())

@@ -79,7 +79,7 @@ class CusText(Mechanism):
         oov: Oov = "uniform",
         numbers: Literal["keep", "jitter"] | None = None,
     ):
-        super().__init__(embeddings.words, keep=keep, oov=oov)
+        super().__init__(checks.has_words("embeddings", embeddings).words, keep=keep, oov=oov)
         self.embeddings = embeddings
         # exp(-epsilon / 2) is the least weight: above 1400 it underflows, and the support with it.
         self.epsilon = checks.number("epsilon", epsilon, low=0, high=1400)

@@ -1,11 +1,15 @@
-"""A mechanism by its name: where sweeps and the command line meet the registry."""
+"""A mechanism by its name: where sweeps, the command line and records of releases meet the registry."""
 
+import hashlib
 import inspect
-from collections.abc import Mapping
+import json
+import math
+from collections.abc import Collection, Mapping
+from pathlib import Path
 
 from textsan.mechanisms.base import Mechanism
 from textsan.mechanisms.registry import MECHANISMS
-from textsan.text.embeddings import Embeddings
+from textsan.text.embeddings import Embeddings, load_embeddings
 
 
 def make_mechanism(
@@ -52,3 +56,70 @@ def make_mechanism(
     if isinstance(made, Mechanism) and not hasattr(made, "inputs"):
         raise TypeError(f"{type(made).__name__}.__init__ does not call super().__init__(words)")
     return made
+
+
+def recorded_parameters(mechanism: Mechanism, name: str, given: dict) -> dict:
+    """The parameters of a mechanism, for the record of a release: those of its registered name, and its own.
+
+    Word lists are there by their number and hash, the vocabulary not once more.
+
+    Args:
+        mechanism: the sanitizer.
+        name: in the registry.
+        given: those that the user wrote.
+    """
+    known = {parameter: one.default for parameter, one in MECHANISMS[name].parameters().items()}
+    values = known | given | mechanism.parameters
+    return {
+        parameter: _plain(value)
+        for parameter, value in values.items()
+        if parameter not in ("embeddings", "device")
+    }
+
+
+def recorded_mechanism(record: str | Path | Mapping, words: Embeddings | None = None) -> Mechanism:
+    """The mechanism of a record: see `Mechanism.from_record`.
+
+    Args:
+        record: path of the json that `textsan sanitize` wrote, or what it holds.
+        words: the public vocabulary; None loads the most frequent words of the vectors that the record names.
+
+    Raises:
+        KeyError: a mechanism that is not registered.
+        ValueError: no record, other words than the record's, or parameters that today's code does not have.
+    """
+    if not isinstance(record, Mapping):
+        record = json.loads(Path(record).read_text(encoding="utf-8"))
+    for key in ("mechanism", "parameters", "embedding"):
+        if key not in record:
+            raise ValueError(f"record: it has no {key!r}; pass the json beside a released file")
+    name, recorded, vectors = record["mechanism"], record["parameters"], record["embedding"]
+    if words is None:
+        words = load_embeddings(vectors["name"])
+        words = words if words.sha256 == vectors["sha256"] else words.frequent(vectors["words"])
+    if words.sha256 != vectors["sha256"]:
+        frequent = f"the {vectors['words']:,} most frequent words of {vectors['name']}"
+        raise ValueError(f"record: its vocabulary is not {frequent}; pass words=, the one it was made with")
+    known = MECHANISMS[name].parameters()
+    given = {parameter: value for parameter, value in recorded.items() if parameter in known}
+    made = make_mechanism(name, words, **given)
+    now = recorded_parameters(made, name, given)
+    if differ := sorted(key for key in recorded.keys() | now.keys() if recorded.get(key) != now.get(key)):
+        raise ValueError(
+            f"record: {differ[0]} is not what {name} has now; use the version {record.get('textsan')}"
+        )
+    return made
+
+
+def _plain(value):
+    """A parameter for json."""
+    if isinstance(value, Embeddings):
+        return {"words": len(value.words), "sha256": value.sha256}
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, str | int):
+        return value
+    if isinstance(value, Collection):
+        digest = hashlib.sha256("\n".join(sorted(map(str, value))).encode()).hexdigest()
+        return {"words": len(value), "sha256": digest}
+    return type(value).__name__

@@ -32,7 +32,7 @@ class NoiseMechanism(Mechanism):
     """
 
     def __init__(self, embeddings: Embeddings, epsilon: float, *, oov: Oov = "uniform"):
-        super().__init__(embeddings.words, oov=oov)
+        super().__init__(checks.has_words("embeddings", embeddings).words, oov=oov)
         self.embeddings = embeddings
         self.epsilon = checks.epsilon(epsilon)
         if self.epsilon < 1e-6:  # the noise of smaller ones has no use, and at 0 no density

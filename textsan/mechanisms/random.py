@@ -4,6 +4,7 @@ from functools import cached_property
 
 import numpy as np
 
+from textsan.base import checks
 from textsan.channel import Channel
 from textsan.mechanisms.base import Mechanism, Oov
 from textsan.privacy import Adjacency, Guarantee
@@ -24,7 +25,7 @@ class Random(Mechanism):
     """
 
     def __init__(self, embeddings: Embeddings, *, oov: Oov = "uniform"):
-        super().__init__(embeddings.words, oov=oov)
+        super().__init__(checks.has_words("embeddings", embeddings).words, oov=oov)
         self.embeddings = embeddings
 
     @cached_property

@@ -35,7 +35,7 @@ class SanText(Mechanism):
     """
 
     def __init__(self, embeddings: Embeddings, epsilon: float, *, oov: Oov = "uniform", device: str = "auto"):
-        super().__init__(embeddings.words, oov=oov)
+        super().__init__(checks.has_words("embeddings", embeddings).words, oov=oov)
         self.embeddings, self.device = embeddings, device
         self.epsilon = checks.epsilon(epsilon)
 
@@ -91,7 +91,7 @@ class SanTextPlus(Mechanism):
         oov: Oov = "uniform",
         device: str = "auto",
     ):
-        super().__init__(embeddings.words, oov=oov)
+        super().__init__(checks.has_words("embeddings", embeddings).words, oov=oov)
         if isinstance(sensitive, str):
             raise ValueError(f"sensitive: {sensitive!r} is one string; pass a set of words")
         self.embeddings, self.device = embeddings, device

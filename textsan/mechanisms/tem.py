@@ -46,7 +46,7 @@ class TEM(Mechanism):
         oov: Oov = "uniform",
         device: str = "auto",
     ):
-        super().__init__(embeddings.words, oov=oov)
+        super().__init__(checks.has_words("embeddings", embeddings).words, oov=oov)
         self.embeddings, self.device = embeddings, device
         self.epsilon = checks.epsilon(epsilon)
         beta = 0.001 if beta is None else beta

@@ -9,6 +9,7 @@ import gzip
 import io
 import json
 import lzma
+import re
 import sys
 import zlib
 from collections.abc import Callable, Iterator
@@ -20,6 +21,8 @@ from typing import NamedTuple
 FORMATS = ("txt", "jsonl", "csv", "tsv")
 COMPRESSIONS = ("gz", "xz")
 _DELIMITERS = {"csv": ",", "tsv": "\t"}
+_NAME = re.compile(r"[^\W\d][\w.-]{0,29}")  # one word; anything longer may be of the text
+_NAMED = 12  # columns that an error names, at most
 
 
 def format_of(path: str | Path) -> str | None:
@@ -226,7 +229,9 @@ def records(lines: Iterator[str], kind: str, field: str, place: str) -> tuple[La
         return Objects(place, field), (Record(number, line) for number, line in numbered if line.strip())
     csv.field_size_limit(1 << 30)
     rows = csv.reader(lines, strict=True, delimiter=_DELIMITERS[kind])
-    header = next(_rows(rows, place), [])
+    header = next(_rows(rows, place), None)
+    if header is None:
+        raise ValueError(f"{place}: it is empty; pass a table with a header")
     if field not in header:
         found = f"no column {field!r} among the {len(header)} of the first line"
         raise ValueError(f"{place}: {found}; {_meant(header, field)}")
@@ -250,7 +255,7 @@ def _table(rows, place: str, width: int) -> Iterator[Record]:
 def _meant(header: list[str], field: str) -> str:
     """The way out where there is no such column.
 
-    Names are not quoted, but for one that the user wrote: without a header, they are the first line of the text.
+    Without a header the first line is text, which may be private: the columns are named where all look like names.
     """
     if near := [name for name in header if name.strip().casefold() == field.strip().casefold()]:
         return f"did you mean {near[0]!r}?"
@@ -258,7 +263,10 @@ def _meant(header: list[str], field: str) -> str:
         return "it has tabs, which --format tsv takes for delimiters"
     if len(header) == 1 and ";" in header[0]:
         return "it has semicolons: if they are its delimiters, put commas in their place"
-    return "pass --field NAME or --format, or add a header"
+    if not header or not all(map(_NAME.fullmatch, header)):
+        return "pass --field NAME or --format, or add a header"
+    more = f" and {len(header) - _NAMED} more" if len(header) > _NAMED else ""
+    return f"pass one of {', '.join(header[:_NAMED])}{more} as --field"
 
 
 def _rows(rows, place: str) -> Iterator[list[str]]:

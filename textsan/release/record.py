@@ -5,17 +5,17 @@ stays out of it: how many words were changed, and how many were unknown, is of t
 alone, which is for who holds that text.
 """
 
-import hashlib
 import inspect
 import json
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 
 from textsan.base.docstrings import meaning
 from textsan.base.fingerprints import fingerprint
-from textsan.mechanisms import MECHANISMS, Mechanism
+from textsan.mechanisms import MECHANISMS
+from textsan.mechanisms.make import recorded_parameters
 from textsan.privacy import Guarantee
 from textsan.release.plan import File
 from textsan.release.shards import NAMES, Counts, Job
@@ -23,6 +23,7 @@ from textsan.text.embeddings import Embeddings
 
 SCHEMA = Path(__file__).with_name("record.schema.json")
 
+_UNKNOWN = 0.4  # share of tokens from which on a text is hardly one of the vocabulary's language
 _SEEDED = "the seed is known: whoever has it can undo the noise, and no guarantee holds"
 
 
@@ -51,7 +52,7 @@ def description(
         field: of the text.
         command: the command line.
     """
-    values = parameters(job.mechanism, mechanism, given)
+    values = recorded_parameters(job.mechanism, mechanism, given)
     make = MECHANISMS[mechanism].load()
     result = {
         "textsan": version("textsan"),
@@ -78,25 +79,6 @@ def description(
     return result | {"seed": job.seed, "guarantee_without_seed": unseeded}
 
 
-def parameters(mechanism: Mechanism, name: str, given: dict) -> dict:
-    """The parameters of a mechanism, for json: those of its registered name, and its own.
-
-    Word lists are there by their number and hash, the vocabulary not once more.
-
-    Args:
-        mechanism: the sanitizer.
-        name: in the registry.
-        given: those that the user wrote.
-    """
-    known = {parameter: one.default for parameter, one in MECHANISMS[name].parameters().items()}
-    values = known | given | mechanism.parameters
-    return {
-        parameter: _plain(value)
-        for parameter, value in values.items()
-        if parameter not in ("embeddings", "device")
-    }
-
-
 def key(job: Job, mechanism: str, given: dict, words: Embeddings) -> str:
     """All but the text that decides what a run makes: one that was stopped goes on only if this is the same.
 
@@ -105,7 +87,7 @@ def key(job: Job, mechanism: str, given: dict, words: Embeddings) -> str:
         mechanism, given, words: as for `description`.
     """
     code = fingerprint(inspect.getfile(type(job.mechanism)))
-    made = [mechanism, parameters(job.mechanism, mechanism, given), words.sha256, code]
+    made = [mechanism, recorded_parameters(job.mechanism, mechanism, given), words.sha256, code]
     return json.dumps([version("textsan"), *made, job.seed, str(job.writing)])
 
 
@@ -113,6 +95,25 @@ def warnings(job: Job) -> Sequence[str]:
     """What a user should know before anything is released, a line each."""
     seeded = (_SEEDED,) if job.seed is not None else ()
     return *seeded, *(f"not protected: {clause}" for clause in (*job.mechanism.exposed, *job.writing.exposed))
+
+
+def doubts(counts: Counts) -> list[str]:
+    """What is odd in what passed through, a line each: for who holds the text, never for the record.
+
+    Args:
+        counts: of all files.
+    """
+    unknown, missing = counts.unknown / max(counts.tokens, 1), counts.missing / max(counts.documents, 1)
+    said = []
+    if unknown > _UNKNOWN:
+        said.append(
+            f"{unknown:.1%} of the tokens are outside of the vocabulary: another language, or another field?"
+        )
+    if missing:
+        said.append(
+            f"{missing:.1%} of the documents say only that there is no text (NaN, null), and are sanitized"
+        )
+    return said
 
 
 def summary(job: Job, files: Sequence[File], counts: Counts) -> list[str]:
@@ -179,17 +180,3 @@ def _untouched(file: File, counts: Counts) -> tuple[str, ...]:
 
 def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
-
-
-def _plain(value):
-    """A parameter for json."""
-    if isinstance(value, Embeddings):
-        return {"words": len(value.words), "sha256": value.sha256}
-    if isinstance(value, float):
-        return _finite(value)
-    if value is None or isinstance(value, str | int):
-        return value
-    if isinstance(value, Collection):
-        digest = hashlib.sha256("\n".join(sorted(map(str, value))).encode()).hexdigest()
-        return {"words": len(value), "sha256": digest}
-    return type(value).__name__

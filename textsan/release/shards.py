@@ -24,6 +24,7 @@ from textsan.release.writing import Writing
 
 _SIZE = 1 << 19  # characters of a shard: about 100,000 tokens
 NAMES = 1000  # names of other fields that are kept, at most: memory does not grow with the input
+_MISSING = {"nan", "null", "none", "n/a", "na", "<na>"}  # what programs write in place of a text
 _PATIENCE = 20  # seconds without a result after which a cluster is asked whether it still has workers
 
 
@@ -37,6 +38,7 @@ class Counts:
         changed: tokens that were released as another word.
         unknown: tokens outside of the vocabulary.
         others: names of the fields that passed as they are; the first thousand of them.
+        missing: documents whose whole text is a word by which tables mark that there is none, "NaN" say.
     """
 
     documents: int = 0
@@ -45,6 +47,7 @@ class Counts:
     changed: int = 0
     unknown: int = 0
     others: tuple[str, ...] = ()
+    missing: int = 0
 
     def __add__(self, other: "Counts") -> "Counts":
         return Counts(
@@ -54,6 +57,7 @@ class Counts:
             self.changed + other.changed,
             self.unknown + other.unknown,
             tuple(dict.fromkeys(self.others + other.others))[:NAMES],
+            self.missing + other.missing,
         )
 
 
@@ -147,6 +151,7 @@ class Job:
             max(map(len, words), default=0),
             sum(before != after for before, after in pairs),
             sum(not known[before] for before, _ in pairs),
+            missing=sum(document.text.strip().casefold() in _MISSING for document in documents),
         )
         for others in dict.fromkeys(document.others for document in documents):
             counts += Counts(others=others)
