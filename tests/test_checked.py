@@ -68,6 +68,27 @@ def test_the_record_holds_keys_seconds_and_what_they_were_made_with(root):
     assert record["processor"] and record["python"].count(".") == 2
 
 
+def test_the_key_is_of_what_a_run_would_make_anew(root):
+    chapter = chapters.find(root, "2")
+    before = checked.key(chapter)
+    notebook = nbformat.read(chapter.notebook, as_version=4)
+    notebook.cells.insert(0, nbformat.v4.new_markdown_cell("Other words.", id="words"))
+    notebook.metadata["textsan"]["tables"] = {"data/results/x.csv": "stale"}
+    nbformat.write(notebook, chapter.notebook)
+    assert checked.key(chapter) == before
+    keys = {before}
+    for change in (
+        lambda: notebook.cells[1].update(source="epsilon = 7"),
+        lambda: notebook.cells[1].outputs.append(nbformat.v4.new_output("stream", text="7")),
+        lambda: notebook.metadata["textsan"]["packages"].update(numpy="2.1"),
+        lambda: notebook.metadata["textsan"]["files"].update({"textsan/evaluation.py": "0123"}),
+    ):
+        change()
+        nbformat.write(notebook, chapter.notebook)
+        keys.add(checked.key(chapter))
+    assert len(keys) == 5
+
+
 def test_a_quarter_rounded_up_is_drawn_by_the_commit_alone(root):
     one = checked.drawn(root, COMMITS[0])
     assert len(one) == 3 and set(one.values()) == {f"drawn by commit {COMMITS[0][:12]}"}

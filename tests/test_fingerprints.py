@@ -10,7 +10,7 @@ LIMIT = 3
 """Of a name."""
 
 
-def area(radius, *, unit="m"):
+def area(radius: float, *, unit: str = "m") -> float:
     """Of a function."""
     return math.pi * radius**2  # a comment
 
@@ -42,6 +42,9 @@ def of(tmp_path):
         ("  # a comment", ""),
         ("math.pi * radius**2", "(math.pi\n        * radius ** 2)"),
         ('"m"', "'m'"),
+        ("radius: float", "radius: float | None"),
+        ("unit: str =", "unit ="),
+        (") -> float:", "):"),
     ],
 )
 def test_what_python_does_not_execute_does_not_count(of, before, after):
@@ -55,7 +58,7 @@ def test_what_python_does_not_execute_does_not_count(of, before, after):
         ("LIMIT = 3", "LIMIT = True"),
         ("radius**2", "radius**3"),
         ("math.pi * radius", "radius * math.pi"),
-        ('unit="m"', 'unit="cm"'),
+        ('unit: str = "m"', 'unit: str = "cm"'),
         ("*, unit", "unit"),
         ("import math", "import cmath as math"),
         ("class Shape", "class Shape(object)"),

@@ -123,7 +123,7 @@ def test_every_default_was_written_down_when_it_was_introduced():
                 one.name: one.default for one in entry.parameters().values() if one.default is not one.empty
             }
             assert set(defaults) == set(written[part].get(name) or {}), f"{part} {name}"
-    for name in studies.EXPERIMENTS:
+    for name in studies.known():
         assert set(studies.defaults(name)) == set(written["experiment"].get(name) or {}), name
 
 

@@ -32,7 +32,7 @@ def _say(*arguments):
 def test_every_stored_specification_of_an_experiment_can_be_read():
     paths = sorted((project_data() / "sweeps").glob("*.yml"))
     specs = [one for path in paths if "experiment" in (one := yaml.safe_load(path.read_text()))]
-    assert {studies.cells_of(one)[0]["experiment"] for one in specs} == set(studies.EXPERIMENTS)
+    assert {studies.cells_of(one)[0]["experiment"] for one in specs} == set(studies.known())
 
 
 def test_a_study_goes_on_where_it_stopped(default_data, spec, tmp_path, monkeypatch):
@@ -92,7 +92,7 @@ def planted(tmp_path, monkeypatch):
             return [{"n": n // 2, "half": size / 2 if size < 2 else None, "printed": "0.520"}]"""
     )
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setitem(studies.EXPERIMENTS, "halves", studies.Experiment("planted_experiment"))
+    monkeypatch.setitem(studies.known(), "halves", studies.Experiment("planted_experiment"))
     spec, folder, table = tmp_path / "halves.yml", tmp_path / "out", tmp_path / "table.csv"
     spec.write_text(yaml.safe_dump({"experiment": "halves", "grids": [{"size": [0.5, 1, 2], "n": 10}]}))
     assert sweep.run(specification.read_spec(spec), folder, workers=1) == []

@@ -27,7 +27,7 @@ from textsan.base.assets import file_sha256
 from textsan.base.fingerprints import fingerprint
 from textsan.base.project import project_data
 from textsan.mechanisms import MECHANISMS
-from textsan.sweeps.studies import EXPERIMENTS
+from textsan.sweeps import studies
 from textsan.utility import TASKS
 
 UNRECORDED = "code that is not recorded"
@@ -60,7 +60,7 @@ def code_of(cell: Mapping) -> Code:
         cell: one of `textsan.sweeps.specification.read_spec`.
     """
     if "experiment" in cell:
-        experiment = EXPERIMENTS[cell["experiment"]]
+        experiment = studies.known()[cell["experiment"]]
         root = experiment.module, cell["experiment"]
         return code_from([root, *_by_name(root, cell, experiment.reads)]) | _read(experiment.reads)
     code, vectors = code_from(_ROOTS + tuple(_constructors(cell))), Path(cell.get("embeddings", ""))

@@ -8,7 +8,8 @@ import importlib
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
+from importlib.metadata import entry_points
 from itertools import product
 from pathlib import Path
 
@@ -29,35 +30,13 @@ class Experiment:
     reads: tuple[str, ...] = ()
 
 
-_HERE = "textsan_book.studies"
-_UTILITY = tuple(f"sweeps/utility-sst2{part}.yml" for part in ("", "-between", "-custext"))
-_VERDICTS = "results/scoreboard.csv", "results/claims.csv"
-_JUDGED = ("scoreboard.yml", "paper_numbers.csv", "results/*.csv", *(f"!{table}" for table in _VERDICTS))
-EXPERIMENTS = {
-    "citizens": Experiment(f"{_HERE}.vectors"),
-    "genomes": Experiment(f"{_HERE}.vectors"),
-    "keywords": Experiment(f"{_HERE}.vectors"),
-    "inversions": Experiment(f"{_HERE}.vectors"),
-    "trade_offs": Experiment(f"{_HERE}.vector_defences"),
-    "preparations": Experiment(f"{_HERE}.pretraining"),
-    "gradient_spans": Experiment(f"{_HERE}.gradients"),
-    "gradient_features": Experiment(f"{_HERE}.gradients"),
-    "gradient_attacks": Experiment(f"{_HERE}.gradients"),
-    "gradient_defences": Experiment(f"{_HERE}.gradient_defences"),
-    "known_neighbours": Experiment(f"{_HERE}.language"),
-    "found_words": Experiment(f"{_HERE}.words"),
-    "remembered": Experiment(f"{_HERE}.words"),
-    "departures": Experiment(f"{_HERE}.departures"),
-    "query_words": Experiment(f"{_HERE}.query_words"),
-    "counter_fitted": Experiment(f"{_HERE}.counter_fitted"),
-    "gradient_factors": Experiment(f"{_HERE}.gradient_factors"),
-    "finders": Experiment(f"{_HERE}.name_finders"),
-    "overlaps": Experiment(f"{_HERE}.overlap", ("results/overlap-sst2.csv", "results/overlap-sst2.npz")),
-    "exposures": Experiment(f"{_HERE}.exposure", _UTILITY),
-    "scoreboard": Experiment("textsan_book.judging.scoreboard", _JUDGED),
-    "claims": Experiment("textsan_book.judging.scoreboard", _JUDGED),
-}
-"""What a specification can name."""
+@cache
+def known() -> dict[str, Experiment]:
+    """What a specification can name: the experiments of installed packages, by their entry points.
+
+    A package names a dict of them under the group `textsan.experiments`, as that of the book does.
+    """
+    return {name: one for found in entry_points(group="textsan.experiments") for name, one in found.load().items()}
 
 
 def cells_of(spec: Mapping) -> list[dict]:
@@ -76,8 +55,8 @@ def cells_of(spec: Mapping) -> list[dict]:
     if further := sorted(spec.keys() - {"experiment", "grids"}):
         raise KeyError(f"spec: key {further[0]!r} is unknown; known: experiment, grids")
     name, grids = spec["experiment"], spec["grids"]
-    if not isinstance(name, str) or name not in EXPERIMENTS:
-        raise KeyError(f"experiment: {name!r} is unknown; known: {', '.join(EXPERIMENTS)}")
+    if not isinstance(name, str) or name not in known():
+        raise KeyError(f"experiment: {name!r} is unknown; known: {', '.join(known()) or 'none is installed'}")
     if not isinstance(grids, list) or not grids or not all(isinstance(grid, dict) for grid in grids):
         raise ValueError(f"grids: {grids!r} is no list of mappings from argument to value or values")
     arguments, cells = inspect.signature(function(name)).parameters, []
@@ -96,7 +75,7 @@ def cells_of(spec: Mapping) -> list[dict]:
 
 def function(name: str) -> Callable[..., list[dict]]:
     """The experiment of this name, imported now."""
-    return getattr(importlib.import_module(EXPERIMENTS[name].module), name)
+    return getattr(importlib.import_module(known()[name].module), name)
 
 
 def defaults(name: str) -> dict:

@@ -3,10 +3,11 @@
 `data/checked.yml` is written by `textsan check --full`: which notebooks it executed, with what, and how long each
 took. A chapter whose notebook is still the one of the record has run elsewhere, so that a smaller check draws a
 quarter of these; every other one is executed. A notebook holds its outputs and fingerprints of all that it used,
-and a stale one fails every check, so that equal notebooks are equal runs.
+and a stale one fails every check, so that equal notebooks are equal runs, whatever the words around their code.
 """
 
 import hashlib
+import json
 import platform
 import subprocess
 import time
@@ -31,8 +32,16 @@ _CPUINFO = Path("/proc/cpuinfo")  # of Linux
 
 
 def key(chapter: ch.Chapter) -> str:
-    """Hash of a chapter's stored notebook: of its cells, its outputs and its list of what it used."""
-    return hashlib.sha256(chapter.notebook.read_bytes()).hexdigest()[:16]
+    """Hash of a chapter's stored notebook: of its code, its outputs and its list of what it used.
+
+    Neither its text nor the verdicts on its tables are in it: a run would be the same.
+    """
+    import nbformat
+
+    notebook = nbformat.read(chapter.notebook, as_version=4)
+    code = [[cell.source, cell.outputs] for cell in notebook.cells if cell.cell_type == "code"]
+    used = {name: one for name, one in notebook.metadata["textsan"].items() if name != "tables"}
+    return hashlib.sha256(json.dumps([code, used], sort_keys=True).encode()).hexdigest()[:16]
 
 
 def read(root: Path) -> dict[str, dict]:

@@ -1,0 +1,33 @@
+"""The experiments of the book by name, for `textsan.sweeps.studies`."""
+
+from textsan.sweeps.studies import Experiment
+
+_HERE = "textsan_book.studies"
+_UTILITY = tuple(f"sweeps/utility-sst2{part}.yml" for part in ("", "-between", "-custext"))
+_VERDICTS = "results/scoreboard.csv", "results/claims.csv"
+_JUDGED = ("scoreboard.yml", "paper_numbers.csv", "results/*.csv", *(f"!{table}" for table in _VERDICTS))
+EXPERIMENTS = {
+    "citizens": Experiment(f"{_HERE}.vectors"),
+    "genomes": Experiment(f"{_HERE}.vectors"),
+    "keywords": Experiment(f"{_HERE}.vectors"),
+    "inversions": Experiment(f"{_HERE}.vectors"),
+    "trade_offs": Experiment(f"{_HERE}.vector_defences"),
+    "preparations": Experiment(f"{_HERE}.pretraining"),
+    "gradient_spans": Experiment(f"{_HERE}.gradients"),
+    "gradient_features": Experiment(f"{_HERE}.gradients"),
+    "gradient_attacks": Experiment(f"{_HERE}.gradients"),
+    "gradient_defences": Experiment(f"{_HERE}.gradient_defences"),
+    "known_neighbours": Experiment(f"{_HERE}.language"),
+    "found_words": Experiment(f"{_HERE}.words"),
+    "remembered": Experiment(f"{_HERE}.words"),
+    "departures": Experiment(f"{_HERE}.departures"),
+    "query_words": Experiment(f"{_HERE}.query_words"),
+    "counter_fitted": Experiment(f"{_HERE}.counter_fitted"),
+    "gradient_factors": Experiment(f"{_HERE}.gradient_factors"),
+    "finders": Experiment(f"{_HERE}.name_finders"),
+    "overlaps": Experiment(f"{_HERE}.overlap", ("results/overlap-sst2.csv", "results/overlap-sst2.npz")),
+    "exposures": Experiment(f"{_HERE}.exposure", _UTILITY),
+    "scoreboard": Experiment("textsan_book.judging.scoreboard", _JUDGED),
+    "claims": Experiment("textsan_book.judging.scoreboard", _JUDGED),
+}
+"""Where each experiment of the book is, by its name in a specification."""
