@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from textsan.gradient_leakage.victims import ACTIVATIONS, Victim, is_shared, loss
+from textsan.gradient_leakage.victims import ACTIVATIONS, Victim, gradient, is_shared, labels_of
 
 
 @dataclass(frozen=True)
@@ -67,21 +67,6 @@ class Case:
     def texts(self) -> list[str]:
         """What the attacks are after, as the tokenizer writes it back."""
         return [self.shared.victim.decode(row) for row in self.sentences]
-
-
-def gradient(
-    victim: Victim, ids: torch.Tensor, mask: torch.Tensor, labels: torch.Tensor
-) -> dict[str, torch.Tensor]:
-    """Gradient of the mean loss in every shared parameter, by name.
-
-    Args:
-        victim: in evaluation mode.
-        ids, mask: (B, length).
-        labels: (B,).
-    """
-    names, parameters = zip(*((n, p) for n, p in victim.named_parameters() if is_shared(n)), strict=True)
-    batch_loss = loss(victim, victim.words.detach()[ids], mask, labels)
-    return dict(zip(names, torch.autograd.grad(batch_loss, parameters), strict=True))
 
 
 class _Pooled(nn.Module):
@@ -187,8 +172,6 @@ def batches(
     Raises:
         ValueError: too few records.
     """
-    from textsan.gradient_leakage.victims import labels_of
-
     known = [one for one in records if one.tokens and (longest is None or len(one.tokens) <= longest)]
     if len(known) < size * count:
         raise ValueError(f"count: {count} batches of {size} from {len(known)} sentences; ask for fewer")

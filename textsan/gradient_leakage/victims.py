@@ -239,8 +239,6 @@ def fine_tune(
         seed: of the order.
         change: what is done to the gradient of each step, as for `make_case`: a defence.
     """
-    from textsan.gradient_leakage.cases import gradient
-
     labels, texts = labels_of(records), [record.text for record in records]
     shared = {name: value for name, value in victim.named_parameters() if is_shared(name)}
     optimizer = torch.optim.AdamW(shared.values(), lr=learning_rate)
@@ -292,3 +290,18 @@ def is_shared(name: str) -> bool:
 def loss(victim: Victim, embedded: torch.Tensor, mask: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
     """Mean cross-entropy of a batch given by its word embeddings."""
     return F.cross_entropy(victim.logits(victim.features(embedded, mask)), labels)
+
+
+def gradient(
+    victim: Victim, ids: torch.Tensor, mask: torch.Tensor, labels: torch.Tensor
+) -> dict[str, torch.Tensor]:
+    """Gradient of the mean loss in every shared parameter, by name.
+
+    Args:
+        victim: in evaluation mode.
+        ids, mask: (B, length).
+        labels: (B,).
+    """
+    names, parameters = zip(*((n, p) for n, p in victim.named_parameters() if is_shared(n)), strict=True)
+    batch_loss = loss(victim, victim.words.detach()[ids], mask, labels)
+    return dict(zip(names, torch.autograd.grad(batch_loss, parameters), strict=True))
