@@ -15,8 +15,7 @@ import numpy as np
 import pytest
 import yaml
 from click.testing import CliRunner
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from textsan.cli.main import main
 from textsan_book.course import checks, child, grading, master, mutants, sandbox, verify, versions

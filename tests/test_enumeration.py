@@ -4,8 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from textsan import Channel, leakage
 from textsan.leakage.enumeration import JointDistribution, markov_source

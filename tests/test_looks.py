@@ -4,8 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from textsan.attacks.registry import ATTACKS
 from textsan.mechanisms.registry import MECHANISMS

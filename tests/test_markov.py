@@ -6,8 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 from hmmlearn.hmm import CategoricalHMM
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy import sparse
 
 from textsan import Channel, Embeddings, leakage

@@ -5,8 +5,7 @@ import pytest
 import scipy
 
 from textsan import Channel, Knowledge
-from textsan.attacks import ATTACKS, LanguageModelBayes, MarkovBayes, Mixture
-from textsan.attacks import mixture as module
+from textsan.attacks import ATTACKS, LanguageModelBayes, MarkovBayes, Mixture, mixture as module
 from textsan.attacks.mixture import STATED, Factors, fit_weights
 from textsan.priors import MarkovModel, Prior
 

@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy.optimize import linprog
 from scipy.spatial.distance import cdist
 
@@ -12,12 +11,12 @@ from textsan.leakage.enumeration import JointDistribution, markov_source
 from textsan.privacy import (
     best_guess,
     metric_success,
+    sharp_bounds as module,
     sharp_epsilon,
     sharp_success,
     sharp_success_in_context,
     tight_epsilon,
 )
-from textsan.privacy import sharp_bounds as module
 
 
 def best_channel(prior, allowed):

@@ -5,8 +5,7 @@ from math import factorial
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from textsan import Channel, Prior, leakage
 from textsan.leakage.wrong_prior import FACTS, loss_on_text, prior_loss, shapley_values, told

@@ -5,11 +5,4 @@ Imports nothing else of the package. `assets` is the only module that touches th
 
 import lazy_loader
 
-__getattr__, __dir__, __all__ = lazy_loader.attach(
-    __name__,
-    submodules=["assets", "checks"],
-    submod_attrs={
-        "plugins": ["load_plugin"],
-        "project": ["project_data"],
-    },
-)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -5,10 +5,4 @@ Imports `text` and `models` (for the device).
 
 import lazy_loader
 
-__getattr__, __dir__, __all__ = lazy_loader.attach(
-    __name__,
-    submod_attrs={
-        "channel": ["Channel"],
-        "posterior": ["Posterior"],
-    },
-)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -5,11 +5,4 @@ Imports the rooms above; computes nothing that an attack or a bound should compu
 
 import lazy_loader
 
-__getattr__, __dir__, __all__ = lazy_loader.attach(
-    __name__,
-    submod_attrs={
-        "display": ["matrix", "reading", "table"],
-        "figures": ["channel_map", "heat_map", "measured", "points", "style", "theory"],
-        "looks": ["look"],
-    },
-)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -5,12 +5,4 @@ Imports the rooms above it: `text`, `evaluation`, `models`, `channel`.
 
 import lazy_loader
 
-__getattr__, __dir__, __all__ = lazy_loader.attach(
-    __name__,
-    submod_attrs={
-        "language_model": ["LanguageModel"],
-        "markov": ["MarkovModel"],
-        "unigram": ["Prior"],
-        "unseen": ["good_turing", "unseen_mass"],
-    },
-)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

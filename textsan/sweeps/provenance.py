@@ -299,10 +299,9 @@ def _source(module: str) -> _Source:
         for name in names:
             source.defined.setdefault(name, []).append(node)
         if "__getattr__" in names and isinstance(node, ast.Assign):
-            (listed,) = [one.value for one in node.value.keywords if one.arg == "submod_attrs"] or [
-                ast.Dict([], [])
-            ]
-            source.door = {name: inside for inside, names in ast.literal_eval(listed).items() for name in names}
+            stub = ast.parse(path.with_suffix(".pyi").read_bytes())
+            passed = [one for one in stub.body if isinstance(one, ast.ImportFrom) and one.module]
+            source.door = {alias.name: one.module for one in passed for alias in one.names}
         elif not names and not isinstance(node, ast.Import | ast.ImportFrom):
             source.always.append(node)
     return source

@@ -5,16 +5,4 @@ Imports `base` alone.
 
 import lazy_loader
 
-__getattr__, __dir__, __all__ = lazy_loader.attach(
-    __name__,
-    submodules=[
-        "corpora",
-        "names",
-        "vocabulary",
-    ],
-    submod_attrs={
-        "corpora": ["Record", "load_dataset"],
-        "embeddings": ["Embeddings", "load_embeddings"],
-        "vocabulary": ["STOP_WORDS", "count_words", "tokenize"],
-    },
-)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

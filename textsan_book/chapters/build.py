@@ -15,8 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from textsan.base import kernels
-from textsan_book.chapters import chapters as ch
-from textsan_book.chapters import checked, compare, execution
+from textsan_book.chapters import chapters as ch, checked, compare, execution
 
 # What differs from machine to machine or run to run must not be stored. A path is two or more parts after a
 # slash that follows no word, tag or other slash: and/or, </b>, 1/2 and http://x/y are none.

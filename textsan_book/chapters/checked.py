@@ -17,8 +17,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from xml.etree import ElementTree
 
-from textsan_book.chapters import chapters as ch
-from textsan_book.chapters import execution
+from textsan_book.chapters import chapters as ch, execution
 
 RECORD = Path("data", "checked.yml")
 SETTINGS = Path("data", "settings.yml")

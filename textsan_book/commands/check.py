@@ -27,8 +27,7 @@ def check(chapters, drawn, full, other):
 
     Example: textsan check --drawn
     """
-    from textsan_book.chapters import build
-    from textsan_book.chapters import chapters as ch
+    from textsan_book.chapters import build, chapters as ch
 
     if (bool(chapters), drawn, full).count(True) > 1:
         raise click.UsageError("chapters by name, --drawn and --full each say what is executed; pass one of them")

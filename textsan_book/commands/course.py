@@ -32,8 +32,7 @@ def build(out, assignments, seed, masters):
     """
     from tqdm import tqdm
 
-    from textsan_book.course import master as reading
-    from textsan_book.course import versions
+    from textsan_book.course import master as reading, versions
 
     paths = reading.masters(masters)
     chosen = [reading.find(name, masters) for name in assignments] or [
@@ -82,8 +81,7 @@ def verify(assignments, jobs, full, masters):
     """
     from tqdm import tqdm
 
-    from textsan_book.course import master as reading
-    from textsan_book.course import verify as proving
+    from textsan_book.course import master as reading, verify as proving
 
     paths = reading.masters(masters)
     if assignments:

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from textsan.evaluation import Estimate, bootstrap_mean
-from textsan_book.course import grading
-from textsan_book.course import master as masters
+from textsan_book.course import grading, master as masters
 from textsan_book.course.sandbox import AnswerError, Pen
 
 ASSIGNMENT = "06-beat-the-published-attack"

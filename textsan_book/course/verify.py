@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from textsan_book.course import graders as other_graders
-from textsan_book.course import grading, versions
+from textsan_book.course import graders as other_graders, grading, versions
 from textsan_book.course.master import Check, Master, read, solution_lines
 from textsan_book.course.mutants import mutants
 from textsan_book.course.sandbox import Pen

@@ -12,8 +12,7 @@ from textsan.mechanisms import make_mechanism
 from textsan.models import encoders
 from textsan.sweeps import problems, training
 from textsan.text.embeddings import load_embeddings
-from textsan.utility import paired_difference as task_difference
-from textsan.utility import pretraining
+from textsan.utility import paired_difference as task_difference, pretraining
 from textsan_book.studies.vectors import columns
 
 

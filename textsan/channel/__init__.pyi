@@ -1,0 +1,2 @@
+from .channel import Channel as Channel
+from .posterior import Posterior as Posterior

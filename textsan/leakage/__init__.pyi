@@ -1,0 +1,10 @@
+from . import enumeration as enumeration, repeated_releases as repeated_releases, wrong_prior as wrong_prior
+from .learning import learning_curve as learning_curve
+from .vulnerability import (
+    bayes_vulnerability as bayes_vulnerability,
+    conditional_entropy as conditional_entropy,
+    entropy as entropy,
+    min_entropy_leakage as min_entropy_leakage,
+    prior_vulnerability as prior_vulnerability,
+    vulnerability_bracket as vulnerability_bracket,
+)
