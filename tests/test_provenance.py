@@ -28,8 +28,11 @@ from textsan.sweeps import problems, provenance, recertification, sanitized, spe
 PLANTED = {
     "__init__.py": """
         import lazy_loader
-        __getattr__, __dir__, __all__ = lazy_loader.attach(
-            __name__, submodules=["tools"], submod_attrs={"shapes.round": ["Circle"]})
+        __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+    """,
+    "__init__.pyi": """
+        from . import tools as tools
+        from .shapes.round import Circle as Circle
     """,
     "start.py": """
         import numpy
@@ -75,8 +78,11 @@ PLANTED = {
     "aside/far.py": "x = 1",
     "shapes/__init__.py": """
         import lazy_loader
-        __getattr__, __dir__, __all__ = lazy_loader.attach(
-            __name__, submod_attrs={"round": ["Circle"], "straight": ["Square"]})
+        __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+    """,
+    "shapes/__init__.pyi": """
+        from .round import Circle as Circle
+        from .straight import Square as Square
     """,
     "shapes/round.py": "class Circle: pass",
     "shapes/straight.py": "class Square: pass",

@@ -15,7 +15,7 @@ from textsan.utility.scores import Outcome, score
 
 STRENGTHS = (0.1, 1.0, 10.0, 100.0)
 """Inverse weights of the head's penalty, of which the validation part chooses."""
-_AT_ONCE = 64  # texts a forward
+_AT_ONCE = 16  # texts a forward: sorted by length, and filled up to the longest
 
 
 def sentence_vectors(docs: Docs, pieces: Pieces, model=None) -> np.ndarray:
