@@ -8,7 +8,7 @@ CHAPTERS ?= --drawn
 # Named by content, so that a changed dependency list installs again and a fresh checkout's file times do not.
 INSTALLED := .venv/installed-$(shell cat pyproject.toml textsan_book/pyproject.toml constraints.txt | cksum | tr ' ' -)
 
-.PHONY: book course test
+.PHONY: book course pages proofs test
 
 book: $(INSTALLED)
 	$(BIN)/textsan data pull
@@ -21,10 +21,16 @@ test: $(INSTALLED)
 	$(BIN)/lint-imports
 	$(BIN)/textsan sweep --status --all
 	$(if $(FULL),TEXTSAN_FULL=1) $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
-	$(BIN)/textsan course verify $(if $(FULL),--full)
 	$(BIN)/textsan check $(if $(FULL),--full,$(CHAPTERS:all=))
+	$(MAKE) --jobs 2 --output-sync pages proofs FULL=$(FULL)
+
+# Neither keeps two cores busy for itself.
+pages:
 	$(BIN)/textsan book
 	$(BIN)/python -m pytest -m built tests/test_api.py
+
+proofs:
+	$(BIN)/textsan course verify $(if $(FULL),--full)
 
 course: $(INSTALLED)
 	$(BIN)/textsan data pull

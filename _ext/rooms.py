@@ -90,8 +90,8 @@ def _commands() -> str:
     def helps(command, name):
         context = click.Context(command, info_name=name, terminal_width=88, max_content_width=88)
         yield f"## {name}\n\n```text\n{command.get_help(context)}\n```"
-        for sub in getattr(command, "commands", {}).values():
-            yield from helps(sub, f"{name} {sub.name}")
+        for sub in command.list_commands(context) if isinstance(command, click.Group) else ():
+            yield from helps(command.get_command(context, sub), f"{name} {sub}")
 
     return "\n\n".join(helps(main, "textsan"))
 

@@ -21,6 +21,10 @@ from pathlib import Path
 from types import SimpleNamespace
 from unittest.mock import MagicMock
 
+from textsan.base import kernels
+
+kernels.pin()  # a table is made of what comes out: before anything loads NumPy
+
 import pandas as pd
 import torch
 import transformers  # noqa: F401  (asks for a torchvision, and has to before there seems to be one)

@@ -14,6 +14,10 @@ from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 
+from textsan.base import kernels
+
+kernels.pin()  # a table is made of what comes out: before anything loads NumPy
+
 import pandas as pd
 import torch
 import yaml

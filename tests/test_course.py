@@ -484,7 +484,7 @@ def test_commands_of_the_page_and_the_workflow_exist():
     ]
     assert len(found) == 5
     for group, name, *rest in found:
-        command = main.commands[group].commands[name]
+        command = main.get_command(None, group).commands[name]
         with command.make_context(name, [one for one in rest if one != "\\"], resilient_parsing=True) as context:
             assert {one for one in rest if one.startswith("-")} <= {
                 opt for option in command.params for opt in option.opts

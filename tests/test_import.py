@@ -27,6 +27,12 @@ def test_statistics_load_when_they_are_needed():
     assert "scipy.stats" in loaded("textsan.evaluation.hit_rate([True])")
 
 
+def test_a_command_of_the_package_loads_nothing_of_the_book():
+    run = "from textsan.cli.main import main; main(['data', 'list'], standalone_mode=False)"
+    asked = "print(any(name.startswith('textsan_book') for name in sys.modules))"
+    assert loaded(run, asked).splitlines()[-2] == "False"
+
+
 def test_the_version_is_that_of_the_metadata():
     done = "import importlib.metadata; assert textsan.__version__ == importlib.metadata.version('textsan')"
     assert loaded("assert 'importlib.metadata' not in sys.modules", done) == "[]"

@@ -25,6 +25,15 @@ SPEC = {
     "defence": [{"name": "custext+", "epsilon": [1, 4]}],
     "attack": ["unchanged", {"name": "markov", "k": 5}],
 }
+CITIZENS = {
+    "encoder": "glove-6b-50d",
+    "pooling": "mean",
+    "layer": 0,
+    "pairs": 50,
+    "steps": 3,
+    "victims": 5,
+    "seed": 0,
+}
 
 
 @pytest.fixture
@@ -79,17 +88,8 @@ def test_a_further_key_of_sweeps_leaves_every_cell_its_name(spec, monkeypatch):
 
 
 def test_a_further_argument_of_an_experiment_leaves_every_cell_its_name(tmp_path, monkeypatch):
-    cell = {
-        "encoder": "glove-6b-50d",
-        "pooling": "mean",
-        "layer": 0,
-        "pairs": 50,
-        "steps": 3,
-        "victims": 5,
-        "seed": 0,
-    }
     path = tmp_path / "few.yml"
-    path.write_text(yaml.safe_dump({"experiment": "citizens", "grids": [cell]}))
+    path.write_text(yaml.safe_dump({"experiment": "citizens", "grids": [CITIZENS]}))
     before, real = names(path), vectors.citizens
 
     def citizens(*, further="no", **given):
@@ -101,7 +101,7 @@ def test_a_further_argument_of_an_experiment_leaves_every_cell_its_name(tmp_path
     monkeypatch.setattr(vectors, "citizens", citizens)
     assert names(path) == before
     for value, same in (("no", True), ("yes", False)):
-        path.write_text(yaml.safe_dump({"experiment": "citizens", "grids": [cell | {"further": value}]}))
+        path.write_text(yaml.safe_dump({"experiment": "citizens", "grids": [CITIZENS | {"further": value}]}))
         assert (names(path) == before) is same
 
 
@@ -158,20 +158,11 @@ def test_results_under_older_names_stay_readable(spec, tmp_path):
 
 
 def test_results_of_an_experiment_that_did_not_name_it_stay_readable(tmp_path):
-    given = {
-        "encoder": "glove-6b-50d",
-        "pooling": "mean",
-        "layer": 0,
-        "pairs": 50,
-        "steps": 3,
-        "victims": 5,
-        "seed": 0,
-    }
     (tmp_path / "cells").mkdir()
-    old = {"cell": given, "rows": [{"asr": 0.5}], "seconds": 2, "code": {}}
+    old = {"cell": CITIZENS, "rows": [{"asr": 0.5}], "seconds": 2, "code": {}}
     (tmp_path / "cells" / "0123456789abcdef.json").write_text(json.dumps(old))
-    [row] = sweep.load_result({"experiment": "citizens"} | given, tmp_path)["rows"]
-    assert row == given | {"asr": 0.5}
+    [row] = sweep.load_result({"experiment": "citizens"} | CITIZENS, tmp_path)["rows"]
+    assert row == CITIZENS | {"asr": 0.5}
 
 
 def test_a_column_or_a_parameter_that_an_older_table_lacks_has_its_default(spec, tmp_path):

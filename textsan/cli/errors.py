@@ -1,13 +1,23 @@
-"""How the command fails: one line for what a user can mend, a traceback for a bug."""
+"""The group of commands, and how it fails: one line for what a user can mend, a traceback for a bug."""
 
 import sys
+from importlib.metadata import EntryPoints, entry_points
 
 import click
 
 from textsan.base.extras import install_line, missing
 
 
-class OneLineErrors(click.Group):
+class Commands(click.Group):
+    """The package's commands, and those that other packages name under `textsan.commands`, loaded when asked."""
+
+    def list_commands(self, context):
+        return sorted({*super().list_commands(context), *_beside().names})
+
+    def get_command(self, context, name):
+        found = super().get_command(context, name)
+        return _beside()[name].load() if found is None and name in _beside().names else found
+
     def make_context(self, *given, **more):
         try:
             return super().make_context(*given, **more)
@@ -28,6 +38,10 @@ class OneLineErrors(click.Group):
             if install_line(error.name or "") is None:
                 raise
             fail(missing(error))
+
+
+def _beside() -> EntryPoints:
+    return entry_points(group="textsan.commands")
 
 
 def _usage(error):

@@ -1,19 +1,17 @@
 """The command itself: `textsan`, with its sub-commands."""
 
-from importlib.metadata import entry_points
-
 import click
 
 from textsan.base import kernels
 from textsan.cli.data import data
-from textsan.cli.errors import OneLineErrors
+from textsan.cli.errors import Commands
 from textsan.cli.sanitize import sanitize
 from textsan.cli.sweep import sweep
 
 _UNPINNED = {"sanitize"}  # made for speed; its text is compared with no record
 
 
-@click.group(cls=OneLineErrors, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="textsan")
 @click.pass_context
 def main(context):
@@ -24,5 +22,3 @@ def main(context):
 
 for command in (data, sanitize, sweep):
     main.add_command(command)
-for found in entry_points(group="textsan.commands"):  # of packages beside this one: the book's
-    main.add_command(found.load())
