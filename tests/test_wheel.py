@@ -1,5 +1,6 @@
 """The wheel outside of the checkout: a fresh environment that holds it and what it requires, nothing else."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -59,6 +60,18 @@ def wheel(tmp_path_factory):
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, folder)
     shutil.copytree(ROOT / "textsan", folder / "textsan", ignore=shutil.ignore_patterns("__pycache__"))
+    return built(folder)
+
+
+@pytest.fixture(scope="module")
+def book_wheel(tmp_path_factory):
+    """That of the second package."""
+    folder = tmp_path_factory.mktemp("source") / "textsan_book"
+    shutil.copytree(ROOT / "textsan_book", folder, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+    return built(folder)
+
+
+def built(folder):
     build = [sys.executable, "-m", "build", "--no-isolation", "--outdir", "dist"]
     subprocess.run(build, cwd=folder, env=CLEAN, check=True, capture_output=True)
     (path,) = (folder / "dist").glob("*.whl")
@@ -72,25 +85,34 @@ def fresh(wheel, tmp_path_factory):
     What the wheel requires is linked into it from the environment of the tests: nothing is downloaded, and
     nothing that it does not require can be imported.
     """
-    folder = tmp_path_factory.mktemp("fresh")
+    return environment(tmp_path_factory.mktemp("fresh"), [wheel])
+
+
+@pytest.fixture(scope="module")
+def fresh_with_book(wheel, book_wheel, tmp_path_factory):
+    """The same of both packages with the extras book and course, as README's line installs them."""
+    return environment(tmp_path_factory.mktemp("fresh"), [wheel, book_wheel], ("book", "course"))
+
+
+def environment(folder, wheels, extras=()):
+    """A new environment of wheels and what the first one requires; gives what runs a command in it."""
     venv.create(folder / "env", with_pip=False)
     python = folder / "env" / "bin" / "python"
-    pip = [sys.executable, "-m", "pip", "--python", str(python)]
-    subprocess.run(
-        [*pip, "install", "--no-deps", "--no-index", str(wheel)], env=CLEAN, check=True, capture_output=True
-    )
+    pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--no-deps", "--no-index"]
+    subprocess.run([*pip, *map(str, wheels)], env=CLEAN, check=True, capture_output=True)
     (libraries,) = (folder / "env" / "lib").glob("python*/site-packages")
     (metadata,) = libraries.glob("textsan-*.dist-info")
-    for one in closure(PathDistribution(metadata)):
+    for one in closure(PathDistribution(metadata), extras):
         for top in {file.parts[0] for file in one.files} - {"..", "__pycache__"}:
-            (libraries / top).symlink_to(one.locate_file(top))
+            if not (libraries / top).exists():
+                (libraries / top).symlink_to(one.locate_file(top))
     (folder / "empty").mkdir()
     path = f"{python.parent}{os.pathsep}{os.environ['PATH']}"
 
-    def run(*command, input=None, **changes):
+    def run(*command, input=None, cwd=folder / "empty", **changes):
         return subprocess.run(
             [python.parent / command[0], *command[1:]],
-            cwd=folder / "empty",
+            cwd=cwd,
             env=CLEAN | {"PATH": path} | changes,
             input=input,
             capture_output=True,
@@ -101,15 +123,17 @@ def fresh(wheel, tmp_path_factory):
     return run
 
 
-def closure(package) -> list:
-    """The distributions that a package without extras leads to."""
-    found, waiting = {}, [package]
+def closure(package, extras=()) -> list:
+    """The distributions that a package with some extras leads to."""
+    found, waiting = {}, [(package, {"", *extras})]
     while waiting:
-        for requirement in map(Requirement, waiting.pop().requires or []):
-            wanted = requirement.marker is None or requirement.marker.evaluate({"extra": ""})
-            if wanted and requirement.name not in found:
-                found[requirement.name] = distribution(requirement.name)
-                waiting.append(found[requirement.name])
+        one, asked = waiting.pop()
+        for requirement in map(Requirement, one.requires or []):
+            marker = requirement.marker
+            wanted = marker is None or any(marker.evaluate({"extra": extra}) for extra in asked)
+            if wanted and (requirement.name, *requirement.extras) not in found:
+                found[requirement.name, *requirement.extras] = distribution(requirement.name)
+                waiting.append((distribution(requirement.name), {"", *requirement.extras}))
     return list(found.values())
 
 
@@ -157,3 +181,34 @@ def test_what_an_extra_brings_is_missed_in_one_line_that_names_it(fresh, default
         done = fresh("textsan", *command, **changes)
         (line,) = done.stderr.splitlines()
         assert done.returncode in (1, 2) and f"pip install 'textsan{extra}'" in line, line
+
+
+def test_the_book_beside_it_gives_its_commands_and_only_there(fresh, fresh_with_book, tmp_path):
+    """README's lines: `run`, `check`, `book` in a clone, and an assignment that finds its checks anywhere."""
+    assert fresh("textsan", "run", "2").returncode == 2
+    clone = tmp_path / "clone"
+    for name in ("book", "notebooks", "data", "course"):
+        shutil.copytree(ROOT / name, clone / name)
+    for name in ("_toc.yml", "constraints.txt"):
+        shutil.copy(ROOT / name, clone)
+    states = fresh_with_book("textsan", "book", "--dry-run", cwd=clone)
+    assert states.returncode == 0 and states.stdout.count(": ") >= 33, states.stderr
+    assert "every output" not in fresh_with_book("textsan", "check", "nonsense", cwd=clone).stderr
+    built = fresh_with_book("textsan", "course", "build", str(tmp_path / "spring"), "01", cwd=clone)
+    assert built.returncode == 0, built.stderr
+    (student,) = (tmp_path / "spring" / "student").rglob("*.ipynb")
+    cells = json.loads(student.read_text())["cells"]
+    checked = [line for cell in cells for line in cell["source"] if "textsan_book.course" in line]
+    assert checked and fresh_with_book("python", "-c", checked[0]).returncode == 0
+
+
+def test_plain_papermill_runs_a_chapter_from_another_folder(fresh_with_book, default_data, tmp_path):
+    kernel = tmp_path / "kernels" / "python3"  # of that environment, whatever others there are
+    kernel.mkdir(parents=True)
+    command = [str(fresh_with_book.folder.parent / "env" / "bin" / "python"), "-m", "ipykernel_launcher", "-f"]
+    spec = {"argv": [*command, "{connection_file}"], "display_name": "python3", "language": "python"}
+    (kernel / "kernel.json").write_text(json.dumps(spec))
+    chapter = str(ROOT / "notebooks" / "02-a-sanitizer-is-a-channel.ipynb")
+    given = ("-p", "epsilon", "2.0", "-p", "vocabulary", "500", "-p", "draws", "500")
+    run = fresh_with_book("python", "-m", "papermill", chapter, "out.ipynb", *given, JUPYTER_PATH=str(tmp_path))
+    assert run.returncode == 0, run.stderr[-2000:]
