@@ -12,14 +12,14 @@ from bs4 import BeautifulSoup
 ROOT = Path(__file__).parents[1]
 CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
 ROOMS = [name for contract in CONTRACTS[:2] for name in reversed(contract["layers"])]
-PAGES = {room: f"api/{room.rpartition('.')[-1]}" for room in ROOMS}
+PAGES = {room: f"book/api/{room.rpartition('.')[-1]}" for room in ROOMS}
 
 
 @pytest.fixture(scope="module")
 def rooms():
-    sys.path.insert(0, str(ROOT / "_ext"))
+    sys.path.insert(0, str(ROOT / "book" / "_ext"))
     yield importlib.import_module("rooms")
-    sys.path.remove(str(ROOT / "_ext"))
+    sys.path.remove(str(ROOT / "book" / "_ext"))
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def test_pages_begin_with_the_sentence_at_the_door(book):
 
 @pytest.mark.built
 def test_names_have_signature_meaning_and_example(book):
-    shown = page(book, "api/attacks").find(id="textsan.attacks.context_free.ContextFreeBayes").parent
+    shown = page(book, "book/api/attacks").find(id="textsan.attacks.context_free.ContextFreeBayes").parent
     text = " ".join(shown.text.split())
     assert "alpha_inverse: float | None = None" in text and "Pr(y | x), known to the attacker" in text
     assert ">>> ContextFreeBayes(channel," in text
@@ -65,7 +65,7 @@ def test_the_index_has_them(book):
 
 @pytest.mark.built
 def test_commands_are_shown_with_their_help(book):
-    text = page(book, "api/cli").article.text
+    text = page(book, "book/api/cli").article.text
     assert "--keep-case" in text and "textsan data pull" in text and "--mechanism" in text
 
 

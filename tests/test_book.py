@@ -153,16 +153,17 @@ def executed(tmp_path_factory):
     root.mkdir()
     for name in ("_config.yml", "jupytext.toml"):
         shutil.copy(ROOT / name, root)
-    for name in ("_ext", "_static"):
+    for name in ("book/_ext", "book/_static"):
         shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
-    (root / "book").mkdir()
     (root / "book" / "01-first.md").write_text(FIRST)
     (root / "book" / "02-second.md").write_text(SECOND)
     (root / "_toc.yml").write_text(
-        "format: jb-book\nroot: index\nchapters:\n- file: notebooks/01-first\n- file: notebooks/02-second\n"
+        "format: jb-book\nroot: book/pages/index\nchapters:\n"
+        "- file: notebooks/01-first\n- file: notebooks/02-second\n"
     )
-    (root / "index.md").write_text("# Index\n\n```{tableofcontents}\n```\n")
-    (root / "references.bib").write_text("")
+    (root / "book" / "pages").mkdir()
+    (root / "book" / "pages" / "index.md").write_text("# Index\n\n```{tableofcontents}\n```\n")
+    (root / "book" / "references.bib").write_text("")
     (root / "data" / "profiles").mkdir(parents=True)
     (root / "data" / "profiles" / "full.yml").write_text("01-first: {epsilon: 8, sizes: [1, 2]}\n")
     (root / "data" / "sweeps").mkdir()
@@ -554,7 +555,6 @@ def test_no_cell_is_left_out_without_a_reason(tag):
 
 @pytest.mark.skipif(platform.machine().lower() not in ("x86_64", "amd64"), reason="has one set of kernels")
 def test_check_with_other_kernels_lists_what_moved(project, capfd):
-    shutil.copy(ROOT / "conftest.py", project)  # pins tests; chapters have the kernels that are asked for
     edit_notebook(project / "notebooks" / "01-first.ipynb", last_digit)
     result = textsan("check", "--as", "sandybridge")
     printed = capfd.readouterr().out
@@ -1031,7 +1031,7 @@ def test_pinned_variables_are_part_of_the_key_and_what_a_machine_made_of_them_is
         ("mill/unused.py", "numpy", "scipy"),
         ("data/profiles/full.yml", "8", "9"),
         ("constraints.txt", "numpy==0.1", "numpy==0.2"),
-        ("_toc.yml", "root: index", "root: start"),
+        ("_toc.yml", "root: book/pages/index", "root: start"),
     ],
 )
 def test_other_change_keeps_fresh(project, file, old, new):

@@ -21,8 +21,8 @@ from textsan.cli.main import main
 from textsan_book.course import checks, child, grading, master, mutants, sandbox, verify, versions
 
 ROOT = Path(__file__).parents[1]
-MASTERS = ROOT / "course" / "masters"
-PAGE = (ROOT / "course-instructors.md").read_text(encoding="utf-8")
+MASTERS = ROOT / "book" / "course" / "masters"
+PAGE = (ROOT / "book" / "pages" / "course-instructors.md").read_text(encoding="utf-8")
 
 
 def fenced(language):
@@ -413,7 +413,7 @@ def test_a_leak_is_found_in_sources_outputs_and_metadata(coin, tmp_path):
 def test_solutions_are_in_no_page_of_the_book():
     contents = (ROOT / "_toc.yml").read_text()
     assert "masters" not in contents and "solution" not in contents
-    pages = [*ROOT.glob("*.md"), *(ROOT / "book").glob("*.md"), *(ROOT / "api").glob("*.md")]
+    pages = [*ROOT.glob("*.md"), *(ROOT / "book").glob("*.md"), *(ROOT / "book" / "pages").glob("*.md")]
     for path in master.masters(MASTERS):
         one = master.read(path)
         for page in pages:
@@ -474,7 +474,7 @@ def test_attacks_are_ranked_and_one_that_fails_costs_no_place(tmp_path):
 
 def test_commands_of_the_page_and_the_workflow_exist():
     lines = [line for _, text in fenced("bash") for line in text.splitlines()]
-    workflow = yaml.safe_load((ROOT / "course" / "classroom" / "grade.yml").read_text())
+    workflow = yaml.safe_load((ROOT / "book" / "course" / "classroom" / "grade.yml").read_text())
     (job,) = workflow["jobs"].values()
     lines += [line.split("|")[0] for step in job["steps"] for line in step.get("run", "").splitlines()]
     found = [
@@ -493,7 +493,7 @@ def test_commands_of_the_page_and_the_workflow_exist():
 
 
 def test_the_workflow_never_takes_the_students_word():
-    text = (ROOT / "course" / "classroom" / "grade.yml").read_text()
+    text = (ROOT / "book" / "course" / "classroom" / "grade.yml").read_text()
     workflow = yaml.safe_load(text)
     assert set(workflow[True]) == {"pull_request_target"} and workflow["permissions"] == {"contents": "read"}
     assert "secrets." not in text and text.count("persist-credentials: false") == 2
@@ -502,7 +502,7 @@ def test_the_workflow_never_takes_the_students_word():
 
 
 def test_the_students_page_says_what_the_grader_says():
-    page = (ROOT / "course-students.md").read_text()
+    page = (ROOT / "book" / "pages" / "course-students.md").read_text()
     for said in (
         "there is no answer yet",
         "its cell is missing",

@@ -11,7 +11,8 @@ ROOT = Path(__file__).parents[1]
 
 
 def findings():
-    section = (ROOT / "index.md").read_text(encoding="utf-8").partition("## Findings")[2].partition("\n\nWhat")[0]
+    page = (ROOT / "book" / "pages" / "index.md").read_text(encoding="utf-8")
+    section = page.partition("## Findings")[2].partition("\n\nWhat")[0]
     return [" ".join(one.split()) for one in section.split("\n- ")[1:]]
 
 
@@ -34,13 +35,13 @@ def missing(finding, text):
 
 @pytest.mark.parametrize("finding", findings())
 def test_a_finding_says_what_its_chapter_prints(finding):
-    (name,) = re.findall(r"\{doc\}`(notebooks/[^`]+)`", finding)
+    (name,) = re.findall(r"\{doc\}`/(notebooks/[^`]+)`", finding)
     assert not missing(finding, printed(name))
 
 
 def test_another_number_is_noticed():
     first = findings()[0]
-    (name,) = re.findall(r"\{doc\}`(notebooks/[^`]+)`", first)
+    (name,) = re.findall(r"\{doc\}`/(notebooks/[^`]+)`", first)
     assert missing(first.replace("0.349", "0.359"), printed(name)) == ["0.359"]
 
 

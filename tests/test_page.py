@@ -22,9 +22,9 @@ CODE_NAME = re.compile(r"[a-z]{2,}[._][a-z]{2,}")  # attack.pairs, n_shadow
 
 @pytest.fixture(scope="module")
 def extensions():
-    sys.path.insert(0, str(ROOT / "_ext"))
+    sys.path.insert(0, str(ROOT / "book" / "_ext"))
     yield {name: importlib.import_module(name) for name in ("drawings", "folding")}
-    sys.path.remove(str(ROOT / "_ext"))
+    sys.path.remove(str(ROOT / "book" / "_ext"))
 
 
 @pytest.mark.parametrize(
@@ -79,12 +79,13 @@ def test_names_of_two_drawings_differ_and_are_still_found(extensions):
 def book(tmp_path_factory):
     """A book of one chapter whose outputs were written by hand."""
     root = tmp_path_factory.mktemp("page")
-    for name in ("_config.yml", "references.bib"):
-        shutil.copy(ROOT / name, root)
-    for name in ("_ext", "_static"):
+    for name in ("book/_ext", "book/_static"):
         shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
-    (root / "_toc.yml").write_text("format: jb-book\nroot: index\nchapters:\n- file: notebooks/01\n")
-    (root / "index.md").write_text("# What text sanitization really hides\n\nA book.\n")
+    for name in ("_config.yml", "book/references.bib"):
+        shutil.copy(ROOT / name, root / name)
+    (root / "_toc.yml").write_text("format: jb-book\nroot: book/pages/index\nchapters:\n- file: notebooks/01\n")
+    (root / "book" / "pages").mkdir()
+    (root / "book" / "pages" / "index.md").write_text("# What text sanitization really hides\n\nA book.\n")
     (root / "notebooks").mkdir()
 
     def code(source, data=None, **metadata):
@@ -137,7 +138,7 @@ def test_pages_describe_themselves_and_the_first_is_titled_once(chapter, book):
     assert said["description"] == said["og:description"] == "The first paragraph."
     assert said["og:title"] == "First" and chapter.title.text.split(" ", 1)[0] == "First"
     assert chapter.find("link", rel="icon")
-    first = BeautifulSoup((book / "index.html").read_text(), "html.parser")
+    first = BeautifulSoup((book / "book" / "pages" / "index.html").read_text(), "html.parser")
     assert first.title.text.strip() == "What text sanitization really hides"
     assert first.select_one(".logo__title").text == "What text sanitization really hides"
 

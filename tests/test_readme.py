@@ -1,4 +1,4 @@
-"""Every program and every cheap command of README.md, index.md and contributors.md is run as it stands there.
+"""Every program and every cheap command of README.md, index.md and CONTRIBUTING.md is run as it stands there.
 
 The Python blocks of one section are one program.
 """
@@ -29,7 +29,7 @@ from textsan.text import corpora
 from textsan_book.chapters import chapters
 
 ROOT = Path(__file__).parents[1]
-PAGES = ("README.md", "index.md", "contributors.md")
+PAGES = ("README.md", "book/pages/index.md", "CONTRIBUTING.md")
 WIDTH = 88  # characters of code that a page shows without a scroll bar
 COMMAND = (sys.executable, "-m", "textsan.cli")
 
@@ -107,10 +107,10 @@ def test_every_section_with_a_program_is_tested():
         ("README.md", "Recompute a difference"),
         ("README.md", "Plug in a mechanism"),
         ("README.md", "Plug in an attack"),
-        ("index.md", "Read, run, use, add"),
-        ("contributors.md", "A mechanism"),
-        ("contributors.md", "An attack"),
-        ("contributors.md", "A data set"),
+        ("book/pages/index.md", "Read, run, use, add"),
+        ("CONTRIBUTING.md", "A mechanism"),
+        ("CONTRIBUTING.md", "An attack"),
+        ("CONTRIBUTING.md", "A data set"),
     }
 
 
@@ -193,12 +193,12 @@ def test_readme_plugs_in_an_attack(default_data, tmp_path):
 
 
 def test_first_page(default_data, tmp_path):
-    (page,) = (key for key in programs() if key[0] == "index.md")
+    (page,) = (key for key in programs() if key[0] == "book/pages/index.md")
     run_program(*page, tmp_path)
 
 
 def test_contributors_mechanism(default_data, tmp_path):
-    printed = run_program("contributors.md", "A mechanism", tmp_path)
+    printed = run_program("CONTRIBUTING.md", "A mechanism", tmp_path)
     tight, claimed = map(float, re.fullmatch(r"(\S+) at .* of (\S+)\nfailed: \[\]\n", printed).groups())
     assert claimed / 2 < tight <= claimed == 4
     table, figure = results(tmp_path, "unit", 8)
@@ -209,7 +209,7 @@ def test_contributors_mechanism(default_data, tmp_path):
 
 
 def test_contributors_attack(default_data, tmp_path):
-    *printed, failed = run_program("contributors.md", "An attack", tmp_path).splitlines()
+    *printed, failed = run_program("CONTRIBUTING.md", "An attack", tmp_path).splitlines()
     rates = {float(line.split()[0]): float(line.split()[1]) for line in printed}
     assert failed == "failed: []"
     table, figure = results(tmp_path, "flat", 9)
@@ -222,13 +222,13 @@ def test_contributors_attack(default_data, tmp_path):
 
 def test_contributors_data_set(default_data, tmp_path):
     cache = {"TEXTSAN_CACHE": str(default_data)}
-    first, shadow = run_program("contributors.md", "A data set", tmp_path, **cache).splitlines()
+    first, shadow = run_program("CONTRIBUTING.md", "A data set", tmp_path, **cache).splitlines()
     assert first == "Record(text='She slept well.', label=0)"
     assert len(re.findall(r"\['", shadow)) == 2
 
 
 def test_contributors_entry_of_the_registry(tmp_path, monkeypatch):
-    (entry,) = [text for section, kind, text in blocks("contributors.md") if kind == "toml"]
+    (entry,) = [text for section, kind, text in blocks("CONTRIBUTING.md") if kind == "toml"]
     registry = tmp_path / "registry.toml"
     registry.write_text((ROOT / "textsan" / "data" / "registry.toml").read_text() + entry)
     monkeypatch.setattr(assets, "_REGISTRY", registry)
@@ -252,12 +252,12 @@ def test_contributors_entry_of_the_registry(tmp_path, monkeypatch):
 
 
 def test_contributors_chapter(tmp_path):
-    of_chapter = {kind: text for section, kind, text in blocks("contributors.md") if section == "A chapter"}
+    of_chapter = {kind: text for section, kind, text in blocks("CONTRIBUTING.md") if section == "A chapter"}
     (line,) = yaml.safe_load(of_chapter["yaml"])
     (tmp_path / "book").mkdir()
     (tmp_path / "_toc.yml").write_text(f"format: jb-book\nroot: index\nchapters:\n{of_chapter['yaml']}")
     name = line["file"].removeprefix("notebooks/")
-    assert f"`book/{name}.md`" in (ROOT / "contributors.md").read_text()
+    assert f"`book/{name}.md`" in (ROOT / "CONTRIBUTING.md").read_text()
     (tmp_path / "book" / f"{name}.md").write_text(of_chapter["markdown"])
     chapter = chapters.find(tmp_path, "90")
     assert chapters.parameters(chapter) == {"yes": 0.5, "turned": 0.25}
@@ -269,14 +269,14 @@ def test_contributors_chapter(tmp_path):
 
 
 def test_code_on_the_page_fits_its_width():
-    lines = [line for _, _, content in blocks("contributors.md") for line in content.splitlines()]
+    lines = [line for _, _, content in blocks("CONTRIBUTING.md") for line in content.splitlines()]
     assert [line for line in lines if len(line) > WIDTH] == []
 
 
 def test_contributors_is_a_page_of_the_book():
     parts = yaml.safe_load((ROOT / "_toc.yml").read_text())["parts"]
     back = [chapter["file"] for part in parts if part["caption"] == "Back matter" for chapter in part["chapters"]]
-    assert "contributors" in back
+    assert "book/pages/contributors" in back
 
 
 # Commands

@@ -187,7 +187,7 @@ def test_the_book_beside_it_gives_its_commands_and_only_there(fresh, fresh_with_
     """README's lines: `run`, `check`, `book` in a clone, and an assignment that finds its checks anywhere."""
     assert fresh("textsan", "run", "2").returncode == 2
     clone = tmp_path / "clone"
-    for name in ("book", "notebooks", "data", "course"):
+    for name in ("book", "notebooks", "data"):
         shutil.copytree(ROOT / name, clone / name)
     for name in ("_toc.yml", "constraints.txt"):
         shutil.copy(ROOT / name, clone)

@@ -210,7 +210,6 @@ def _execute_and_compare(
     """Seconds of each chapter, and whether one does not run or shows something else; pytest prints which."""
     command = [sys.executable, "-m", "pytest", "-c", os.devnull, "--rootdir", str(root), "-p", "no:cacheprovider"]
     command += ["-p", "textsan_book.chapters.validation", "--nbval", "--nbval-cell-timeout", "1200", "-q"]
-    command += ["--noconftest"]  # that of the tests would pin the kernels again
     if len(names) > 1:  # a chapter is one kernel's; they begin in the order in which they are named
         command += ["-n", str(checked.PROCESSES), "--dist", "loadfile", "--no-loadscope-reorder"]
     with _arithmetic(other, say) as variables, TemporaryDirectory() as folder:

@@ -7,7 +7,7 @@ import click
 from textsan.cli.errors import fail
 
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
-_masters = click.option("--masters", type=_FOLDER, help="Folder of the masters.  [default: course/masters]")
+_masters = click.option("--masters", type=_FOLDER, help="Folder of the masters.  [default: book/course/masters]")
 
 
 @click.group()

@@ -171,12 +171,12 @@ def solution_lines(master: Master) -> list[str]:
 
 
 def masters(folder: Path | None = None) -> list[Path]:
-    """The files of all masters in `folder`, by default `course/masters` of the project; sorted by name.
+    """The files of all masters in `folder`, by default `book/course/masters` of the project; sorted by name.
 
     Raises:
         FileNotFoundError: there are none.
     """
-    folder = Path(folder) if folder else project_root() / "course" / "masters"
+    folder = Path(folder) if folder else project_root() / "book" / "course" / "masters"
     found = sorted(folder.glob("*.md"))
     if not found:
         raise FileNotFoundError(f"masters: {folder} holds no master (*.md); name their folder with --masters")

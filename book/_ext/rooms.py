@@ -1,9 +1,9 @@
 """Sphinx extension: a page for each room of the package, made of its docstrings.
 
-A page `api/ROOM.md` holds a title, the room's name; what the room's modules say is put below it when the page is
-read, so that a new module is there without an edit. `api.md` gets the list of the rooms. Docstrings are plain
-words with code between single backticks: they are made reStructuredText here, so that none of it is misread as its
-markup.
+A page `book/api/ROOM.md` holds a title, the room's name; what the room's modules say is put below it when the
+page is read, so that a new module is there without an edit. `pages/api.md` gets the list of the rooms.
+Docstrings are plain words with code between single backticks: they are made reStructuredText here, so that none
+of it is misread as its markup.
 """
 
 import importlib
@@ -19,7 +19,7 @@ _CODE = re.compile(r"(``.+?``|`[^`]+`)")
 _SECTION = re.compile(r"\s*(Args|Attributes|Raises|Returns|Yields):$")
 _MARKUP = re.compile(r"([\\*|_])")
 _MARKUP_OF_PAGES = re.compile(r"([\\*_<>$\[\]])")
-_FOLDER = "api/"
+_FOLDER = "book/api/"
 
 
 def page(room: str) -> str:
@@ -64,7 +64,7 @@ def _inside(door, folder: str) -> list[str]:
 
 
 def _entry(door) -> str:
-    return f"- {{doc}}`{door.__name__} <{_FOLDER}{door.__name__.rpartition('.')[-1]}>`: {_sentence(door)}"
+    return f"- {{doc}}`{door.__name__} </{_FOLDER}{door.__name__.rpartition('.')[-1]}>`: {_sentence(door)}"
 
 
 def _sentence(documented) -> str:
@@ -133,7 +133,7 @@ def _words(line: str) -> str:
 
 
 def _fill(app, docname, source):
-    if docname == _FOLDER.rstrip("/"):
+    if docname == "book/pages/api":
         source[0] += f"\n{house(Path(app.srcdir))}\n"
     elif docname.startswith(_FOLDER):
         source[0] += f"\n{page(source[0].removeprefix('#').strip())}\n"
