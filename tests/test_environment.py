@@ -80,10 +80,10 @@ def test_environment_yml_wraps_the_same_list():
     supported = Requirement(python).specifier
     assert supported.contains("3.11.7") and supported.contains("3.12.1") and not supported.contains("3.10.13")
     assert pip == "pip"
-    constraints, editable = wrapped["pip"]
+    constraints, editable, book = wrapped["pip"]
     assert constraints == "-c constraints.txt"
     assert editable == f"-e .[{','.join(sorted(EXTRAS))}]"
-    assert editable.removeprefix("-e ") in (ROOT / "Makefile").read_text()
+    assert f"-e '{editable.removeprefix('-e ')}' {book}" in (ROOT / "Makefile").read_text()
 
 
 def test_no_file_names_an_index_or_a_local_path():
@@ -95,7 +95,8 @@ def test_no_file_names_an_index_or_a_local_path():
 def test_licence_and_citation_say_the_same_everywhere():
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     assert cited["license"] == PROJECT["license"] == "BSD-3-Clause"
-    assert cited["version"] == PROJECT["version"]
+    second = tomllib.loads((ROOT / "textsan_book" / "pyproject.toml").read_text())["project"]
+    assert cited["version"] == PROJECT["version"] == second["version"]
     assert [author["name"] for author in cited["authors"]] == [author["name"] for author in PROJECT["authors"]]
     terms = (ROOT / "LICENSE").read_text()
     assert terms.startswith("BSD 3-Clause License") and PROJECT["authors"][0]["name"] in terms

@@ -1,5 +1,11 @@
-"""Tests and the package's own examples run with the pinned kernels, in workers and in the processes they start."""
+"""Plugin of pytest: tests and examples run with the pinned kernels, in workers and in the processes they start."""
+
+import pytest
 
 from textsan.base import kernels
 
-kernels.pin()  # before anything that a test imports has loaded NumPy
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests():
+    """Pins the kernels before anything that a test imports has loaded NumPy."""
+    kernels.pin()
