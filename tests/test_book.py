@@ -333,7 +333,9 @@ def test_unknown_profile(project):
 
 
 def test_run_writes_to_runs_only(project):
-    before = {path: path.read_bytes() for folder in ("book", "notebooks") for path in (project / folder).iterdir()}
+    before = {
+        path: path.read_bytes() for folder in ("book", "notebooks") for path in (project / folder).glob("*.*")
+    }
     result = textsan("run", "1", "-p", "title", "a/b c", "--profile", "full")
     assert result.exit_code == 0, result.output
     output = project / result.stdout.splitlines()[-1]
@@ -341,7 +343,7 @@ def test_run_writes_to_runs_only(project):
     notebook = nbformat.read(output, as_version=4)
     assert notebook.cells[3].outputs[0].data["text/plain"] == "(8.0, 'a/b c', [1, 2], 3, True)"
     assert before == {
-        path: path.read_bytes() for folder in ("book", "notebooks") for path in (project / folder).iterdir()
+        path: path.read_bytes() for folder in ("book", "notebooks") for path in (project / folder).glob("*.*")
     }
 
 
