@@ -4,14 +4,12 @@ import ast
 import hashlib
 from pathlib import Path
 
-_ANNOTATION = {ast.arg: "annotation", ast.FunctionDef: "returns", ast.AsyncFunctionDef: "returns"}
-
 
 def fingerprint(path: str | Path) -> str:
     """sha256 of what a file says: of Python its syntax tree without docstrings, of everything else its bytes.
 
-    Comments, docstrings, blank lines and line breaks of Python do not count, nor do annotations of what functions
-    take and return, which compute nothing, nor the version of Python that reads it.
+    Comments, docstrings, blank lines and line breaks of Python do not count, nor does the version of Python that
+    reads it. Annotations do: registries read from them which parameters there are, and of what kind.
 
     Args:
         path: a file; one that ends in .py is Python.
@@ -40,9 +38,7 @@ def _tree(node) -> str:
         return f"[{' '.join(_tree(item) for item in node if not _is_docstring(item))}]"
     if not isinstance(node, ast.AST):
         return repr(node)
-    said = {name: value for name, value in ast.iter_fields(node) if value not in (None, [])}
-    said.pop(_ANNOTATION.get(type(node)), None)
-    fields = (f"{name}={_tree(value)}" for name, value in said.items())
+    fields = (f"{name}={_tree(value)}" for name, value in ast.iter_fields(node) if value not in (None, []))
     return f"{type(node).__name__}({' '.join(fields)})"
 
 
