@@ -648,3 +648,12 @@ def test_a_channel_without_a_row_for_an_input_is_refused_whatever_the_text():
 def test_a_mechanism_without_a_channel_says_so():
     with pytest.raises(NotImplementedError, match="channel: Mechanism gives none; define it"):
         Mechanism("ab").sanitize([["a"]])
+
+
+@pytest.mark.parametrize("make", [CusText, FBDD, Mahalanobis, Random, SanText, SanTextPlus, TEM, Vickrey])
+def test_a_list_of_words_in_place_of_vectors_is_one_line(make):
+    given = {} if make is Random else {"epsilon": 3.0}
+    given |= {"sensitive": {"a"}} if make is SanTextPlus else {}
+    with pytest.raises(ValueError, match="^embeddings: list holds no vectors; pass Embeddings") as told:
+        make(["a", "b"], **given)
+    assert "\n" not in str(told.value)
