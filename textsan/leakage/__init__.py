@@ -1,6 +1,6 @@
 """How much a channel gives away: Bayes vulnerability, entropies, repeated releases, enumerated small worlds.
 
-Imports `text`, `channel`, `priors` and `privacy`; pure functions of a prior and a channel.
+Imports `text`, `channel`, `priors`, `privacy` and `mechanisms`; pure functions of a prior and a channel.
 """
 
 import lazy_loader

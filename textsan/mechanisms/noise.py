@@ -53,6 +53,11 @@ class NoiseMechanism(Mechanism):
         """The vocabulary."""
         return self.embeddings.words
 
+    @property
+    def metric(self) -> Embeddings:
+        """The vocabulary with vectors in whose Euclidean distance the noise is spherical: its own."""
+        return self.embeddings
+
     def estimate_channel(self, inputs=None, draws: int = 1000, *, seed) -> Channel:
         """Rows of the channel by simulation, kept in memory where the seed is an int.
 

@@ -47,7 +47,7 @@ def sharp_success(
     >>> round(sharp_success([0.5, 0.25, 0.25], 1.0, groups=[[0], [1, 2]]), 4)
     0.8655
     """
-    p = _probabilities(prior)
+    p = prior_probabilities(prior)
     epsilon = epsilon if epsilon == math.inf else checks.epsilon(epsilon)
     most = len(p) if outputs is None else checks.whole("outputs", outputs, low=1)
     return float(min(sum(_sharp(part, epsilon, most) for part in _parts(p, groups)), 1.0))
@@ -73,7 +73,7 @@ def sharp_epsilon(prior, success: float, *, groups: Collection[Collection[int]] 
     >>> round(sharp_epsilon([0.5, 0.25, 0.25], sharp_success([0.5, 0.25, 0.25], 1.0)), 6)
     1.0
     """
-    success, p = checks.number("success", success, 0, 1), _probabilities(prior)
+    success, p = checks.number("success", success, 0, 1), prior_probabilities(prior)
     least = sharp_success(p, 0.0, groups=groups)
     if success < least - _LEVEL:
         blind = "best blind guess" if groups is None else "best guess from the group alone"
@@ -159,15 +159,15 @@ def metric_success(prior, distances, epsilon: float) -> MetricBound:
     >>> metric_success([0.5, 0.5], [[0.0, 1.0], [1.0, 0.0]], epsilon=0.0).value
     0.5
     """
-    p = _probabilities(prior)
-    kernel = _kernel(distances, checks.epsilon(epsilon), len(p))
+    p = prior_probabilities(prior)
+    kernel = metric_kernel(distances, checks.epsilon(epsilon), len(p))
     dual = _solved(p, kernel) if len(p) <= _EXACT else _descended(p, kernel)
     # What rounding leaves short of feasible is made up at the word itself, as K has ones on its diagonal.
     dual = dual + np.maximum(p - kernel @ dual, 0.0)
     return MetricBound(min(float(dual.sum()), 1.0), dual)
 
 
-def _kernel(distances, epsilon: float, n: int) -> np.ndarray:
+def metric_kernel(distances, epsilon: float, n: int) -> np.ndarray:
     """exp(-epsilon d), (n, n)."""
     if n > _LARGEST:
         raise ValueError(f"prior: {n} words, above the limit of {_LARGEST}; pass those with mass")
@@ -231,5 +231,6 @@ def _root(excess) -> float:
     return float(scipy.optimize.brentq(excess, 0.0, high, xtol=1e-12)) if excess(0.0) < 0 else 0.0
 
 
-def _probabilities(prior) -> np.ndarray:
+def prior_probabilities(prior) -> np.ndarray:
+    """Those of a `Prior`, or the given ones once they are checked."""
     return checks.probabilities("prior", getattr(prior, "probabilities", prior))
