@@ -6,7 +6,7 @@ import pytest
 
 import textsan
 from textsan import CusText, Embeddings, load_split
-from textsan.sweeps.splits import _held_out
+from textsan.sweeps.splits import _of_neither
 from textsan.text.corpora import Record
 
 GLOVE = textsan.load_embeddings()
@@ -85,15 +85,23 @@ def test_how_it_is_split_and_what_from(tmp_path, monkeypatch):
 
 def test_held_out_text_is_nobodys():
     split = textsan.load_split("rt", 200, 300, seed=3)
-    parts = split.private, split.shadow, split.held_out
-    private, shadow, held_out = ({" ".join(doc) for doc in part} for part in parts)
+    parts = split.private, split.shadow, split.held_out, split.population
+    private, shadow, held_out, population = ({" ".join(doc) for doc in part} for part in parts)
     assert len(split.held_out) == len(held_out) == 300
-    assert not held_out & (private | shadow)
+    assert held_out < population and len(population) > 7000
+    assert not population & (private | shadow)
     parts = [Record(f"{word} {end}", None, {"part_of": word}) for word in "abcdefgh" for end in "xyz"]
     private, shadow = [parts[0]], [parts[4], parts[7]]  # of a, b and c
-    found = _held_out(parts, private, shadow, seed=0)
-    assert sorted(record.fields["part_of"] for record in found) == ["a", "d", "e", "f", "g", "h"]
-    assert found[-1].fields["part_of"] == "a" and found[-1].text != "a x"
+    free, taken = _of_neither(parts, private, shadow, seed=0)
+    assert sorted(record.fields["part_of"] for record in free) == ["d", "e", "f", "g", "h"]
+    assert [record.fields["part_of"] for record in taken] == ["a"] and taken[0].text != "a x"
+
+
+def test_population_is_of_the_corpus_under_attack_whatever_the_attacker_has():
+    own, other = (textsan.load_split("rt", 50, 60, seed=3, shadow_dataset=name) for name in (None, "nyt"))
+    texts = {" ".join(record.tokens) for record in textsan.load_dataset("rt")}
+    assert {" ".join(doc) for doc in other.population} <= texts
+    assert len(other.population) >= len(own.population) and not {*map(tuple, other.held_out)} & texts
 
 
 def test_a_draw_changes_neither_the_vocabulary_nor_what_is_made_of_it():

@@ -35,6 +35,8 @@ class Split:
             example): documents of one source are not independent. None is one a document.
         held_out: token lists like the shadow ones, up to as many, which are nobody's: for tests of what an attack
             has learnt. None is private, or a part of a sentence that the attacker owns a part of.
+        population: token lists of the corpus of the private ones, one a source and of no source that is private
+            or shadow: text that is neither, whose counts are those of the language and not of the text at hand.
     """
 
     private: list[list[str]]
@@ -43,6 +45,7 @@ class Split:
     records: tuple[Record, ...] = ()
     sources: Sequence[int] | None = None
     held_out: tuple[list[str], ...] = ()
+    population: tuple[list[str], ...] = ()
 
     def coverage(self, mechanism: Mechanism) -> float:
         """How much of what should be protected is in the vocabulary: a share of the private tokens.
@@ -113,9 +116,12 @@ def load_split(
         known = _among(frozenset(word for record in records for word in record.tokens), embeddings)
     else:
         known = _frequent(vocabulary, embeddings)
-    further = _held_out(records if shadow_records is None else shadow_records, *parts, seed)
-    held_out = tuple(list(record.tokens) for record in further[:n_shadow])
-    return Split(private, shadow, known, tuple(parts[0]), source_numbers(parts[0]), held_out)
+    others, attacked = _of_neither(records, *parts, seed)
+    population = tuple(list(record.tokens) for record in others)
+    if shadow_records is not None:
+        others, attacked = _of_neither(shadow_records, *parts, seed)
+    held_out = tuple(list(record.tokens) for record in [*others, *attacked][:n_shadow])
+    return Split(private, shadow, known, tuple(parts[0]), source_numbers(parts[0]), held_out, population)
 
 
 # A draw changes no vocabulary, so that what follows from its vectors alone is made once for all seeds.
@@ -130,8 +136,8 @@ def _frequent(n: int, embeddings: str) -> Embeddings:
     return load_embeddings(embeddings).frequent(n)
 
 
-def _held_out(records, private, shadow, seed: int) -> list[Record]:
-    """Records that are neither, one a source, in random order; of no shadow source, of private ones last."""
+def _of_neither(records, private, shadow, seed: int) -> tuple[list[Record], list[Record]]:
+    """Records of neither, one a source, in random order, of no shadow source; those of private sources apart."""
 
     def source(record):
         return record.fields.get("part_of", normalised(record.text))
@@ -141,7 +147,10 @@ def _held_out(records, private, shadow, seed: int) -> list[Record]:
     rest = [one for one in records if normalised(one.text) not in texts and source(one) not in owned]
     order = np.random.default_rng([seed, 1]).permutation(len(rest))
     one_each = {source(rest[i]): rest[i] for i in order}
-    return sorted(one_each.values(), key=lambda record: source(record) in attacked)
+    free, taken = [], []
+    for name, record in one_each.items():
+        (taken if name in attacked else free).append(record)
+    return free, taken
 
 
 def check_vocabulary(name: str, value) -> int | str:
