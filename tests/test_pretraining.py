@@ -100,9 +100,14 @@ def test_bad_input_gets_one_line(default_data, docs, steps, line):
         pretraining.pretrain(pretraining.masked_model(), docs, None, steps=steps)
 
 
-def test_the_study_has_a_row_a_model_from_the_same_text(default_data):
+def study():
+    """Its rows at a small size: what comes out is not looked at, but who was compared with whom."""
     sizes = {"n_private": 60, "n_shadow": 40, "n_positions": 50, "n_test": 30, "steps": 2}
-    rows = preparation.preparations(dataset="rt", epsilon=4.0, vocabulary=500, seed=0, **sizes)
+    return preparation.preparations(dataset="rt", epsilon=4.0, vocabulary=500, seed=0, **sizes)
+
+
+def test_the_study_has_a_row_a_model_from_the_same_text(default_data, trained_once):
+    rows = trained_once(study, "textsan_book.studies.pretraining")
     assert [row["model"] for row in rows] == ["as published", "bare", "prepared"]
     published, bare, prepared = rows
     assert "mask" not in published and {"mask", "mask_over_bare", "mask_chance"} <= prepared.keys()

@@ -23,7 +23,6 @@ import yaml
 
 from textsan import load_dataset, load_embeddings
 from textsan.base import assets
-from textsan.sweeps import problems
 from textsan.sweeps.specification import read_spec
 from textsan.text import corpora
 from textsan_book.chapters import chapters
@@ -180,14 +179,7 @@ def test_readme_plugs_in_an_attack(default_data, tmp_path):
     table, figure = results(tmp_path, "commonest", 9)
     asr = table.set_index(["attack", "epsilon"]).asr.unstack()
     assert (asr.loc["commonest"] < asr.loc["context-free"]).all()  # Bayes' rule is the best that looks at one word
-    bayes = asr.loc["context-free"]
-    assert bayes[2] < bayes[1] < bayes[3]  # as the text below says, which names the reason
-    rates = []
-    for epsilon in (1.0, 2.0):
-        problem = problems.prepare("rt", 100, 5000, None, 0, "santext", epsilon=epsilon)
-        guesses = problem.guesses("context-free")
-        rates.append(np.mean([guess == truth for guess, truth in zip(guesses, problem.truth.words, strict=True)]))
-    assert rates[0] < rates[1]
+    assert asr.loc["context-free"].is_monotonic_increasing
     assert json.loads(table[table.attack == "commonest"].attack_parameters.iloc[0]) == {"k": 3}
     assert "#0f7878" in figure and "commonest" in figure and "context-free" in figure
 
@@ -201,9 +193,9 @@ def test_contributors_mechanism(default_data, tmp_path):
     printed = run_program("CONTRIBUTING.md", "A mechanism", tmp_path)
     tight, claimed = map(float, re.fullmatch(r"(\S+) at .* of (\S+)\nfailed: \[\]\n", printed).groups())
     assert claimed / 2 < tight <= claimed == 4
-    table, figure = results(tmp_path, "unit", 8)
+    table, figure = results(tmp_path, "unit", 6)
     mine = table[table.defence == "unit santext"]
-    assert list(mine.epsilon) == [5, 10, 15, 20] and mine.unchanged.is_monotonic_increasing
+    assert list(mine.epsilon) == [5, 10, 20] and mine.unchanged.is_monotonic_increasing
     assert table.defence.nunique() == 2
     assert "#0f7878" in figure and "SanText, unit vectors" in figure
 
