@@ -270,7 +270,10 @@ def test_registry_is_complete():
             assert len(hashes) == len(paths) and len(asset["sha256"]) == 64 and "==" in asset["requirement"]
         else:
             assert len(asset["revision"]) == 40 and asset["repo"].count("/") == 1, name
-    assert {entry["asset"] for entry in assets.registry()["datasets"].values()} <= set(names)
+    datasets = assets.registry()["datasets"].values()
+    assert {entry["asset"] for entry in datasets if "packaged" not in entry} <= set(names)
+    packaged = {entry["packaged"]: entry["sha256"] for entry in datasets if "packaged" in entry}
+    assert {name: assets.file_sha256(assets.DATA / name) for name in packaged} == packaged
 
 
 def test_list_shows_every_asset(toy):

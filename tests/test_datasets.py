@@ -81,6 +81,19 @@ def test_documents_are_not_cut(default_data, name, documents):
     assert len(of["train"] | of["dev"] | of["test"]) == sum(map(len, of.values())) == documents
 
 
+def test_the_books_own_sentences_are_of_its_paragraphs():
+    """A data set that needs no download; private and shadow text share no paragraph."""
+    records = load_dataset("prose", "all")
+    assert len(records) == 1324 and corpora.origin("prose") == "of this project"
+    assert {record.fields["part_of"].split(":")[0] for record in records} >= {
+        "01-text-sanitization-and-its-adversary"
+    }
+    private, shadow = private_and_shadow(records, 100, 1000, seed=0)
+    own, others = ({record.fields["part_of"] for record in part} for part in (private, shadow))
+    assert not own & others
+    assert not any(mark in record.text for record in records for mark in "${}`\\")
+
+
 def test_splits_never_change(default_data):
     """Results are tied to the splits; a change here is a change of every number in the book."""
     for name, expected in {
@@ -372,7 +385,7 @@ def test_parquet_of_the_hub(tmp_path, monkeypatch, name, columns, expected):
 
 
 def test_unknown_names(default_data):
-    with pytest.raises(KeyError, match="dataset: 'imdb' is unknown; known: rt, amazon, nyt, tweets, drugs, sst2"):
+    with pytest.raises(KeyError, match="'imdb' is unknown; known: rt, amazon, nyt, tweets, drugs, prose, sst2"):
         load_dataset("imdb")
     with pytest.raises(KeyError, match="split: 'validation' is unknown for 'rt'; known: train, dev, test, all"):
         load_dataset("rt", "validation")

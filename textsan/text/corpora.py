@@ -1,7 +1,7 @@
 """Data sets by name: records with text, tokens and label, in splits that share no sentence.
 
-Three sources, asked in this order: the folder in `TEXTSAN_DATA` (`<dataset>/<split>.jsonl.xz`), the corpora
-that come with the package index (rt, amazon, nyt, tweets, drugs), the Hugging Face hub (the papers' sets).
+Four sources, asked in this order: the folder in `TEXTSAN_DATA` (`<dataset>/<split>.jsonl.xz`), this package
+(prose), the corpora of the package index (rt, amazon, nyt, tweets, drugs), the hub (the papers' sets).
 """
 
 import csv
@@ -60,7 +60,8 @@ def load_dataset(name: str, split: str = "train") -> list[Record]:
 
     rt, amazon, nyt and tweets are sentences with a sentiment score from -4 to 4 as label, drugs are reviews
     with the condition as label and drug and rating among the fields. Their splits hold 80, 10 and 10 percent,
-    drawn with `SPLIT_SEED`; a product review or an editorial is never cut in two. HTML entities are resolved.
+    drawn with `SPLIT_SEED`; a product review or an editorial is never cut in two. HTML entities are resolved. So
+    do those of prose, sentences of the project's own book that are younger than the models it uses.
 
     The papers' sets keep their own splits, except that a record is dropped from train where its text (either
     text of a pair) is also in dev or test, and from dev where it is also in test; "all" is every row of every
@@ -71,10 +72,10 @@ def load_dataset(name: str, split: str = "train") -> list[Record]:
     Where records are not independent of each other the field `part_of` tells which are of one source: phrases of
     one sentence in sst2; in qnli, which does not name its paragraphs, pairs that share a question or a context
     sentence, directly or through others (a question is asked of several sentences of one paragraph); in ag_news
-    texts that share eight tokens in a row, directly or through others.
+    texts that share eight tokens in a row, directly or through others; in prose sentences of one paragraph.
 
     Args:
-        name: rt, amazon, nyt, tweets, drugs; sst2, qnli, cola, stsb, ag_news, yelp, rotten_tomatoes; or any
+        name: rt, amazon, nyt, tweets, drugs, prose; sst2, qnli, cola, stsb, ag_news, yelp, rotten_tomatoes; or any
             folder in `TEXTSAN_DATA`.
         split: "train", "dev", "test" where the data set has them, or "all".
 
@@ -97,6 +98,9 @@ def load_dataset(name: str, split: str = "train") -> list[Record]:
         raise KeyError(unknown(name))
     elif "splits" in entry:
         splits = _own_splits(_hub_splits(name, entry))
+    elif "packaged" in entry:
+        records = _packaged(name, entry)
+        splits = _drawn_splits(name, records, [record.fields["part_of"] for record in records])
     else:
         records, documents = _drugs() if name == "drugs" else _scored_sentences(entry)
         splits = _drawn_splits(name, records, documents)
@@ -218,6 +222,11 @@ def _in_turn(parts: Sequence[Sequence[Record]]) -> list[Record]:
 # --- reading ------------------------------------------------------------------------------------------------
 
 
+def _packaged(name: str, entry: dict) -> list[Record]:
+    with lzma.open(assets.DATA / entry["packaged"], "rt", encoding="utf8") as lines:
+        return _records(name, entry, [json.loads(line) for line in lines])
+
+
 def _scored_sentences(entry: dict) -> tuple[list[Record], list[str]]:
     """Records of a tab-separated file of id, score and sentence, and the document that each is of.
 
@@ -253,6 +262,8 @@ def origin(name: str) -> str:
     """
     if name in _local_folders():
         return "the reader's own files, from TEXTSAN_DATA"
+    if "packaged" in assets.registry()["datasets"][name]:
+        return "of this project"
     asset = assets.registry()["assets"][assets.registry()["datasets"][name]["asset"]]
     return {"hub": "the papers' own, of the hub", "index": "of a package of the index"}[asset["source"]]
 
