@@ -19,6 +19,7 @@ test: $(INSTALLED)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
+	$(BIN)/mypy
 	$(BIN)/textsan sweep --status --all
 	$(if $(FULL),TEXTSAN_FULL=1) $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 	$(BIN)/textsan check $(if $(FULL),--full,$(CHAPTERS:all=))

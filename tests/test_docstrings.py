@@ -38,3 +38,14 @@ def test_the_next_parameter_is_another_one():
     assert meaning(make, "first") == "one: more, and still the first." and short_meaning(make, "first") == "one"
     assert meaning(make, "second") == "two." and meaning(make, "third") == UNDOCUMENTED
     assert meaning(lambda x: x, "x") == short_meaning(lambda x: x, "x") == UNDOCUMENTED
+
+
+def test_a_meaning_that_begins_with_a_bracket_is_told_whole():
+    def make(weights):
+        """Makes.
+
+        Args:
+            weights: (n,) numbers.
+        """
+
+    assert short_meaning(make, "weights") == "(n,) numbers."

@@ -7,7 +7,6 @@ import yaml
 from click.testing import CliRunner
 
 from textsan import Embeddings, Split
-from textsan.attacks import ATTACKS
 from textsan.cli.main import main
 from textsan.evaluation import bootstrap_mean
 from textsan.sweeps import problems, sanitized
@@ -123,4 +122,4 @@ def test_answers_are_what_an_attack_reconstructs(world):
             given = [table.mapping(at) for at in range(len(table))]
             assert [one[guess] for one, guess in zip(given, guesses, strict=True)] == pytest.approx(probabilities)
     assert compared >= 3
-    assert ATTACKS["markov"].load().__self__.models == ()
+    assert problem.attack("markov").models == ()

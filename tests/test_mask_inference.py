@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from textsan.attacks import MaskedBert, MaskedReader, MaskInference
+from textsan.attacks import Knowledge, MaskedBert, MaskedReader, MaskInference
 from textsan.base import assets
+from textsan.channel import Channel
 from textsan.evaluation import attack_success_rate
 from textsan.models import encoders
 from textsan.models.context_model import Batch
@@ -138,6 +139,12 @@ def test_the_adapter_reads_context(default_data):
     blind = np.log([counts[word] + 1 for word in model.words])
     assert likelihood(scores) > likelihood(np.tile(blind, (len(truth), 1))) + 0.2
     assert likelihood(scores) > likelihood(np.roll(scores, 7, axis=0)) + 0.2
+
+
+def test_an_attacker_without_an_adapter_is_told_how_to_grant_one():
+    channel = Channel.from_matrix([[0.5, 0.5], [0.5, 0.5]], inputs=["a", "b"], outputs=["a", "b"])
+    with pytest.raises(ValueError, match="resources: no adapter is granted; pass adapter=, or resources="):
+        MaskInference.against(Knowledge(channel, shadow=[["a", "b"]]))
 
 
 # --- a masked language model with its own head ---------------------------------------------------------------

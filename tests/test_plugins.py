@@ -395,6 +395,13 @@ def test_what_is_no_plugin_gets_one_line(tmp_path, monkeypatch, name, content, m
     )
 
 
+def test_a_folder_without_a_module_is_no_plugin(tmp_path, monkeypatch):
+    (tmp_path / "hollow").mkdir()
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ValueError, match="plugin: 'hollow' is a folder without an __init__.py"):
+        textsan.load_plugin("hollow")
+
+
 def test_unknown_names_and_keys_of_a_specification_list_the_known_ones(tmp_path):
     for changes, message in (
         ({"plugins": [3]}, "plugins: 3 is no name"),

@@ -39,6 +39,7 @@ OF_MAKE = {
     ".venv/bin/textsan check": "$(BIN)/textsan check",
     ".venv/bin/textsan book": "$(BIN)/textsan book",
     ".venv/bin/ruff check . && .venv/bin/ruff format --check . && .venv/bin/lint-imports": "$(BIN)/lint-imports",
+    ".venv/bin/mypy": "$(BIN)/mypy",
     ".venv/bin/python -m pytest -q tests/test_registry.py": "$(BIN)/python -m pytest",
 }
 FULL = bool(os.environ.get("TEXTSAN_FULL"))

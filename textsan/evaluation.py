@@ -7,6 +7,7 @@ import numpy as np
 import scipy
 
 from textsan.base import checks
+from textsan.base.listed import Listed
 from textsan.text.embeddings import Embeddings
 
 _BLOCK = 256  # words whose neighbours are looked for together
@@ -131,7 +132,7 @@ def means_the_same(guesses: Sequence[str], truths: Sequence[str], embeddings: Em
     return same
 
 
-def hit_rate(hits: Sequence[bool]) -> Estimate:
+def hit_rate(hits: Listed[bool]) -> Estimate:
     """Share of hits with its 95 % Wilson interval, which takes them for independent.
 
     Args:
@@ -150,7 +151,7 @@ def hit_rate(hits: Sequence[bool]) -> Estimate:
     return Estimate(float(hits.mean()), float(interval.low), float(interval.high))
 
 
-def bootstrap_mean(values: Sequence[float], groups: Sequence[int], *, seed, resamples: int = 1000) -> Estimate:
+def bootstrap_mean(values: Listed[float], groups: Listed[int], *, seed, resamples: int = 1000) -> Estimate:
     """Mean with a 95 % percentile interval from resampling whole groups: those of the same sentence, say.
 
     Args:
@@ -199,13 +200,14 @@ def bootstrap_difference(first, second, *, seed, resamples: int = 1000) -> Estim
         raise ValueError(f"first, second: of {sorted(lengths)} sentences; pass arrays of the same sentences")
     if not all(sizes.sum() > 0 for _, sizes in (first, second)):
         raise ValueError("first, second: one is in no sentence; pass two kinds that are there")
-    picks = _picks(*lengths, seed, resamples)
-    means = [_resampled(*kind, picks) for kind in (first, second)]
+    [sentences] = lengths
+    picks = _picks(sentences, seed, resamples)
+    means = [_resampled(sums, sizes, picks) for sums, sizes in (first, second)]
     values = [sums.sum() / sizes.sum() for sums, sizes in (first, second)]
     return Estimate(float(values[0] - values[1]), *_middle(means[0] - means[1]))
 
 
-def bootstrap_rate(guesses, truths, groups: Sequence[int], *, seed, resamples: int = 1000) -> Estimate:
+def bootstrap_rate(guesses, truths, groups: Listed[int], *, seed, resamples: int = 1000) -> Estimate:
     """Attack success rate with a 95 % percentile interval from resampling whole sentences.
 
     Args:
@@ -220,7 +222,7 @@ def bootstrap_rate(guesses, truths, groups: Sequence[int], *, seed, resamples: i
     return bootstrap_mean(_hits(guesses, truths), groups, seed=seed, resamples=resamples)
 
 
-def paired_difference(guesses, others, truths, groups: Sequence[int], *, seed, resamples: int = 1000) -> Estimate:
+def paired_difference(guesses, others, truths, groups: Listed[int], *, seed, resamples: int = 1000) -> Estimate:
     """Success rate of `guesses` minus that of `others` on the same positions, sentences resampled together.
 
     Args:

@@ -1,6 +1,7 @@
 """What all attacks share: made from what a threat model grants, they answer with a word, or words, a position."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from textsan.attacks.knowledge import Knowledge
 from textsan.base import checks
@@ -26,18 +27,22 @@ class Attack:
     ['v']
     """
 
-    details: Mapping[str, float] = {}
-    """What else is known of a run: `encoded`, the sentences or pairs that went through an encoder, for example."""
+    @property
+    def details(self) -> Mapping[str, float]:
+        """What else is known of a run: `encoded`, the sentences that went through an encoder, for example."""
+        return {}
 
-    models: Sequence[str] = ()
-    """Names of the models that the attack reads: encoders, language models."""
+    @property
+    def models(self) -> Sequence[str]:
+        """Names of the models that the attack reads: encoders, language models."""
+        return ()
 
     def __repr__(self) -> str:
         """Its name, and the channel that it is made against."""
         return f"{type(self).__name__}({getattr(self, 'channel', '')})"
 
     @classmethod
-    def against(cls, knowledge: Knowledge, **settings) -> "Attack":
+    def against(cls, knowledge: Knowledge, *_: Any, **settings: Any) -> "Attack":
         """The attack of somebody with this knowledge, trained and calibrated.
 
         Args:

@@ -1,10 +1,10 @@
 """The contextual Bayesian attack and, with the true prior, its K-ASR bound (Tong et al. 2024, Eq. 11-12)."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -83,7 +83,7 @@ class ContextualBayes(Attack):
         widen: bool = False,
         learning_rate: float = 5e-5,
         departure: Literal["fused", "dropped", "unsegmented", "all"] | None = None,
-    ) -> "ContextualBayes":
+    ) -> Self:
         """The practical attack, its detector trained on shadow text.
 
         Args:
@@ -93,13 +93,14 @@ class ContextualBayes(Attack):
             k, span: as for the constructor.
             pairs, epochs, steps, widen, learning_rate: as for `fit`.
         """
+        made: Callable[..., Any] = cls
         if departure:
             from textsan.attacks.released_code import DEPARTURES, ReleasedContextual
 
-            cls = partial(ReleasedContextual, departures=DEPARTURES if departure == "all" else [departure])
-        given = {"k": k, "span": span, "attacked": knowledge.attacked, "seed": knowledge.seed}
-        attack = cls(knowledge.channel, knowledge.counts, **given)
-        training = {"pairs": pairs, "epochs": epochs, "steps": steps, "widen": widen}
+            made = partial(ReleasedContextual, departures=DEPARTURES if departure == "all" else [departure])
+        given: dict[str, Any] = {"k": k, "span": span, "attacked": knowledge.attacked, "seed": knowledge.seed}
+        attack = made(knowledge.channel, knowledge.counts, **given)
+        training: dict[str, Any] = {"pairs": pairs, "epochs": epochs, "steps": steps, "widen": widen}
         training |= {"learning_rate": learning_rate, "targets": knowledge.targets}
         training["checkpoint"] = knowledge.resources.get("checkpoint")
         return attack.fit(*knowledge.sanitized(copies), **training, seed=knowledge.seed)
@@ -119,7 +120,7 @@ class ContextualBayes(Attack):
         widen: bool = False,
         learning_rate: float = 5e-5,
         departure: Literal["attacked pairs"] | None = None,
-    ) -> "ContextualBayes":
+    ) -> Self:
         """The K-ASR bound (Definition 2): the true prior, a detector of more sanitizations of the same text.
 
         Args:
@@ -131,14 +132,19 @@ class ContextualBayes(Attack):
             pairs, epochs, steps, widen, learning_rate: as for `fit`.
         """
         checks.choice("departure", departure, (None, "attacked pairs"))
-        given = {"k": k, "span": span, "attacked": knowledge.attacked, "seed": knowledge.seed}
+        given: dict[str, Any] = {
+            "k": k,
+            "span": span,
+            "attacked": knowledge.attacked,
+            "seed": knowledge.seed,
+        }
         attack = cls(knowledge.channel, truth.counts, alpha_inverse=0, **given)
         docs, released = truth.docs, truth.released
         if not departure:
             # Draws that neither the owner nor the attacker has made: both number documents from far below.
             further = replace(knowledge, prior=None, shadow=truth.docs, first=_BOUND_FIRST)
             docs, released = further.sanitized(copies)
-        training = {"pairs": pairs, "epochs": epochs, "steps": steps, "widen": widen}
+        training: dict[str, Any] = {"pairs": pairs, "epochs": epochs, "steps": steps, "widen": widen}
         training |= {"learning_rate": learning_rate, "targets": knowledge.targets}
         training["checkpoint"] = knowledge.resources.get("checkpoint")
         return attack.fit(docs, released, **training, seed=knowledge.seed)
@@ -168,7 +174,7 @@ class ContextualBayes(Attack):
         batch_size: int = 32,
         seed: int = 0,
         checkpoint: Path | None = None,
-    ) -> "ContextualBayes":
+    ) -> Self:
         """Trains the detector; the defaults are the paper's.
 
         Args:
@@ -237,7 +243,7 @@ class ContextualBayes(Attack):
         """
         shadow, released = paired(shadow_docs, sanitized_docs)
         items = self._items(shadow, released, targets=targets, pairs=pairs, counted=True, seed=seed)
-        made = [self.pair(released[item.document], item.index, item.word, span) for item in items]
+        made = [self.pair(released[item.document], item.place, item.word, span) for item in items]
         return made, [item.label for item in items]
 
     def _items(self, shadow, released, *, targets, pairs: int | None, counted: bool, seed) -> list["_Item"]:
@@ -300,7 +306,7 @@ class ContextualBayes(Attack):
         items = self._items(docs, released, targets=targets, pairs=None, counted=False, seed=seed)
         of: dict[str, list[_Item]] = {}
         for item in items:
-            of.setdefault(released[item.document][item.index], []).append(item)
+            of.setdefault(released[item.document][item.place], []).append(item)
         words = np.random.default_rng(seed).permutation(sorted(of)).tolist()
         enough = np.searchsorted(np.cumsum([len(of[y]) for y in words]), pairs) + 1
         drawn = [(y, item) for y in words[:enough] for item in of[y]]
@@ -309,7 +315,7 @@ class ContextualBayes(Attack):
         sentences = whole_sentences([docs[d] for d in used])[at]
         return gate(
             [item.label for _, item in drawn],
-            self.detector.log_odds([self.attacked_pair(released[i.document], i.index, i.word) for _, i in drawn]),
+            self.detector.log_odds([self.attacked_pair(released[i.document], i.place, i.word) for _, i in drawn]),
             self._blind([y for y, _ in drawn], [item.word for _, item in drawn]),
             [number.setdefault((y, item.word), len(number)) for y, item in drawn],
             sentences,
@@ -352,7 +358,9 @@ class ContextualBayes(Attack):
         start = max(0, min(index - span // 2, len(doc) - span))
         return tuple(doc[start : start + span]), index - start
 
-    attacked_pair = pair
+    def attacked_pair(self, doc: Sequence[str], index: int, word: str) -> Pair:
+        """As `pair`, of a position that is attacked."""
+        return self.pair(doc, index, word)
 
     def _log_context(self, pairs: Sequence[Pair]) -> np.ndarray:
         """log h, which the paper puts in the place of log Pr(c | x, y)."""
@@ -363,6 +371,6 @@ class _Item(NamedTuple):
     """A candidate for a position, and whether it is the original word."""
 
     document: int
-    index: int
+    place: int
     word: str
     label: int

@@ -7,6 +7,8 @@ Positives (x, y, c) have the original word, negatives (x', y, c) a draw of Pr(x'
 (Sugiyama, Suzuki and Kanamori 2012), where Tong et al. 2024 put h itself, which is never above 1.
 """
 
+from typing import Any, Self
+
 import numpy as np
 
 from textsan.attacks.contextual import SPAN, ContextualBayes
@@ -30,7 +32,7 @@ class DensityRatio(ContextualBayes):
     calibration = (1.0, 0.0)
 
     @classmethod
-    def against(
+    def against(  # type: ignore[override]  # stops training by epochs alone, so that it has no steps
         cls,
         knowledge: Knowledge,
         *,
@@ -41,12 +43,13 @@ class DensityRatio(ContextualBayes):
         span: int = SPAN,
         widen: bool = False,
         learning_rate: float = 5e-5,
-    ) -> "DensityRatio":
+    ) -> Self:
         """The attack, its detector trained and calibrated on shadow text.
 
         Args: as for `ContextualBayes.against`.
         """
-        training = {"pairs": pairs, "epochs": epochs, "widen": widen, "learning_rate": learning_rate}
+        training: dict[str, Any] = {"pairs": pairs, "epochs": epochs, "widen": widen}
+        training["learning_rate"] = learning_rate
         return super().against(knowledge, k=k, copies=copies, span=span, **training)
 
     def fit(self, shadow_docs, sanitized_docs, *, held_out: float = 0.1, seed: int = 0, **settings):

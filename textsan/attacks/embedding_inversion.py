@@ -83,7 +83,8 @@ def outweighing_epsilons(mechanism: CusText, prior: Prior) -> dict[str, float]:
     {'a': -0.811, 'b': 3.584}
     """
     channel = mechanism.with_(epsilon=2).channel  # where Pr(y | x) / Pr(x | x) is exp(-d(x, y))
-    among, found = frozenset(prior.words), {}
+    found: dict[str, float] = {}
+    among = frozenset(prior.words)
     for group in mechanism.group_words:
         words = [word for word in group if word in among]
         chances = channel.rows(words)[:, [channel.output_index[word] for word in words]]

@@ -88,7 +88,7 @@ class Emissions:
             found.append((states, np.exp(logs - logs.max())))
         return found
 
-    def _listed(self, outputs: list[str]) -> list[tuple[np.ndarray, np.ndarray]]:
+    def _listed(self, outputs: Sequence[str]) -> list[tuple[np.ndarray, np.ndarray]]:
         """Inputs with log Pr(y | x): all possible ones, or the `k` best of the attacked and of the others."""
         if self.k is None:
             columns = self.channel.log_columns(outputs)
@@ -126,6 +126,6 @@ class Emissions:
         best = logs.max(axis=1, keepdims=True)
         best[np.isneginf(best[:, 0])] = 0.0
         rows[np.ix_(hidden, self.states)] = np.exp(logs - best)
-        own = ~rows.any(axis=1)
+        own = np.logical_not(rows.any(axis=1))
         rows[own, [self.state(token) for token in compress(tokens, own)]] = 1.0
         return rows

@@ -134,7 +134,7 @@ class ExpectedEmbeddings:
         slots, log_posterior = self.means[torch.from_numpy(numbers)], self.log_posterior[table]
         secret, truth = self.secret_means[torch.from_numpy(table)], None
         if truths is not None:
-            true = np.array([self.channel.input_index.get(truths[i], -2) for i in known], dtype=np.intp)
+            true = np.array([self.channel.input_index.get(truths[i], -2) for i in known.tolist()], dtype=np.intp)
             match = (self.rows[table] == true[:, None]) & (log_posterior > IMPOSSIBLE)
             truth = np.where(match.any(axis=1), match.argmax(axis=1), -1)
             self._leave_one_out(secret, log_posterior, truth, true)

@@ -112,7 +112,8 @@ def smooth(chain: Dense | Sparse, transitions: Transitions) -> list[np.ndarray]:
     Raises:
         ValueError: a sentence has probability zero.
     """
-    emissions, forward = chain.emissions, []
+    forward: list[np.ndarray] = []
+    emissions = chain.emissions
     for t, emission in enumerate(emissions):
         arriving = chain.ahead(transitions, t, forward[-1]) if t else transitions.start[chain.states[0]]
         forward.append(_normalised(emission * arriving))

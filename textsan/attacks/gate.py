@@ -15,12 +15,13 @@ compared, and errors are those of independent sentences: in a mean over pairs of
 counts twice (Hoeffding 1948). One of two tests may pass by luck, so that each interval is of 97.5 %.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 import scipy
 
+from textsan.base.listed import Listed
 from textsan.evaluation import Estimate, bootstrap_mean
 
 LEVEL = 1 - 0.05 / 2
@@ -67,11 +68,11 @@ def flat(estimates: Mapping[str, Estimate]) -> dict[str, float]:
 
 
 def gate(
-    labels: Sequence[int],
-    log_odds: Sequence[float],
-    blind: Sequence[float],
-    strata: Sequence[int],
-    sentences: Sequence[int],
+    labels: Listed[int],
+    log_odds: Listed[float],
+    blind: Listed[float],
+    strata: Listed[int],
+    sentences: Listed[int],
     *,
     seed: int = 0,
 ) -> Gate:
@@ -158,7 +159,8 @@ def _beta(labels: np.ndarray, log_odds: np.ndarray, pairs: _Pairs, sentences: np
 def _by_sentence(values: np.ndarray, pairs: _Pairs, sentences: np.ndarray) -> np.ndarray:
     """Half of what each pair counts goes to the sentence of either item."""
     number = int(sentences.max(initial=-1)) + 1
-    return sum(np.bincount(sentences[side], weights=values / 2, minlength=number) for side in (pairs.i, pairs.j))
+    i, j = (np.bincount(sentences[side], weights=values / 2, minlength=number) for side in (pairs.i, pairs.j))
+    return i + j
 
 
 def _interval(value: float, influence: np.ndarray, counted: np.ndarray) -> Estimate:

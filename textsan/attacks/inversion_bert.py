@@ -97,7 +97,8 @@ class InversionBert(Attack):
         if not parts:
             raise ValueError("shadow_docs: none of the words to choose from; pass text of the same vocabulary")
         steps = int(np.ceil(epochs * len(parts) / batch_size))
-        order, generator = [], np.random.default_rng(seed)
+        order: list[np.ndarray] = []
+        generator = np.random.default_rng(seed)
         while len(order) < steps:
             order += batches_by_length([b - a for _, a, b in parts], batch_size, generator)
 

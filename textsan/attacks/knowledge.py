@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -54,7 +55,7 @@ class Knowledge:
     mechanism: Mechanism | None = None
     seed: int = 0
     first: int = 1 << 32
-    resources: Mapping[str, object] = field(default_factory=dict)
+    resources: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self):
         put = object.__setattr__  # frozen: set once, here
@@ -90,7 +91,7 @@ class Knowledge:
     def __repr__(self) -> str:
         """Without the text, which is long and may be private to the attacker."""
         granted = [repr(self.channel)]
-        granted += [f"{len(self.shadow)} shadow documents"] * (self.shadow is not None)
+        granted += [] if self.shadow is None else [f"{len(self.shadow)} shadow documents"]
         granted += [repr(self.prior)] * (self.prior is not None)
         granted += [f"{len(self.kept)} kept words"] * bool(self.kept)
         granted += [f"{len(self.candidates)} words under attack"] * (self.attacked is not None)
@@ -125,7 +126,7 @@ class Knowledge:
             return Prior(self.channel.inputs, self.channel.prior_array(self.prior))
         return Prior.from_counts(self.counts, self.channel.inputs, alpha_inverse)
 
-    def sanitized(self, copies: int = 1) -> tuple[list[list[str]], list[list[str]]]:
+    def sanitized(self, copies: int = 1) -> tuple[list[Sequence[str]], list[list[str]]]:
         """The shadow documents `copies` times over, and as often sanitized by the attacker.
 
         Args:
@@ -142,7 +143,7 @@ class Knowledge:
     def candidates(self) -> frozenset[str]:
         """The inputs of the channel that can stand at attacked positions."""
         inputs = frozenset(self.channel.inputs)
-        return inputs if self.attacked is None else inputs & self.attacked
+        return inputs if self.attacked is None else inputs.intersection(self.attacked)
 
     @property
     def documents(self) -> Sequence[Sequence[str]]:

@@ -12,8 +12,8 @@ are under attack knows that one of them stands there. A branch of the beam looks
 words, so that no other position gains by the question.
 """
 
-from collections.abc import Collection, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import scipy
@@ -22,6 +22,7 @@ from textsan.attacks.base import Attack, Position
 from textsan.attacks.knowledge import Knowledge
 from textsan.attacks.training_text import WINDOW, windows
 from textsan.base import checks
+from textsan.base.listed import Listed
 from textsan.channel import Channel, Posterior
 from textsan.models.causal import CAUSAL
 from textsan.priors import LanguageModel, MarkovModel, Prior, good_turing
@@ -77,7 +78,7 @@ class LanguageModelBayes(Attack):
         attacked: Collection[str] | None = None,
     ):
         self.channel = channel
-        self.source = _Chain(model) if isinstance(model, MarkovModel) else model
+        self.source: _Source = _Chain(model) if isinstance(model, MarkovModel) else model
         self.beam, self.k = checks.whole("beam", beam, low=1), checks.whole("k", k, low=1)
         self.mass = checks.number("mass", mass, low=0, high=1)
         self.temperature = checks.number("temperature", temperature, low=0)
@@ -188,7 +189,8 @@ class LanguageModelBayes(Attack):
     def _search(self, sentences: list["_Sentence"]) -> list[tuple[int, list[np.ndarray]]]:
         """What `_beams` says of each, or has said before; as many are read together as there are rows."""
         keys = [(self.beam, self.temperature, *sentence.key()) for sentence in sentences]
-        memory, batches, rows = self.source.memory, [], _ROWS
+        batches: list[dict[tuple, _Sentence]] = []
+        memory, rows = self.source.memory, _ROWS
         for key, sentence in dict(zip(keys, sentences, strict=True)).items():
             if key not in memory:
                 if rows >= _ROWS:
@@ -197,7 +199,7 @@ class LanguageModelBayes(Attack):
                 batches[-1][key] = sentence
                 rows += self.beam * sentence.width()
         for batch in batches:
-            memory |= zip(batch, self._beams(list(batch.values())), strict=True)
+            memory.update(zip(batch, self._beams(list(batch.values())), strict=True))
         result = [memory[key] for key in keys]
         while len(memory) > _REMEMBERED:
             del memory[next(iter(memory))]
@@ -420,11 +422,32 @@ class _Graph:
         return weights
 
 
+class _Source(Protocol):
+    """What the search asks of a source of words, whose prefixes it only hands on."""
+
+    memory: dict
+
+    def begin(self, n: int) -> Any: ...
+
+    def pieces(self, words: Iterable[str]) -> Sequence[tuple[int, ...]]: ...
+
+    def select(self, prefixes: Any, rows: Listed[int]) -> Any: ...
+
+    def log_first(self, prefixes: Any, rows: Listed[int], words: Sequence[str]) -> np.ndarray: ...
+
+    def advance(self, prefixes: Any, rows: Listed[int], words: Sequence[str]) -> tuple[Any, np.ndarray]: ...
+
+    def log_end(self, prefixes: Any) -> np.ndarray: ...
+
+    def log_stop(self, prefixes: Any) -> np.ndarray: ...
+
+
 class _Chain:
     """A Markov model as a source of words, one piece each; sentences go on for as long as they are."""
 
     def __init__(self, model: MarkovModel):
-        self.model, self.memory = model, {}
+        self.model = model
+        self.memory: dict[tuple, tuple] = {}
         with np.errstate(divide="ignore"):
             self._initial = np.log(model.initial)
 
@@ -471,7 +494,7 @@ def unseen_prior(knowledge: Knowledge, docs: Sequence[Sequence[str]]) -> Prior:
     if knowledge.prior is not None:
         return knowledge.unigram()
     inputs = knowledge.channel.inputs
-    attacked = knowledge.candidates - knowledge.kept
+    attacked = knowledge.candidates.difference(knowledge.kept)
     inside = np.array([word in attacked for word in inputs])
     if not any(word in attacked for doc in docs for word in doc):
         return Prior(inputs, np.full(len(inputs), 1 / len(inputs)))

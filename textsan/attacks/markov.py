@@ -78,7 +78,8 @@ class MarkovBayes(Attack):
         return cls(knowledge.channel, k=k, attacked=knowledge.attacked).fit(*knowledge.sanitized())
 
     def _use(self, model: MarkovModel) -> None:
-        self.model, self._transitions = model, {}
+        self.model = model
+        self._transitions: dict = {}
         self._emissions = Emissions(self.channel, model, self.k, self.attacked)
 
     def fit(
@@ -178,31 +179,31 @@ class MarkovBayes(Attack):
         for at, position in enumerate(positions):
             state, weights = rows[position]
             # The state that is no word of the model stands for the released word itself, as none at all does.
-            known = (weights > 0) & (state < len(self.model.words))
+            known = (weights > 0) & (state < self._emissions.n)
             listed[at, : known.sum()], mass[at, : known.sum()] = state[known], weights[known]
         with np.errstate(divide="ignore"):
             log_mass = np.log(mass)
         released = [docs[d][i] for d, i in positions]
-        return Posterior(positions, self.model.words, listed, log_mass, released=released)
+        return Posterior(positions, self._emissions.model.words, listed, log_mass, released=released)
 
     def _guesses(self, docs, positions, weights: Sequence[float]) -> list[list[str]]:
         """Guesses at each weight; the mode among words that can stand at an attacked position."""
         wanted = sorted({document for document, _ in positions})
-        best = [{} for _ in weights]
+        best: list[dict] = [{} for _ in weights]
         for numbers, states, by_weight in self._smooth([docs[d] for d in wanted], weights):
             for found, posteriors in zip(best, by_weight, strict=True):
                 for t, posterior in enumerate(posteriors):
                     allowed = posterior * self._emissions.attackable[states[t]]
                     modes = np.take_along_axis(states[t], allowed.argmax(axis=1)[:, None], axis=1)[:, 0]
-                    modes[~allowed.any(axis=1)] = len(self.model.words)
+                    modes[~allowed.any(axis=1)] = self._emissions.n
                     found.update(((wanted[at], t), mode) for at, mode in zip(numbers, modes, strict=True))
         return [[self._word(found[d, i], docs[d][i]) for d, i in positions] for found in best]
 
     def _word(self, state: int, released: str) -> str:
         """The word of a state; the one state that is no word of the model is what was released."""
-        return self.model.words[state] if state < len(self.model.words) else released
+        return self._emissions.model.words[state] if state < self._emissions.n else released
 
-    def _smooth(self, docs: list[list], weights: Sequence[float]) -> Iterator[tuple[list[int], list, list]]:
+    def _smooth(self, docs: list[list], weights: Sequence[float]) -> Iterator[tuple[list[int], Sequence, list]]:
         """Batches of documents of one length: numbers, states of each position, its posteriors at each weight."""
         if self.model is None:
             raise ValueError("model: none yet; pass one, or call fit(shadow_docs, sanitized_docs)")

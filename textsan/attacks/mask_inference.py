@@ -41,8 +41,13 @@ class MaskInference(Attack):
         Args:
             knowledge: shadow text, for how frequent words are, and the resource "adapter".
             adapter: another context model, by name.
+
+        Raises:
+            ValueError: neither names one.
         """
         start = adapter or knowledge.resources.get("adapter")
+        if start is None:
+            raise ValueError("resources: no adapter is granted; pass adapter=, or resources={'adapter': ...}")
         return cls(MaskedReader(sorted(knowledge.candidates), knowledge.counts, start))
 
     @property

@@ -4,6 +4,7 @@ A baseline, not a language model. What an attack gains over it is more than memo
 """
 
 from itertools import compress
+from typing import Any
 
 import numpy as np
 import scipy
@@ -59,7 +60,7 @@ class Memory(Attack):
             raise ValueError("shadow: no token to remember; pass at least one")
         places = [place for doc in docs for place in zip([_EDGE, *doc], doc, [*doc[1:], _EDGE], strict=False)]
         # Inputs have their numbers; after them comes what the channel cannot replace: edges and unknown words.
-        self._number = dict(channel.input_index)
+        self._number: dict[Any, int] = dict(channel.input_index)
         numbers = [[self._number.setdefault(token, len(self._number)) for token in place] for place in places]
         self._left, words, self._right = np.array(numbers).T
         shape = len(self._number), len(places)
@@ -73,8 +74,8 @@ class Memory(Attack):
             knowledge: a channel and shadow text.
             copied: as for the constructor.
         """
-        given = {"copied": copied, "attacked": knowledge.attacked}
-        return cls(knowledge.channel, knowledge.documents, knowledge.unigram(), **given)
+        prior = knowledge.unigram()
+        return cls(knowledge.channel, knowledge.documents, prior, copied=copied, attacked=knowledge.attacked)
 
     def _posteriors(self, docs, positions, k):
         padded = [[_EDGE, *doc, _EDGE] for doc in docs]

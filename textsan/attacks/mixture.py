@@ -220,7 +220,7 @@ class _Maker:
     def __init__(self, kind, knowledge: Knowledge, parts: Mapping[str, bool], source, beam: int, k: int):
         self.kind, self.knowledge, self.parts = kind, knowledge, parts
         self.source, self.beam, self.k = source, beam, k
-        self.attacked = knowledge.candidates - knowledge.kept
+        self.attacked = knowledge.candidates.difference(knowledge.kept)
         self._weight = 1.0
 
     def __call__(self, docs: Sequence[Sequence[str]], weights=None) -> Mixture:
@@ -278,8 +278,8 @@ class _Maker:
         from textsan.text.vocabulary import count_words
 
         adapter = self.knowledge.resources["adapter"]
-        given = {"adapter": adapter, "k": self.k, "bigrams": False, "attacked": self.attacked}
-        return NoisyChannel(self.knowledge.channel, count_words(docs), **given)
+        channel, counts = self.knowledge.channel, count_words(docs)
+        return NoisyChannel(channel, counts, adapter=adapter, k=self.k, bigrams=False, attacked=self.attacked)
 
 
 _BIGRAMS = 0.75  # of the bigram model against unigram frequencies, within its forward-backward
@@ -288,6 +288,7 @@ _BIGRAMS = 0.75  # of the bigram model against unigram frequencies, within its f
 def _bigrams(attack: MarkovBayes, docs, positions, numbers) -> np.ndarray:
     """log Pr(x_i | y_1 .. y_n) of the candidates, (n, k)."""
     found = attack.posteriors(docs, positions, k=numbers.shape[1])
+    assert attack.model is not None  # or it had no posteriors
     index, words = attack.channel.input_index, attack.model.words
     listed = [
         (np.array([index.get(words[s], -2) for s in line[line >= 0]], dtype=np.intp), logs[line >= 0])

@@ -9,6 +9,7 @@ what y tells of x is in Pr(y | x). With `masked` it does not, at the price of a 
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -68,7 +69,8 @@ class NoisyChannel(Attack):
         if adapter is not None:
             load_adapter(self.reader, adapter)
         self.slots = ExpectedEmbeddings(channel, counts, self.reader, k=self.k, attacked=self.attacked)
-        self.bigrams, self.masked, self._markov = bigrams, masked, None
+        self.bigrams, self.masked = bigrams, masked
+        self._markov: MarkovBayes | None = None
         self.weights = (1.0, 0.0)
 
     @classmethod
@@ -92,7 +94,7 @@ class NoisyChannel(Attack):
             epochs: as for `fit`.
         """
         start = adapter or knowledge.resources.get("adapter")
-        given = {"k": k, "bigrams": bigrams, "attacked": knowledge.attacked}
+        given: dict[str, Any] = {"k": k, "bigrams": bigrams, "attacked": knowledge.attacked}
         attack = cls(knowledge.channel, knowledge.counts, adapter=start, **given)
         return attack.fit(*knowledge.sanitized(copies), epochs=epochs, seed=knowledge.seed)
 
@@ -137,7 +139,8 @@ class NoisyChannel(Attack):
         learn, choose = held_out_split(shadow, checks.number("held_out", held_out, 0, 1), seed)
         parts = [(learn[d], a, b) for d, a, b in windows([len(shadow[d]) for d in learn], WINDOW)]
         steps = int(np.ceil(epochs * len(parts) / batch_size))
-        order, generator = [], np.random.default_rng(seed)
+        order: list[np.ndarray] = []
+        generator = np.random.default_rng(seed)
         while len(order) < steps:
             order += batches_by_length([b - a for _, a, b in parts], batch_size, generator)
 
@@ -191,7 +194,7 @@ class NoisyChannel(Attack):
         """
         import torch
 
-        of = {}
+        of: dict[tuple, list[tuple[int, int]]] = {}
         for at, (d, i) in enumerate(positions):
             of.setdefault((d, i // WINDOW, i if self.masked else None), []).append((at, i % WINDOW))
         parts = sorted(of, key=lambda part: len(docs[part[0]]))
@@ -217,6 +220,7 @@ class NoisyChannel(Attack):
 
     def _bigram_factor(self, docs, positions, rows) -> np.ndarray:
         """log Pr(x_i | y_1 .. y_n) of the bigram model for the candidates of each position."""
+        assert self._markov is not None
         posterior = {d: self._markov.posterior(docs[d]) for d in {d for d, _ in positions}}
         inputs = self.channel.inputs
         values = [

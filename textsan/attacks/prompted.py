@@ -32,7 +32,7 @@ class Prompted(Attack):
 
     def __init__(self, source: LanguageModel, examples: Sequence[tuple[Sequence[str], Sequence[str]]] = ()):
         self.source, self.examples = source, [(list(y), list(x)) for y, x in examples]
-        self.details, self.models = {"pieces": 0}, tuple(filter(None, [getattr(source, "name", None)]))
+        self._pieces = 0
 
     @classmethod
     def against(cls, knowledge: Knowledge, *, model: str = CAUSAL, examples: int | None = 4) -> "Prompted":
@@ -53,6 +53,16 @@ class Prompted(Attack):
             pairs = usual[:examples]
         return cls(source, pairs)
 
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The language model, where it has a name."""
+        return tuple(filter(None, [getattr(self.source, "name", None)]))
+
+    @property
+    def details(self) -> dict[str, float]:
+        """Pieces that were read and written."""
+        return {"pieces": self._pieces}
+
     def prompt(self, released: Sequence[str]) -> str:
         """What the model is to go on with.
 
@@ -66,7 +76,7 @@ class Prompted(Attack):
         wanted = sorted({d for d, _ in positions})
         parts = [(wanted[n], a, b) for n, a, b in windows([len(docs[d]) for d in wanted], WINDOW)]
         parts.sort(key=lambda part: part[2] - part[1])
-        found = {}
+        found: dict[tuple[int, int], str] = {}
         for start in range(0, len(parts), _AT_ONCE):
             some = parts[start : start + _AT_ONCE]
             answers = self._answers([docs[d][a:b] for d, a, b in some])
@@ -98,7 +108,7 @@ class Prompted(Attack):
                 eos_token_id=ends,
                 pad_token_id=ends[0],
             )[:, width:]
-        self.details["pieces"] += sum(map(len, ids)) + written.numel()
+        self._pieces += sum(map(len, ids)) + written.numel()
         lines = tokenizer.batch_decode(written, skip_special_tokens=True)
         return [tokenize(line.strip().partition("\n")[0]) for line in lines]
 

@@ -7,7 +7,7 @@ al. 2024, section 4.3), the output the pooled state of an encoder through a line
 import hashlib
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -79,9 +79,10 @@ class PairClassifier:
         """
         import torch
 
-        settings = {"epochs": epochs, "batch_size": batch_size, "learning_rate": learning_rate}
+        settings: dict[str, Any] = {"epochs": epochs, "batch_size": batch_size, "learning_rate": learning_rate}
         settings |= {"decay_every": decay_every, "seed": seed, "encoder": self.name, "segments": self.segments}
-        read, order = [], []
+        read: list[tuple] = []
+        order: list[list[int]] = []
         for pairs, labels in parts:
             encoded = self._encode(pairs)
             order += self._order(len(read), encoded, epochs, batch_size, [seed, len(order)])
@@ -114,7 +115,8 @@ class PairClassifier:
 
     def _order(self, start: int, encoded, epochs: float, batch_size: int, seed) -> list[list[int]]:
         """The batches of one part, numbers from `start`."""
-        generator, steps, order = np.random.default_rng(seed), int(np.ceil(epochs * len(encoded) / batch_size)), []
+        generator, steps = np.random.default_rng(seed), int(np.ceil(epochs * len(encoded) / batch_size))
+        order: list[np.ndarray] = []
         while len(order) < steps:
             order += batches_by_length([len(ids) for ids, _ in encoded], batch_size, generator)
         return [(start + batch).tolist() for batch in order[:steps]]

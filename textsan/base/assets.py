@@ -290,6 +290,7 @@ def _open_inside(archive, member: str, *deeper: str):
             stream = stack.enter_context(archive.open("rb")) if isinstance(archive, Path) else archive
             stream.seek(0)
             file = stack.enter_context(tarfile.open(fileobj=stream)).extractfile(member)
+        assert file is not None  # the registry names files, no folders
         yield stack.enter_context(_open_inside(file, *deeper)) if deeper else file
 
 

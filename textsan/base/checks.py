@@ -18,7 +18,7 @@ def number(name: str, value, low: float = -math.inf, high: float = math.inf) -> 
     limits = f"from {low:g} to {high:g}" if high < math.inf else f"of at least {low:g}"
     if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
         raise ValueError(f"{name}: {value!r} is not a number; pass a finite number {limits}")
-    if not low <= value <= high:
+    if not low <= value <= high:  # type: ignore[operator]  # numbers.Real says nothing of other numbers
         raise ValueError(f"{name}: {value!r} is out of range; pass a number {limits}")
     return float(value)
 

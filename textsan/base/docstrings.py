@@ -38,7 +38,9 @@ def short_meaning(constructor: Callable, name: str) -> str:
     >>> short_meaning(SanText, "epsilon")
     'privacy parameter per unit of distance, at least 0'
     """
-    return re.match(r"[^:;(]+?(?=[:;(]|\.(?:\s|$)|$)", meaning(constructor, name))[0].strip()
+    whole = meaning(constructor, name)
+    first = re.match(r"[^:;(]+?(?=[:;(]|\.(?:\s|$)|$)", whole)
+    return first[0].strip() if first else whole
 
 
 def _places(constructor: Callable) -> Iterator[object]:

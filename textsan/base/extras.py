@@ -15,7 +15,7 @@ def install_line(library: str) -> str | None:
     from importlib.metadata import requires
 
     wanted = _plain(library.partition(".")[0])
-    for line in requires("textsan"):
+    for line in requires("textsan") or ():
         found = re.match(r"([\w.-]+).*\bextra *== *[\"'](\w+)[\"']$", line)
         if found and _plain(found[1]) == wanted:
             return f"pip install 'textsan[{found[2]}]'"

@@ -166,6 +166,8 @@ def _load(name: str) -> None:
             raise
         ways = "pass one that can be imported, or a path that ends in .py"
         raise ValueError(f"plugin: there is no module {name!r}; {ways}") from None
+    if module.__file__ is None:
+        raise ValueError(f"plugin: {name!r} is a folder without an __init__.py; name a module in it")
     _loaded[name] = fingerprint(module.__file__)
 
 

@@ -46,7 +46,7 @@ class Entry:
         if callable(self.constructor):
             return self.constructor
         module, _, path = self.constructor.partition(":")
-        found = importlib.import_module(module)
+        found: Any = importlib.import_module(module)
         for part in path.split("."):
             found = getattr(found, part)
         return found
@@ -54,12 +54,12 @@ class Entry:
     @property
     def origin(self) -> tuple[str, str]:
         """The module of the constructor, and the name in it that the constructor is, or is a method of."""
-        made = self.constructor
+        made: Any = self.constructor
         while isinstance(made, functools.partial):
             made = made.func
         if callable(made):
             return made.__module__, made.__qualname__.partition(".")[0]
-        module, _, path = self.constructor.partition(":")
+        module, _, path = made.partition(":")
         return module, path.partition(".")[0]
 
     def parameters(self) -> dict[str, inspect.Parameter]:

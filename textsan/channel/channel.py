@@ -13,6 +13,7 @@ import scipy
 
 from textsan.base import checks
 from textsan.base.blocks import map_blocks
+from textsan.base.listed import Listed
 from textsan.channel.exponential import Exponential
 from textsan.channel.posterior import Posterior, tabulate
 from textsan.channel.storage import Dense, Sparse
@@ -143,15 +144,15 @@ class Channel:
         """Column of each output word."""
         return {word: j for j, word in enumerate(self.outputs)}
 
-    def log_rows(self, inputs: Sequence) -> np.ndarray:
+    def log_rows(self, inputs: Listed) -> np.ndarray:
         """log Pr(. | x) for some inputs (words or row numbers), shape (len(inputs), n_out)."""
         return self._storage.log_rows(_numbers(inputs, self.input_index, "inputs"))
 
-    def rows(self, inputs: Sequence) -> np.ndarray:
+    def rows(self, inputs: Listed) -> np.ndarray:
         """Pr(. | x) for some inputs (words or row numbers), shape (len(inputs), n_out)."""
         return np.exp(self.log_rows(inputs))
 
-    def log_columns(self, outputs: Sequence) -> np.ndarray:
+    def log_columns(self, outputs: Listed) -> np.ndarray:
         """log Pr(y | .) for some outputs (words or column numbers), shape (len(outputs), n_in)."""
         return self._storage.log_columns(_numbers(outputs, self.output_index, "outputs"))
 
@@ -271,7 +272,7 @@ class Channel:
             log_prior = np.log(self.prior_array(prior))
         return tabulate(self, log_prior, checks.whole("k", k, low=1), outputs)
 
-    def log_marginal(self, log_prior: np.ndarray, outputs: Sequence | None = None) -> np.ndarray:
+    def log_marginal(self, log_prior: np.ndarray, outputs: Listed | None = None) -> np.ndarray:
         """log sum_x Pr(x) Pr(y | x) of some outputs (words or column numbers), (n outputs,).
 
         Args:
@@ -290,7 +291,7 @@ class Channel:
 
         return np.concatenate([np.empty(0), *map_blocks(block, columns)])
 
-    def sample(self, inputs: Sequence, uniforms: np.ndarray) -> np.ndarray:
+    def sample(self, inputs: Listed, uniforms: np.ndarray) -> np.ndarray:
         """Outputs drawn by inversion: column numbers, a function of each (input, uniform) pair alone.
 
         Args:
@@ -300,7 +301,7 @@ class Channel:
         numbers = _numbers(inputs, self.input_index, "inputs")
         return self._storage.sample(numbers, np.asarray(uniforms, dtype=np.float64))
 
-    def best_inputs(self, log_prior: np.ndarray, outputs: Sequence | None = None, k: int = 1):
+    def best_inputs(self, log_prior: np.ndarray, outputs: Listed | None = None, k: int = 1):
         """The `k` inputs of largest Pr(x) Pr(y | x) for each output, best first, ties by row.
 
         Args:
@@ -315,7 +316,7 @@ class Channel:
         return self._storage.best_inputs(log_prior, columns, min(k, self.shape[0]))
 
 
-def _numbers(words: Sequence, index: dict[str, int], name: str) -> np.ndarray:
+def _numbers(words: Listed, index: dict[str, int], name: str) -> np.ndarray:
     if len(words) and isinstance(words[0], str):
         unknown = [word for word in words if word not in index]
         if unknown:

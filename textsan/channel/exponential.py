@@ -174,8 +174,8 @@ class Exponential:
     def _summing(self):
         """`_sums` of at most BLOCK rows, as a function with memory of its own for every thread."""
         if self._device != "cpu":
-            outputs, inputs, *rest = self._mirror
-            distances = TorchDistances(inputs, outputs, *rest, self._device)
+            outputs, inputs, scale, cutoff = self._mirror
+            distances = TorchDistances(inputs, outputs, scale, cutoff, self._device)
             return lambda rows: distances.sums(rows, self._part)
         space = local()
         starts = np.arange(0, self._m, self._part)

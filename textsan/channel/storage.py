@@ -113,7 +113,8 @@ def best_by_blocks(log_columns, log_prior, columns, k) -> tuple[np.ndarray, np.n
     parts = list(map_blocks(block, columns))
     if not parts:
         return np.empty((0, k), dtype=np.intp), np.empty((0, k))
-    return tuple(np.concatenate(part) for part in zip(*parts, strict=True))
+    best, logs = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return best, logs
 
 
 def _log_dense(matrix) -> np.ndarray:

@@ -39,7 +39,8 @@ class MechanismCommand(PluginCommand):
         from textsan.mechanisms import MECHANISMS
 
         others = self._others(context)
-        taken, takers = _flags(others), {}
+        takers: dict[str, list] = {}
+        taken = _flags(others)
         for entry in MECHANISMS.values():
             for name, parameter in entry.parameters().items():
                 if _flag(name) not in taken:
@@ -64,8 +65,7 @@ class _Name(click.Choice):
         try:
             return super().convert(value, param, context)
         except click.BadParameter as error:
-            error.message = error.message.removesuffix(".") + MECHANISMS.meant(value)
-            raise
+            self.fail(error.message.removesuffix(".") + MECHANISMS.meant(value), param, context)
 
 
 def _flag(name: str) -> str:

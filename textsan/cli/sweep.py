@@ -87,7 +87,7 @@ def _status_of_all() -> None:
     from textsan.base.project import project_data
     from textsan.sweeps.provenance import table_state
 
-    verdicts = Counter()
+    verdicts: Counter[str] = Counter()
     for table in sorted((project_data() / "results").glob("*.csv")):
         state = table_state(table)
         verdicts[state.verdict] += 1

@@ -123,7 +123,7 @@ class KeywordTransfer(KeywordInference):
     """
 
     @classmethod
-    def against(
+    def against(  # type: ignore[override]  # trains otherwise, so that its settings are others
         cls,
         knowledge: VectorKnowledge,
         *,

@@ -133,7 +133,7 @@ def sentence_factors(
             total = F.cross_entropy(victim.logits(features), labels, reduction="sum")
             said = [out for _, _, out in seen.values()]
             slopes = torch.autograd.grad(total, said, create_graph=differentiable)
-            found = {}
+            found: dict[str, torch.Tensor] = {}
             for (name, (module, given, _)), slope in zip(seen.items(), slopes, strict=True):
                 found |= _of_layer(name, module, given if differentiable else given.detach(), slope)
     finally:

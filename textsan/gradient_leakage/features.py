@@ -124,7 +124,7 @@ def feature_tensor(seen: TwoLayer, symmetric: bool = True) -> np.ndarray:
     for at in range(0, m, _BLOCK):
         w, g = seen.weights[at : at + _BLOCK], seen.gradient[at : at + _BLOCK]
         tensor = tensor + g.T @ (w[:, :, None] * w[:, None, :]).reshape(len(w), d * d)
-    tensor = tensor.reshape(d, d, d) - seen.gradient.sum(0)[:, None, None] * np.eye(d)
+    tensor = np.reshape(tensor, (d, d, d)) - seen.gradient.sum(0)[:, None, None] * np.eye(d)
     if not symmetric:
         return tensor
     return (tensor + tensor.transpose(1, 0, 2) + tensor.transpose(1, 2, 0)) / 3
@@ -202,6 +202,7 @@ def decompose(tensor: np.ndarray, count: int, *, restarts: int = 20, seed: int =
             best, error = (weights, a, b, c), off
         if error < 1e-8:
             break
+    assert best is not None  # restarts is at least 1
     weights, a, b, c = best
     # The three factors are one up to sign where the tensor is symmetric: the sign goes to the weight.
     b, c = b * np.sign((a * b).sum(0)), c * np.sign((a * c).sum(0))

@@ -22,7 +22,8 @@ def bigram_fluency(docs: Sequence[Sequence[str]]) -> Callable[[list[str]], np.nd
     >>> score(["a good film"])[0] < score(["film a good"])[0]
     np.True_
     """
-    words, pairs = count_words(docs), {}
+    pairs: dict[tuple[str, str], int] = {}
+    words = count_words(docs)
     for doc in docs:
         for pair in zip(["<s>", *doc], doc, strict=False):
             pairs[pair] = pairs.get(pair, 0) + 1

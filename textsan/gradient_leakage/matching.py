@@ -8,7 +8,7 @@ piece. The settings are those of LAMP's released code.
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -65,7 +65,7 @@ class Settings:
         return replace(self, **sizes, decay=self.decay ** (1 / share))
 
 
-_PLAIN = {
+_PLAIN: dict[str, Any] = {
     "steps": 2500,
     "learning_rate": 0.1,
     "decay": 1.0,
@@ -194,6 +194,7 @@ class Matching:
         rows = [{name: one[row : row + 1] for name, one in each.items()} for row in range(len(x))]
         total = self._distance(rows)[0]
         if weight:
+            assert self.features is not None
             kept = self.features.shape[1]
             total = total + weight * (1 - F.cosine_similarity(features[:, :kept], self.features)).mean()
         return total
@@ -240,6 +241,7 @@ class Matching:
             each, features = self._each(some, row)
             rows.append(each)
             if weight:
+                assert self.features is not None
                 near = F.cosine_similarity(features[:, : self.features.shape[1]], self.features[row])
                 terms = terms + weight * (1 - near) / batches.shape[1]
         return self._distance(rows) + terms

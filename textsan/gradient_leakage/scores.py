@@ -1,6 +1,7 @@
 """Scores of recovered sentences: ROUGE, exact recovery of pieces, cosine of sentence vectors."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -71,7 +72,7 @@ def score(case: Case, sentences: Sequence[Sequence[int]]) -> list[dict]:
         found = list(sentences[which])
         texts = victim.decode(reference), victim.decode(found)
         with_special = (victim.decode(one, special=True) for one in (reference, found))
-        row = rouge(*texts)
+        row: dict[str, Any] = dict(rouge(*texts))
         row |= {f"{name} with specials": value for name, value in rouge(*with_special).items()}
         row |= {"exact": exact_share(reference[1:-1], found[1:-1]), "reference": texts[0], "recovered": texts[1]}
         rows.append(row)

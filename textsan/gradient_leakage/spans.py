@@ -283,6 +283,7 @@ def assemble(shared: Shared, found: Accepted, *, most: int = 64, restarts: int =
                 best, score = guess, off + taken
             if off < 0.01 * second_floor(basis) and not taken:
                 break
+        assert best is not None  # restarts is at least 1
         answers.append(best)
         scores.append(score)
     return answers, scores

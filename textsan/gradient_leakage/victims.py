@@ -4,6 +4,7 @@ A sentence's *feature* is what the encoder says at [CLS]; the logits are classif
 """
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -158,7 +159,7 @@ def small_victim(*, width: int = 64, layers: int = 2, classes: int = 2, seed: in
     from transformers import BertConfig, BertModel
 
     table = encoders.load_encoder().get_input_embeddings().weight.detach()
-    sizes = {"hidden_size": width, "num_hidden_layers": layers, "num_attention_heads": 4}
+    sizes: dict[str, Any] = {"hidden_size": width, "num_hidden_layers": layers, "num_attention_heads": 4}
     sizes |= {"intermediate_size": 4 * width, "vocab_size": len(table), "initializer_range": 0.1}
     with encoders.seeded(seed):
         encoder = BertModel(BertConfig(**sizes, attn_implementation="eager"))

@@ -5,6 +5,7 @@ mechanisms give one kind of world, mechanisms with a memory another. Theorems ar
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import scipy
@@ -46,7 +47,7 @@ class JointDistribution:
         source, matrix = np.asarray(source, dtype=np.float64), np.asarray(matrix, dtype=np.float64)
         _check_size(source, matrix)
         n = source.ndim
-        operands = [source, list(range(n))]
+        operands: list[Any] = [source, list(range(n))]
         for i in range(n):
             operands += [matrix, [i, n + i]]
         return cls(np.einsum(*operands, list(range(2 * n))))

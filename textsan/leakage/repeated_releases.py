@@ -11,7 +11,7 @@ count as misses would make an even number of draws worse than the odd one before
 
 import math
 from bisect import bisect_left
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
@@ -77,9 +77,10 @@ def mode_probability(row, x: int, n: int, *, ties: str = "split") -> float:
     step = -2j * np.pi / length * half
     first, last = scipy.stats.binom.ppf([1e-14, 1 - 1e-14], n, own).astype(int)
     first = max(first, 1)
-    below = np.zeros((len(means), length))
+    below: np.ndarray = np.zeros((len(means), length))
     known = np.arange(first)
-    np.add.at(below, (slice(None), known % length), scipy.stats.poisson.pmf(known, means))
+    places: Any = (slice(None), known % length)  # NumPy's stubs know no slices here
+    np.add.at(below, places, scipy.stats.poisson.pmf(known, means))
     below = np.fft.rfft(below, axis=1)
     total = np.zeros(len(half), dtype=complex)
     at_n = scipy.stats.poisson.pmf(n, n)
@@ -161,7 +162,7 @@ def queries_needed(row, x: int, confidence: float = 0.95) -> float:
     low, high = queries_bounds(row, x, confidence)
     if low == high:
         return low
-    return _first(range(low, high + 1), lambda n: mode_probability(row, x, n) >= confidence)
+    return _first(range(int(low), int(high) + 1), lambda n: mode_probability(row, x, n) >= confidence)
 
 
 def simulate_queries(row, x: int, confidence: float = 0.95, *, trials: int = 1000, seed: int) -> QueryCount:

@@ -9,7 +9,7 @@ the loss is the mean gain over all orders in which the facts can be told, its Sh
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from functools import cache
 from itertools import permutations
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -17,6 +17,8 @@ from textsan.channel import Channel
 from textsan.evaluation import Estimate, bootstrap_mean, sensitive_positions, words_at
 from textsan.priors import Prior
 from textsan.text.vocabulary import count_words
+
+Player = TypeVar("Player", bound=Hashable)
 
 FACTS = "weight of unseen words", "which unseen words", "frequencies of seen words"
 """The true probability of all words that the attacker has not seen; how they share it; and how the others do."""
@@ -112,7 +114,7 @@ def told(facts: Collection[str], counts: Mapping[str, int], true: Prior, words: 
     return _scaled(_scaled(frequencies * seen) * (1 - unseen) + _scaled(which * ~seen) * unseen)
 
 
-def shapley_values(players: Sequence[Hashable], value: Callable[[frozenset], float]) -> dict[Hashable, float]:
+def shapley_values(players: Sequence[Player], value: Callable[[frozenset], float]) -> dict[Player, float]:
     """The mean gain by each player over all orders in which they can join; the gains add up to that of all.
 
     Args:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from functools import cached_property, lru_cache
 from threading import local
-from typing import Literal
+from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -205,7 +205,7 @@ class CusText(Mechanism):
         """Each output set after the inputs that have it."""
         if self.mapping == "disjoint":
             return ((group, group) for group in self.groups)
-        inputs = {}
+        inputs: dict[bytes, tuple[list[int], np.ndarray]] = {}
         for word, group in enumerate(self.groups):
             inputs.setdefault(group.tobytes(), ([], group))[0].append(word)
         return ((np.array(words), group) for words, group in inputs.values())
@@ -224,7 +224,7 @@ class CusText(Mechanism):
         words = tokens.copy()
         others = np.ones(len(words), dtype=bool)
         if self.numbers:
-            values = [_number(token) for token in tokens]
+            values: list[Any] = [_number(token) for token in tokens]
             others = np.array([value is None for value in values])
             if self.numbers == "jitter":
                 for i in np.flatnonzero(~others):
@@ -252,7 +252,7 @@ def custext_plus(
     >>> custext_plus(Embeddings(["the", "cat"], [[0.0], [1.0]]), 1.0, k=2).channel.rows(["the"])
     array([[1., 0.]])
     """
-    given = {"k": k, "similarity": similarity, "mapping": mapping, "normalise": normalise}
+    given: dict[str, Any] = {"k": k, "similarity": similarity, "mapping": mapping, "normalise": normalise}
     return CusText(embeddings, epsilon, keep=STOP_WORDS, oov=oov, numbers=numbers, **given)
 
 
@@ -266,8 +266,10 @@ def released_custext_plus(embeddings: Embeddings, epsilon: float, *, k: int = 20
         epsilon: privacy parameter of two words with one output set, from 0 to 1400; no finite one holds.
         k: number of words of an output set.
     """
-    given = {"k": k, "mapping": "overlapping", "normalise": "row", "outputs": _whole_file()}
-    return CusText(embeddings, epsilon, keep=STOP_WORDS, **given)
+    outputs = _whole_file()
+    return CusText(
+        embeddings, epsilon, k=k, mapping="overlapping", normalise="row", outputs=outputs, keep=STOP_WORDS
+    )
 
 
 _whole_file = lru_cache(maxsize=1)(load_embeddings)  # one object, for which `groups` are made once

@@ -37,7 +37,7 @@ class NoiseMechanism(Mechanism):
         self.epsilon = checks.epsilon(epsilon)
         if self.epsilon < 1e-6:  # the noise of smaller ones has no use, and at 0 no density
             raise ValueError(f"epsilon: {epsilon!r} is too small for noise; pass a number of at least 1e-06")
-        self._estimates = {}
+        self._estimates: dict = {}
 
     @property
     def channel(self) -> Channel:

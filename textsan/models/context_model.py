@@ -184,6 +184,7 @@ def train(
         for group in optimizer.param_groups:
             group["lr"] = learning_rate * warm * (1 - step / steps)
         batch = batches(step).to(reader.table.device)
+        assert batch.truth is not None  # what is learnt from
         known = batch.truth >= 0
         with encoders.seeded(seed * 1_000_003 + step):
             scores = (reader(batch) + batch.log_prior)[known]

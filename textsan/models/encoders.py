@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from contextlib import contextmanager
 from functools import cache
+from typing import Any
 
 from textsan.base import assets
 from textsan.text.embeddings import Embeddings
@@ -55,7 +56,7 @@ def load_encoder(name: str = ENCODER, *, classes: int | None = None, masked: boo
     """
     from transformers import AutoModel, AutoModelForMaskedLM, AutoModelForSequenceClassification
 
-    options = {"local_files_only": True, "use_safetensors": True, "trust_remote_code": False}
+    options: dict[str, Any] = {"local_files_only": True, "use_safetensors": True, "trust_remote_code": False}
     kind = AutoModel
     if classes:
         kind, options["num_labels"] = AutoModelForSequenceClassification, classes

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -101,7 +101,8 @@ def views(
     for view in of:
         checks.choice("pooling", view.pooling, POOLINGS)
     print_of = fingerprint(encoder)
-    width, parts = 0, [[] for _ in of]
+    parts: list[list[np.ndarray]] = [[] for _ in of]
+    width = 0
     for start in range(0, len(texts), _BLOCK):
         block = texts[start : start + _BLOCK]
         files = [_file(print_of, view, block) for view in of]
@@ -173,7 +174,7 @@ def _forward(texts: Sequence[str], encoder: str, of: Sequence[View], batch: int)
             raise ValueError(f"pooling: the first piece of {encoder} sees no other; pass 'mean' or 'last'")
     ids = pieces_of(texts)
     order = sorted(range(len(texts)), key=lambda i: len(ids[i]))
-    out: list[np.ndarray | None] = [None] * len(of)
+    out: list[Any] = [None] * len(of)
     for start in range(0, len(order), batch):
         some = order[start : start + batch]
         lengths = torch.tensor([len(ids[i]) for i in some])

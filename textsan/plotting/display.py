@@ -162,7 +162,7 @@ def _formatted(values: Sequence) -> list[str]:
         return [_text(value) for value in values]
     there = [value for value in values if not _is_missing(value)]
     decimals = _decimals(there)
-    grouped = any(isinstance(value, Integral) and abs(value) >= 10_000 for value in there)
+    grouped = any(isinstance(value, Integral) and abs(int(value)) >= 10_000 for value in there)
     return [_text(value, decimals, grouped) for value in values]
 
 
@@ -174,13 +174,13 @@ def _text(value, decimals: int | None = None, grouped: bool = False) -> str:
         return value
     if type(value).__name__ == "bool":  # Python's or numpy's
         return "yes" if value else "no"
-    if _is_number(value) and decimals is None:
-        decimals = _decimals([value])
+    if decimals is None:
+        decimals = _decimals([value] if _is_number(value) else [])
     if isinstance(value, Estimate):
         return "{} [{}, {}]".format(*(_number(end, decimals) for end in value))
     if isinstance(value, Integral) and not decimals:
         return f"{value:,}" if grouped else str(value)
-    if isinstance(value, Real):
+    if _is_number(value):
         vanishes = 0 < abs(value) < 0.5 * 10**-decimals
         return f"{value:.2g}" if vanishes else _number(value, decimals)
     if isinstance(value, list | tuple):

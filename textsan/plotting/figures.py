@@ -6,6 +6,7 @@ colour of its theme, light or dark.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -64,7 +65,8 @@ def _show_as_svg() -> None:
     from matplotlib_inline.config import InlineBackend
 
     backend = InlineBackend.instance(parent=shell)
-    backend.print_figure_kwargs = {"bbox_inches": "tight", "metadata": {"Date": None, "Creator": None}}
+    options: dict[str, Any] = {"bbox_inches": "tight", "metadata": {"Date": None, "Creator": None}}
+    backend.print_figure_kwargs = options
     backend.figure_formats = {"svg"}
 
 

@@ -84,7 +84,9 @@ def look(mechanism: str = "", attack: str = "", role: str = "", series: int | No
     other = _of(ATTACKS[attack]) if attack else None
     if one and other:
         return Look(f"{other.label} on {one.label}", one.colour, other.marker, one.line)
-    return one or other
+    found = one or other
+    assert found is not None  # one of them was named
+    return found
 
 
 def _of(entry: Entry) -> Look:

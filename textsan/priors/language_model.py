@@ -12,10 +12,11 @@ so that the words of any vocabulary have at most the mass 1. Without b, "in" wou
 
 from collections.abc import Iterable, Sequence
 from functools import cache, cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from textsan.base.listed import Listed
 from textsan.models import causal
 
 _BOUNDARIES = "ĠĊĉ▁ "  # how pieces that begin with white space are written in byte-level and in other vocabularies
@@ -33,8 +34,8 @@ class Prefixes(NamedTuple):
     """
 
     keys: list
-    attended: object
-    log_next: object
+    attended: Any  # tensors: torch is imported where it is used
+    log_next: Any
 
 
 class LanguageModel:
@@ -55,7 +56,8 @@ class LanguageModel:
     """
 
     def __init__(self, model, tokenizer):
-        self.model, self.tokenizer, self.passes, self.memory = model, tokenizer, 0, {}
+        self.model, self.tokenizer, self.passes = model, tokenizer, 0
+        self.memory: dict = {}
         self.name: str | None = None
         self._pieces: dict[str, tuple[int, ...]] = {}
 
@@ -92,7 +94,7 @@ class LanguageModel:
         one = self._read(None, [(self._start,)])[0]
         return _rows(one, torch.zeros(n, dtype=torch.long))
 
-    def log_first(self, prefixes: Prefixes, rows: Sequence[int], words: Sequence[str]) -> np.ndarray:
+    def log_first(self, prefixes: Prefixes, rows: Listed[int], words: Sequence[str]) -> np.ndarray:
         """About log Pr(word and no end yet | prefix), (len(rows), len(words)), without reading anything.
 
         Exact where a word is one piece; every further piece is taken to have the probability exp(-2).
@@ -106,9 +108,7 @@ class LanguageModel:
         logs = prefixes.log_next[np.asarray(rows)][:, [one[0] for one in pieces]].double().cpu().numpy()
         return logs + _FURTHER * np.array([len(one) - 1 for one in pieces])
 
-    def advance(
-        self, prefixes: Prefixes, rows: Sequence[int], words: Sequence[str]
-    ) -> tuple[Prefixes, np.ndarray]:
+    def advance(self, prefixes: Prefixes, rows: Listed[int], words: Sequence[str]) -> tuple[Prefixes, np.ndarray]:
         """Appends a word to each of some prefixes.
 
         Args:
@@ -135,7 +135,7 @@ class LanguageModel:
             order += some.tolist()
         return _joined(parts, np.argsort(order)), logs
 
-    def select(self, prefixes: Prefixes, rows: Sequence[int]) -> Prefixes:
+    def select(self, prefixes: Prefixes, rows: Listed[int]) -> Prefixes:
         """Some of the prefixes."""
         import torch
 

@@ -69,7 +69,8 @@ def good_turing(
 def _counted(docs, words) -> tuple[Counter, Counter]:
     """Occurrences of each word, and documents that have it."""
     known = None if words is None else set(words)
-    counts, documents = Counter(), Counter()
+    counts: Counter[str] = Counter()
+    documents: Counter[str] = Counter()
     for doc in docs:
         there = Counter(word for word in doc if known is None or word in known)
         counts.update(there)

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -123,6 +124,7 @@ class Guarantee:
         if self.definition == "none":
             return Tight(math.inf)
         adjacency = self.adjacency
+        assert adjacency is not None
         if adjacency.groups is not None:
             return tight_group_epsilon(channel, adjacency.groups)
         if adjacency.distance is None:
@@ -134,7 +136,7 @@ class Guarantee:
             return tight_metric_epsilon(channel, distances)
         if not math.isfinite(self.epsilon_0):
             raise ValueError("epsilon_0: infinite, so that nothing is bounded; p above 0 makes it finite")
-        given = {"sensitive": adjacency.sensitive, "protected": adjacency.outputs}
+        given: dict[str, Any] = {"sensitive": adjacency.sensitive, "protected": adjacency.outputs}
         return tight_umldp_epsilon(channel, distances, **given, epsilon_0=self.epsilon_0)
 
     def success(self, prior: Prior) -> float:
@@ -154,6 +156,7 @@ class Guarantee:
             return 1.0
         words = [word for word, p in zip(prior.words, prior.probabilities, strict=True) if p > 0]
         p, adjacency = prior.probabilities[prior.probabilities > 0], self.adjacency
+        assert adjacency is not None
         if adjacency.distance is None:
             return sharp_success(p, self.epsilon, groups=_numbers(adjacency.groups, words))
         about = adjacency.distance if adjacency.outputs is None else adjacency.sensitive

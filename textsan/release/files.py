@@ -93,7 +93,8 @@ class _Parts:
     """Shards that are done: a file each, a line of counts before the text."""
 
     def __init__(self, folder: Path):
-        self.folder, self._put = folder, set()
+        self.folder = folder
+        self._put: set[Path] = set()
 
     def has(self, name: str) -> bool:
         return self._path(name).exists()

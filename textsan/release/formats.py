@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 FORMATS = ("txt", "jsonl", "csv", "tsv")
 COMPRESSIONS = ("gz", "xz")
@@ -99,6 +99,7 @@ class Lines:
 
     def open(self, record: Record) -> Document:
         """The document of a record."""
+        assert isinstance(record.content, str)
         return Document(record.content.removesuffix("\n"), lambda text: text + "\n", ())
 
 
@@ -121,6 +122,7 @@ class Objects:
         Raises:
             ValueError: the line is no object with a text in the field.
         """
+        assert isinstance(record.content, str)
         try:
             content = json.loads(record.content)
         except json.JSONDecodeError as error:
@@ -199,7 +201,8 @@ def reading(path: str | Path, kind: str) -> Iterator[tuple[io.TextIOWrapper, Cal
             lines.detach()
         return
     with open(path, "rb") as file:
-        opened = {"gz": gzip.open, "xz": lzma.open}.get(compression_of(path))
+        openers: dict[str | None, Callable[..., Any]] = {"gz": gzip.open, "xz": lzma.open}
+        opened = openers.get(compression_of(path))
         content = opened(file) if opened else file
         try:
             yield io.TextIOWrapper(content, encoding="utf-8-sig", newline=newline), file.tell

@@ -276,7 +276,7 @@ def _processes(job: Job, workers: int):
         try:
             return pool.submit(_continue, shard)
         except BrokenProcessPool as error:  # what was done before is still to be fetched
-            broken = Future()
+            broken: Future = Future()
             broken.set_exception(error)
             return broken
 

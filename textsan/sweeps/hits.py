@@ -7,6 +7,7 @@ what kind of word stands there, and for each row what was hit. Of the words them
 import io
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -24,7 +25,10 @@ def packed(found: Mapping[int, tuple[str, Mapping[str, np.ndarray]]]) -> bytes:
         found: by number of the row: the name of its family, and its arrays, as from `sweep.load_hits`.
     """
     families = {name: number for number, name in enumerate(dict.fromkeys(name for name, _ in found.values()))}
-    arrays = {"rows": np.array([*found]), "families": np.array([families[name] for name, _ in found.values()])}
+    arrays: dict[str, Any] = {
+        "rows": np.array([*found]),
+        "families": np.array([families[name] for name, _ in found.values()]),
+    }
     for row, (name, given) in found.items():
         for what, values in given.items():
             if what in _ROW:

@@ -1,9 +1,10 @@
 """One problem of an experiment: a sanitized private text, what an attacker knows of it, and the truth."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -53,12 +54,12 @@ class Problem:
     seed: int = 0
 
     @property
-    def released(self) -> list[list[str]]:
+    def released(self) -> Sequence[Sequence[str]]:
         """The private documents, sanitized."""
         return self.truth.released
 
     @property
-    def positions(self) -> list[tuple[int, int]]:
+    def positions(self) -> Sequence[tuple[int, int]]:
         """The positions under attack."""
         return self.truth.positions
 
@@ -168,10 +169,11 @@ class Problem:
             checkpoint: a file that keeps the state of a training which takes long.
             settings: the attack's own, by name.
         """
-        resources = self.knowledge.resources | {"checkpoint": checkpoint}
+        assert self.knowledge is not None
+        resources = {**self.knowledge.resources, "checkpoint": checkpoint}
         attack = replace(self, knowledge=replace(self.knowledge, resources=resources)).attack(name, **settings)
         guesses, probabilities = self.answers(attack)
-        details = dict(attack.details)
+        details: dict[str, Any] = dict(attack.details)
         if hasattr(attack, "gate"):
             untrained = self.attack(name, **settings | {"copies": 1, "epochs": 0.0})
             before, after = (
@@ -200,6 +202,7 @@ class Problem:
         docs = self.truth.docs if is_bound else self.split.held_out
         if not docs:
             raise ValueError("n_shadow: no text is left to test a detector on; ask for fewer sentences")
+        assert self.knowledge is not None
         further = replace(self.knowledge, prior=None, shadow=docs, first=_TESTS_FIRST)
         made = further.sanitized(max(1, _TESTED // len(docs)))
         return attack.gate(*made, targets=self.knowledge.targets, pairs=tests, seed=self.knowledge.seed)

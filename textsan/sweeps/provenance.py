@@ -83,7 +83,9 @@ def _files(patterns: Iterable[str]) -> list[Path]:
 def _by_name(root: tuple[str, str], cell: Mapping, reads: Iterable[str]) -> Iterator[tuple[str, str]]:
     """What an experiment makes by a name: one of its arguments, of its module, or of a specification it reads."""
     specifications = [path for path in _files(reads) if path.suffix == ".yml"]
-    nodes = ast.walk(ast.parse(_file(root[0]).read_bytes()))
+    file = _file(root[0])
+    assert file is not None  # the module of an experiment
+    nodes = ast.walk(ast.parse(file.read_bytes()))
     said = {*cell.values()} | {node.value for node in nodes if isinstance(node, ast.Constant)}
     said |= {
         word for path in specifications for word in _strings(yaml.safe_load(path.read_text(encoding="utf-8")))
@@ -144,10 +146,11 @@ def changed(recorded: Code | None, now: Code) -> list[str]:
 def describe(codes: Iterable[Code | None]) -> dict:
     """`code` and `modules` of a table's record: one key of everything that made its cells, and what that was."""
     codes = list(codes)
-    if not codes or None in codes:
+    known = [code for code in codes if code is not None]
+    if not codes or len(known) < len(codes):
         return {"code": "not recorded"}
     found: dict[str, set[str]] = {}
-    for code in codes:
+    for code in known:
         for path, value in code.items():
             found.setdefault(path, set()).add(value)
     modules = {path: " ".join(sorted(values)) for path, values in sorted(found.items())}
@@ -301,7 +304,7 @@ def _source(module: str) -> _Source:
         if "__getattr__" in names and isinstance(node, ast.Assign):
             stub = ast.parse(path.with_suffix(".pyi").read_bytes())
             passed = [one for one in stub.body if isinstance(one, ast.ImportFrom) and one.module]
-            source.door = {alias.name: one.module for one in passed for alias in one.names}
+            source.door = {alias.name: str(one.module) for one in passed for alias in one.names}
         elif not names and not isinstance(node, ast.Import | ast.ImportFrom):
             source.always.append(node)
     return source

@@ -154,7 +154,7 @@ def _vectors(key: str, name, folder: Path) -> str:
     if not isinstance(name, str):
         raise ValueError(f"{key}: {name!r} is no name of word vectors; pass one, or a file")
     beside = folder / name
-    return str(beside.resolve()) if beside.is_file() else check_embeddings(name)
+    return str(beside.resolve()) if beside.is_file() else str(check_embeddings(name))
 
 
 def _listed(key: str, value) -> list:

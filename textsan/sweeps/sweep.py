@@ -25,7 +25,7 @@ from operator import ne
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from threading import Event, Thread
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import joblib
 import numpy as np
@@ -500,7 +500,8 @@ def _store(cell: Cell, found: Outcome, seconds: float, stored: Path, code: prove
     name, result = cell_name(cell), {"cell": cell, "rows": found.rows, "seconds": round(seconds, 3)}
     if found.arrays:
         arrays = io.BytesIO()
-        np.savez_compressed(arrays, **found.arrays)
+        given: dict[str, Any] = dict(found.arrays)  # else one could be `allow_pickle`
+        np.savez_compressed(arrays, **given)
         write_whole(stored / f"{name}.npz", arrays.getvalue())
     versions = {one: version(one) for one in _PACKAGES if find_spec(_MODULES.get(one, one))}
     result |= {"versions": {"python": platform.python_version()} | versions, "hardware": provenance.hardware()}

@@ -147,9 +147,9 @@ def _paired(row: Mapping, other: Mapping) -> Estimate | None:
     """The difference on the same positions, where one of the rows has it."""
     if unlike(row, other) or _key(row.get("table")) != _key(other.get("table")):
         return None
-    if found := over(row, other.get("attack")):
+    if found := over(row, str(other.get("attack"))):
         return found
-    found = over(other, row.get("attack"))
+    found = over(other, str(row.get("attack")))
     return found and Estimate(-found.value, -found.high, -found.low)
 
 

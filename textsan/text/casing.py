@@ -65,7 +65,8 @@ def lower_share() -> dict[str, float]:
 
     Where they do not, as in SST-2, this is what tells a bill from Bill.
     """
-    upper, lower = Counter(), Counter()
+    upper: Counter[str] = Counter()
+    lower: Counter[str] = Counter()
     for name in _CASED:
         for record in load_dataset(name, "all"):
             for word, capital in zip(record.tokens, capitals(surface(record)), strict=True):

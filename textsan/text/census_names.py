@@ -135,7 +135,9 @@ class _Text:
 def census_names(surfaces: Sequence[list[str]]) -> list[tuple[int, int]]:
     """Positions of names in documents whose words are written as in their text, see `names.find_names`."""
     texts = [_Text(words) for words in surfaces]
-    found, introduced, occurrences = set(), Counter(), Counter()
+    found = set()
+    introduced: Counter[str] = Counter()
+    occurrences: Counter[str] = Counter()
     for d, text in enumerate(texts):
         for i, word in enumerate(text.words):
             occurrences[word] += text.capitals[i] is not False

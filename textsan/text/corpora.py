@@ -321,7 +321,7 @@ def _records(name: str, entry: dict, rows) -> list[Record]:
 
 def _drawn_splits(name: str, records: list[Record], documents: list[str]) -> dict[str, list[Record]]:
     """Splits by a hash of `SPLIT_SEED`; sentences of one document, and equal ones, go the same way."""
-    leader = {}
+    leader: dict[tuple[str, str], tuple[str, str]] = {}
 
     def group(member):
         while leader.setdefault(member, member) != member:
@@ -331,7 +331,7 @@ def _drawn_splits(name: str, records: list[Record], documents: list[str]) -> dic
     sentences = [("sentence", normalised(record.text)) for record in records]
     for sentence, document in zip(sentences, documents, strict=True):
         leader[group(("document", document))] = group(sentence)
-    splits = {split: [] for split, _ in _SHARES} | {"all": records}
+    splits: dict[str, list[Record]] = {split: [] for split, _ in _SHARES} | {"all": records}
     for sentence, record in zip(sentences, records, strict=True):
         digest = hashlib.sha256(f"{SPLIT_SEED} {name} {group(sentence)[1]}".encode()).digest()
         draw = int.from_bytes(digest[:8]) / 2**64
@@ -342,7 +342,8 @@ def _drawn_splits(name: str, records: list[Record], documents: list[str]) -> dic
 def _own_splits(splits: dict[str, list[Record]]) -> dict[str, list[Record]]:
     """The splits, without what is elsewhere too (test keeps its own, then dev, then others), and all rows."""
     extra = sorted(set(splits) - {"train", "dev", "test"})
-    later, kept = set(), {}
+    later: set[str] = set()
+    kept: dict[str, list[Record]] = {}
     for split in ("test", "dev", *extra, "train"):
         keys = [_sentences(record) for record in splits.get(split, [])]
         kept[split] = [record for record, key in zip(splits.get(split, []), keys, strict=True) if not later & key]

@@ -5,6 +5,7 @@ import hashlib
 from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -74,7 +75,7 @@ class Embeddings:
     def sha256(self) -> str:
         """Hash of words and vectors, to name the embedding in a record of what was done."""
         digest = hashlib.sha256("\n".join(self.words).encode())
-        digest.update(np.ascontiguousarray(self.vectors))
+        digest.update(np.ascontiguousarray(self.vectors).data)
         return digest.hexdigest()
 
     def rows(self, words: Iterable[str]) -> np.ndarray:
@@ -177,7 +178,7 @@ def load_embeddings(name: str | Path = GLOVE) -> Embeddings:
         from textsan.text.counter_fitting import counter_fitted
 
         return counter_fitted()
-    return _registered(name) if _kinds().get(name) == "embedding" else _read(name)
+    return _registered(str(name)) if _kinds().get(name) == "embedding" else _read(name)
 
 
 def check_embeddings(name: str | Path) -> str | Path:
@@ -199,7 +200,7 @@ def check_embeddings(name: str | Path) -> str | Path:
     raise KeyError(f"embedding: {str(name)!r} is {what}; known: {known}")
 
 
-def _kinds() -> dict[str, str]:
+def _kinds() -> dict[Any, str]:
     from textsan.base import assets
 
     registry = assets.registry()

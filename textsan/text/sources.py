@@ -78,8 +78,8 @@ def sharing_runs(docs: Sequence[Sequence[str]], n: int = SHARED) -> list[int]:
         return list(range(len(docs)))
     runs, owners = np.lib.stride_tricks.sliding_window_view(tokens, n), owner[: len(tokens) - n + 1]
     inside = owners == owner[n - 1 :]  # no run goes from one document into the next
-    _, runs = np.unique(runs[inside], axis=0, return_inverse=True)
-    return _components(len(docs), owners[inside], runs.reshape(-1))
+    _, keys = np.unique(runs[inside], axis=0, return_inverse=True)
+    return _components(len(docs), owners[inside], keys.reshape(-1))
 
 
 def _components(n: int, records: np.ndarray, keys: np.ndarray) -> list[int]:

@@ -50,7 +50,7 @@ def tokenize(text: str) -> list[str]:
     return _TOKEN.findall(text.lower().replace("\u2019", "'"))
 
 
-def count_words(documents: Iterable[list[str]]) -> Counter:
+def count_words(documents: Iterable[Iterable[str]]) -> Counter:
     """Number of occurrences of every word in `documents` (lists of tokens).
 
     >>> count_words([["a", "b"], ["a"]])["a"]

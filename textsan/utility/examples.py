@@ -6,6 +6,7 @@ from typing import Literal
 
 import numpy as np
 
+from textsan.base.listed import Listed
 from textsan.mechanisms import Mechanism
 from textsan.models import encoders
 
@@ -40,7 +41,7 @@ class Examples:
         """Without the text, which is private."""
         return f"Examples({len(self)}, {'pairs' if self.second else 'single texts'})"
 
-    def take(self, numbers: Sequence[int]) -> "Examples":
+    def take(self, numbers: Listed[int]) -> "Examples":
         """Some of the examples, by number, in that order."""
         second = None if self.second is None else [self.second[i] for i in numbers]
         numbers = np.asarray(numbers, dtype=int)

@@ -1,17 +1,17 @@
 """How well a task is done: accuracy and correlation with intervals, paired differences between two learners."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from textsan.base.listed import Listed
 from textsan.evaluation import Estimate
 
 METRICS = ("accuracy", "Pearson r", "Matthews")
 """Matthews' coefficient is Pearson's r of two binary variables."""
 
 
-def score(metric: str, truths: Sequence[float], answers: Sequence[float]) -> float:
+def score(metric: str, truths: Listed[float], answers: Listed[float]) -> float:
     """Accuracy, Pearson's r, or Matthews' coefficient; a correlation with a constant is 0.
 
     Args:

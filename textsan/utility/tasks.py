@@ -6,7 +6,7 @@ al. 2021, section 5.1; Chen et al. 2023, section 5.1). So does `Task.learn`.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -89,7 +89,7 @@ class Task:
         pieces = Pieces(self.encoder, self.words)
         if self.protocol == "frozen":
             return frozen.learn(train, validation, asked, self.metric, pieces=pieces, model=model)
-        given = {"epochs": self.epochs, "batch": self.batch, "learning_rate": self.learning_rate}
+        given: dict[str, Any] = {"epochs": self.epochs, "batch": self.batch, "learning_rate": self.learning_rate}
         return fine_tuning.learn(
             train, validation, asked, self.metric, pieces=pieces, model=model, seed=seed, **given
         )
