@@ -147,7 +147,8 @@ def _of_neither(records, private, shadow, seed: int) -> tuple[list[Record], list
     rest = [one for one in records if normalised(one.text) not in texts and source(one) not in owned]
     order = np.random.default_rng([seed, 1]).permutation(len(rest))
     one_each = {source(rest[i]): rest[i] for i in order}
-    free, taken = [], []
+    free: list[Record] = []
+    taken: list[Record] = []
     for name, record in one_each.items():
         (taken if name in attacked else free).append(record)
     return free, taken
