@@ -21,7 +21,8 @@ from textsan.attacks import ATTACKS
 from textsan.base import kernels
 from textsan.base.registry import Entry
 from textsan.cli import main
-from textsan.sweeps import problems, provenance, recertification, sanitized, specification, sweep
+from textsan.sweeps import problems, provenance, sanitized, specification, sweep
+from textsan_book.studies import recertification
 
 # --- following names --------------------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from textsan import Embeddings, Split
 from textsan.attacks.base import Attack
 from textsan.mechanisms import CusText, Random
 from textsan.models import encoders
-from textsan.sweeps import problems, provenance, recertification, sanitized, specification, sweep, tables
+from textsan.sweeps import problems, provenance, sanitized, specification, sweep, tables
 from textsan.text.corpora import Record, load_dataset
 from textsan.utility import (
     TASKS,
@@ -26,6 +26,7 @@ from textsan.utility import (
     score,
     tasks,
 )
+from textsan_book.studies import recertification
 
 WORDS = "good bad dull fine film plot actor scene story music".split()
 

@@ -105,12 +105,7 @@ def run(
         _attack(name, cells)
     now = state(cells, folder)
     if now.stale:
-        _log.warning(
-            "%d cells were made by %s; computing them anew; --recertify N checks N of them and keeps the rest if "
-            "all agree",
-            len(now.stale),
-            made_by(now.changed),
-        )
+        _log.warning("%d cells were made by %s; computing them anew", len(now.stale), made_by(now.changed))
     failures = compute(now.stale + now.missing, folder, workers=workers, scheduler=scheduler, of=len(cells))
     write_table(cells, folder, baselines)
     return failures
