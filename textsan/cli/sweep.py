@@ -9,7 +9,7 @@ _LINES = 60  # comparisons that are shown; more are for a program to read
 
 
 @click.command(cls=PluginCommand)
-@click.argument("spec", required=False, type=click.Path(exists=True, dir_okay=False))
+@click.argument("spec", type=click.Path(exists=True, dir_okay=False))
 @click.option("-o", "--output", help="Folder of the results.  [default: runs/sweeps/ and the name of SPEC]")
 @click.option("-j", "--workers", type=click.IntRange(min=1), help="Processes.  [default: one a core]")
 @click.option("--scheduler", metavar="ADDRESS", help="Use the workers of this dask scheduler (extra cluster).")
@@ -17,12 +17,7 @@ _LINES = 60  # comparisons that are shown; more are for a program to read
 @click.option(
     "--status", is_flag=True, help="Say which results are fresh, stale or missing, and why; run nothing."
 )
-@click.option(
-    "--table",
-    type=click.Path(dir_okay=False),
-    help="Where the table is kept (csv): what is run is stored there too; --status is of it.",
-)
-def sweep(spec, output, workers, scheduler, over, status, table):
+def sweep(spec, output, workers, scheduler, over, status):
     """Run the grid of experiments in SPEC; a sweep that was stopped goes on where it was.
 
     SPEC asks for attacks on sanitized text and for tasks; or it names an experiment of another kind, on vectors or
@@ -33,11 +28,6 @@ def sweep(spec, output, workers, scheduler, over, status, table):
 
     Example: textsan sweep data/sweeps/quick.yml --over context-free
     """
-    if status and table:
-        click.echo(_table_status(table))
-        return
-    if spec is None:
-        raise click.UsageError("SPEC is missing; name a file like data/sweeps/quick.yml")
     from textsan.sweeps import specification, sweep
 
     folder, cells = folder_of(spec, output), specification.read_spec(spec)
@@ -46,16 +36,8 @@ def sweep(spec, output, workers, scheduler, over, status, table):
     else:
         means = {"workers": workers or -1, "scheduler": scheduler}
         _report(lambda: sweep.run(cells, folder, **means, baselines=over), folder)
-        if table:
-            sweep.store_table(folder, table, _command(spec, over))
         if over:
             click.echo(_compared(folder, over))
-
-
-def _command(spec, over) -> str:
-    import shlex
-
-    return shlex.join(["textsan", "sweep", str(spec), *(part for name in over for part in ("--over", name))])
 
 
 def _report(compute, folder) -> None:
@@ -95,18 +77,6 @@ def _differing(parameters):
     values = {name: {json.dumps(one[name]) for one in known if name in one} for one in known for name in one}
     several = [name for name, found in values.items() if len(found) > 1]
     return ["".join(f", {name} = {one[name]}" for name in several if name in one) for one in known]
-
-
-def _table_status(table) -> str:
-    from pathlib import Path
-
-    from textsan.sweeps.provenance import table_state
-
-    if not Path(table).is_file():
-        raise click.UsageError(f"--table: {table} is not there")
-    state = table_state(table)
-    made = "made by other code: " if state.verdict == "stale" else ""
-    return f"{table}: {state.verdict}" + (f", {made}{state.because}" if state.because else "")
 
 
 def folder_of(spec, output):

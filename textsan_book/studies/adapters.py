@@ -5,7 +5,6 @@ Beside each adapter is its recipe: the settings, and the hashes of encoder, text
 
 import hashlib
 import json
-import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from textsan.base import assets
 from textsan.mechanisms import CusText, SanTextPlus, least_frequent
 from textsan.models import checkpoints, encoders
 from textsan.sweeps.problems import CORPORA
+from textsan.sweeps.sweep import write_whole
 from textsan.text.corpora import load_dataset, normalised
 from textsan.text.embeddings import load_embeddings
 from textsan.text.vocabulary import STOP_WORDS, count_words
@@ -188,11 +188,6 @@ def _write(reader, recipe: dict, file: Path) -> Path:
     content = save({name: value.detach().to(torch.float16) for name, value in reader.trained().items()})
     recipe = recipe | {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
     file.parent.mkdir(parents=True, exist_ok=True)
-    for path, text in (
-        (file, content),
-        (file.with_suffix(".json"), (json.dumps(recipe, indent=2) + "\n").encode()),
-    ):
-        part = path.with_name(path.name + ".part")
-        part.write_bytes(text)
-        os.replace(part, path)
+    write_whole(file, content)
+    write_whole(file.with_suffix(".json"), (json.dumps(recipe, indent=2) + "\n").encode())
     return file

@@ -12,8 +12,8 @@ from textsan.mechanisms import make_mechanism
 from textsan.models import encoders
 from textsan.sweeps import problems
 from textsan.text.embeddings import load_embeddings
-from textsan.utility import paired_difference as task_difference, pretraining
-from textsan_book.studies import adapters
+from textsan.utility import paired_difference as task_difference
+from textsan_book.studies import adapters, filling_blanks
 from textsan_book.studies.vectors import columns
 
 
@@ -80,6 +80,6 @@ def preparations(
 def _pretrained(without: str, epsilon: float | None, vocabulary: int, steps: int):
     """The encoder that has filled in blanks of public text; the cells of several seeds share it."""
     mechanism = epsilon and make_mechanism("santext", load_embeddings().frequent(vocabulary), epsilon=epsilon)
-    model = pretraining.masked_model()
-    pretraining.pretrain(model, adapters.public_sentences(without), mechanism, steps=steps)
+    model = filling_blanks.masked_model()
+    filling_blanks.pretrain(model, adapters.public_sentences(without), mechanism, steps=steps)
     return model
