@@ -921,14 +921,13 @@ def test_pictures_without_data_are_compared_by_pixels():
     assert "2 other pixels" in difference.new
 
 
-def test_folders_are_compared_from_the_command_line(project, tmp_path, capsys):
+def test_notebooks_are_compared_cell_by_cell(project, tmp_path):
     shutil.copytree(project / "notebooks", tmp_path / "new")
-    assert compare.main(project / "notebooks", tmp_path / "new") == 0
-    edit_notebook(tmp_path / "new" / "01-first.ipynb", middle_digit)
-    (tmp_path / "new" / "02-second.ipynb").unlink()
-    assert compare.main(project / "notebooks", tmp_path / "new") == 2
-    lines = capsys.readouterr().out
-    assert "01-first.ipynb: cell 4, output 1, text/plain: stored '(1.3333, 1)', now '(1.3433, 1)'" in lines
+    sides = [folder / "01-first.ipynb" for folder in (project / "notebooks", tmp_path / "new")]
+    assert compare.differences(*(nbformat.read(side, as_version=4) for side in sides)) == []
+    edit_notebook(sides[1], middle_digit)
+    [found] = compare.differences(*(nbformat.read(side, as_version=4) for side in sides))
+    assert str(found) == "cell 4, output 1, text/plain: stored '(1.3333, 1)', now '(1.3433, 1)'"
 
 
 # What is executed again, and when

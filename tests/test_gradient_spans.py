@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from textsan.gradient_leakage import cases, decoders, spans, victims
+from textsan.gradient_leakage import cases, spans, victims
+from textsan_book.studies import decoders
 
 TEXTS = ["a good film, and a long one", "not a good film", "the plot is thin but the cast is fine", "i slept"]
 LABELS = [1, 0, 1, 0]

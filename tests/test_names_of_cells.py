@@ -14,9 +14,9 @@ import yaml
 from textsan import project_data
 from textsan.attacks import ATTACKS
 from textsan.mechanisms import MECHANISMS
-from textsan.sweeps import provenance, recertification, specification, studies, sweep
+from textsan.sweeps import provenance, specification, studies, sweep
 from textsan.utility import TASKS
-from textsan_book.studies import vectors
+from textsan_book.studies import recertification, vectors
 
 SPEC = {
     "dataset": "rt",

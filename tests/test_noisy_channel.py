@@ -18,8 +18,9 @@ from textsan.evaluation import attack_success_rate, sensitive_positions, words_a
 from textsan.models import encoders
 from textsan.models.context_model import IMPOSSIBLE, Reader, load_adapter, train
 from textsan.priors import MarkovModel
-from textsan.sweeps import training
+from textsan.sweeps.problems import CORPORA
 from textsan.text.corpora import Record, load_dataset, normalised
+from textsan_book.studies import adapters
 
 pytestmark = pytest.mark.usefixtures("default_data")
 
@@ -320,7 +321,7 @@ def test_bad_input_is_named():
 # --- adapters -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", training.CORPORA)
+@pytest.mark.parametrize("name", CORPORA)
 def test_public_text_holds_no_sentence_of_the_attacked_corpus(name, monkeypatch):
     attacked = load_dataset(name, split="all")
     planted = Record(attacked[5].text.upper() + " ?!")
@@ -330,9 +331,9 @@ def test_public_text_holds_no_sentence_of_the_attacked_corpus(name, monkeypatch)
         records = load_dataset(corpus, split=split)
         return records if corpus == name else [*records, planted]
 
-    monkeypatch.setattr(training, "load_dataset", with_planted)
+    monkeypatch.setattr(adapters, "load_dataset", with_planted)
     keys = {normalised("".join(record.text for record in [r])) for r in attacked}
-    public = training.public_sentences(name)
+    public = adapters.public_sentences(name)
     assert planted.tokens not in public
     assert not {normalised("".join(doc)) for doc in public} & keys
     assert len(public) > 10_000
@@ -340,16 +341,16 @@ def test_public_text_holds_no_sentence_of_the_attacked_corpus(name, monkeypatch)
 
 def test_unknown_corpora_are_named():
     with pytest.raises(KeyError, match="default corpus"):
-        training.public_sentences("sst2")
+        adapters.public_sentences("sst2")
 
 
 @pytest.mark.parametrize("file", ADAPTERS, ids=lambda file: file.stem)
 def test_committed_adapters_are_what_their_recipes_say(file, reader):
     recipe = load_adapter(reader, file.stem)
     without = file.stem.removeprefix("without-")
-    docs = training.public_sentences(without)
+    docs = adapters.public_sentences(without)
     assert without not in recipe["corpora"]
-    assert recipe["text_sha256"] == training.text_sha256(docs)
+    assert recipe["text_sha256"] == adapters.text_sha256(docs)
     assert (recipe["sentences"], recipe["tokens"]) == (len(docs), sum(map(len, docs)))
     assert recipe["bytes"] == file.stat().st_size < 2_000_000
     with safe_open(file, framework="np") as tensors:
@@ -371,24 +372,24 @@ def test_a_damaged_adapter_is_refused(tmp_path, reader):
 
 
 def test_train_mlm_writes_an_adapter_and_goes_on_where_it_was_killed(tmp_path, monkeypatch):
-    monkeypatch.setattr(training, "ROUND", 2)
-    monkeypatch.setattr(training, "BATCH", 4)
-    sentences = training.public_sentences("tweets")[:30]
-    monkeypatch.setattr(training, "public_sentences", lambda without: sentences)
+    monkeypatch.setattr(adapters, "ROUND", 2)
+    monkeypatch.setattr(adapters, "BATCH", 4)
+    sentences = adapters.public_sentences("tweets")[:30]
+    monkeypatch.setattr(adapters, "public_sentences", lambda without: sentences)
     checkpoint = tmp_path / "checkpoint.safetensors"
-    whole = training.train_adapter("tweets", tmp_path / "whole", steps=5)
+    whole = adapters.train_adapter("tweets", tmp_path / "whole", steps=5)
 
     def killed(line):
         raise KeyboardInterrupt
 
     for _ in range(2):  # after step 2, then after step 4
         with pytest.raises(KeyboardInterrupt):
-            training.train_adapter("tweets", tmp_path / "part", steps=5, checkpoint=checkpoint, say=killed)
-    resumed = training.train_adapter("tweets", tmp_path / "part", steps=5, checkpoint=checkpoint)
+            adapters.train_adapter("tweets", tmp_path / "part", steps=5, checkpoint=checkpoint, say=killed)
+    resumed = adapters.train_adapter("tweets", tmp_path / "part", steps=5, checkpoint=checkpoint)
     assert resumed.read_bytes() == whole.read_bytes()
     recipe = json.loads((tmp_path / "whole" / "without-tweets.json").read_text())
-    assert recipe["command"] == "textsan data train-mlm tweets --steps 5 --seed 0"
-    command = ["data", "train-mlm", "tweets", "--steps", "5", "--output", str(tmp_path / "command")]
+    assert recipe["command"] == "textsan train-mlm tweets --steps 5 --seed 0"
+    command = ["train-mlm", "tweets", "--steps", "5", "--output", str(tmp_path / "command")]
     result = CliRunner().invoke(main.main, command)
     assert result.exit_code == 0, result.output
     assert (tmp_path / "command" / "without-tweets.safetensors").read_bytes() == whole.read_bytes()

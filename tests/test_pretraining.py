@@ -9,8 +9,7 @@ from textsan.attacks import MaskInference
 from textsan.attacks.mask_inference import MaskedBert
 from textsan.mechanisms import ChannelMechanism
 from textsan.models import encoders
-from textsan.utility import pretraining
-from textsan_book.studies import pretraining as preparation
+from textsan_book.studies import filling_blanks, pretraining as preparation
 
 PAIRS = {"good": "film", "bad": "plot", "red": "car", "blue": "house"}
 """A first word tells the second one, in text that nobody has sanitized."""
@@ -31,14 +30,14 @@ def teach():
     """The default encoder after a hundred steps on original text, and on sanitized text."""
     models = {}
     for name, mechanism in (("bare", None), ("prepared", rotated())):
-        models[name] = pretraining.masked_model()
-        pretraining.pretrain(models[name], DOCS, mechanism, steps=100, batch=32)
+        models[name] = filling_blanks.masked_model()
+        filling_blanks.pretrain(models[name], DOCS, mechanism, steps=100, batch=32)
     return models
 
 
 @pytest.fixture(scope="module")
 def taught(default_data, trained_once):
-    return trained_once(teach, "textsan.utility.pretraining", "textsan.mechanisms.given_channel")
+    return trained_once(teach, "textsan_book.studies.filling_blanks", "textsan.mechanisms.given_channel")
 
 
 def fill(model, docs):
@@ -55,7 +54,7 @@ def test_blanks_of_sanitized_text_are_filled_with_original_words(taught):
 
 
 def test_a_fresh_head_leaves_the_encoder_as_it_was_published(default_data):
-    model, bare = pretraining.masked_model(), encoders.load_encoder()
+    model, bare = filling_blanks.masked_model(), encoders.load_encoder()
     ids = torch.tensor([[101, 2204, 2143, 102]])
     with torch.no_grad():
         ours, published = (one(ids).last_hidden_state for one in (model.base_model, bare))
@@ -64,7 +63,7 @@ def test_a_fresh_head_leaves_the_encoder_as_it_was_published(default_data):
 
 
 def test_input_embeddings_stay_and_all_else_is_learnt(taught):
-    published = pretraining.masked_model().state_dict()
+    published = filling_blanks.masked_model().state_dict()
     now = taught["prepared"].state_dict()
     same = {name for name in published if torch.equal(published[name], now[name])}
     assert "bert.embeddings.word_embeddings.weight" in same
@@ -77,12 +76,12 @@ def test_training_repeats_and_follows_from_its_seed(default_data):
     for run, seed in enumerate((0, 0, 1)):
         said = losses[run]
         how = {"steps": 3, "seed": seed, "after": lambda step, loss, to=said: to.append(loss)}
-        pretraining.pretrain(pretraining.masked_model(), DOCS, None, **how)
+        filling_blanks.pretrain(filling_blanks.masked_model(), DOCS, None, **how)
     assert losses[0] == losses[1] != losses[2]
 
 
 def test_words_of_several_pieces_are_read_and_not_predicted(default_data):
-    blanks = pretraining._Blanks(encoders.ENCODER)
+    blanks = filling_blanks._Blanks(encoders.ENCODER)
     doc = ["filmography", "film"] * 40
     ids, _, where, truths = blanks.of([doc], [doc], np.random.default_rng(0))
     [[film], long] = encoders.word_pieces(["film", "filmography"])
@@ -97,7 +96,7 @@ def test_words_of_several_pieces_are_read_and_not_predicted(default_data):
 )
 def test_bad_input_gets_one_line(default_data, docs, steps, line):
     with pytest.raises(ValueError, match=line):
-        pretraining.pretrain(pretraining.masked_model(), docs, None, steps=steps)
+        filling_blanks.pretrain(filling_blanks.masked_model(), docs, None, steps=steps)
 
 
 def study():

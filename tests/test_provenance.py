@@ -21,7 +21,9 @@ from textsan.attacks import ATTACKS
 from textsan.base import kernels
 from textsan.base.registry import Entry
 from textsan.cli import main
-from textsan.sweeps import problems, provenance, recertification, sanitized, specification, sweep
+from textsan.sweeps import problems, provenance, sanitized, specification, sweep
+from textsan_book.chapters import stored_tables
+from textsan_book.studies import recertification
 
 # --- following names --------------------------------------------------------------------------------------------
 
@@ -435,7 +437,7 @@ def test_a_stored_table_is_kept_if_rows_come_out_equal(stored, change, spec, tmp
     before = stored.read_bytes()
     result = call(spec, "--recertify", 4, "--table", stored)
     assert result.exit_code == 0 and "4 of 6 stale cells" in result.stdout
-    assert provenance.table_changes(stored.with_suffix(".yml")) == [] and stored.read_bytes() == before
+    assert stored_tables.table_changes(stored.with_suffix(".yml")) == [] and stored.read_bytes() == before
     assert yaml.safe_load(stored.with_suffix(".yml").read_text())["command"] == "textsan sweep"
 
 
@@ -446,7 +448,7 @@ def test_a_digit_of_a_stored_table_that_comes_out_otherwise_is_found(stored, cha
     rows.to_csv(stored, index=False)
     result = call(spec, "--recertify", 6, "--table", stored)
     assert result.exit_code == 1 and "1 of 6 differ" in result.stderr and "asr come" in result.stderr
-    assert provenance.table_changes(stored.with_suffix(".yml")) == ["textsan/attacks/markov.py"]
+    assert stored_tables.table_changes(stored.with_suffix(".yml")) == ["textsan/attacks/markov.py"]
 
 
 def test_a_table_of_another_specification_is_refused(stored, spec, change):
@@ -463,7 +465,7 @@ def test_no_committed_table_pretends_to_be_fresh():
         said = yaml.safe_load(record.read_text())
         named = re.findall(r"data/\S+\.yml", said.get("command", ""))
         assert all((record.parents[2] / path).is_file() for path in named), record.name
-        assert (provenance.table_changes(record) == [provenance.UNRECORDED]) == ("modules" not in said)
+        assert (stored_tables.table_changes(record) == [provenance.UNRECORDED]) == ("modules" not in said)
 
 
 def test_every_committed_table_has_a_record():

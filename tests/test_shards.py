@@ -17,6 +17,7 @@ from click.testing import CliRunner
 
 import textsan
 from textsan import Embeddings
+from textsan.base import cluster
 from textsan.cli.main import main
 from textsan.mechanisms import Random
 from textsan.release import shards
@@ -83,9 +84,9 @@ def test_a_scheduler_that_is_not_there_gets_one_line(tmp_path, monkeypatch):
 def test_a_cluster_without_workers_ends_as_one_line(tmp_path, monkeypatch):
     from distributed import LocalCluster
 
-    monkeypatch.setattr(shards, "_PATIENCE", 0.5)
-    with LocalCluster(n_workers=0, dashboard_address=None) as cluster:
-        result = run(*CUSTEXT, "--scheduler", cluster.scheduler_address, "in.txt", "out.txt")
+    monkeypatch.setattr(cluster, "PATIENCE", 0.5)
+    with LocalCluster(n_workers=0, dashboard_address=None) as empty:
+        result = run(*CUSTEXT, "--scheduler", empty.scheduler_address, "in.txt", "out.txt")
     said = [line for line in result.stderr.splitlines() if "textsan: " in line]
     assert result.exit_code == 1 and len(said) == 1 and "it has no workers" in said[0]
 

@@ -9,7 +9,8 @@ from click.testing import CliRunner
 
 from textsan import project_data
 from textsan.cli.main import main
-from textsan.sweeps import provenance, specification, studies, sweep
+from textsan.sweeps import specification, studies, sweep
+from textsan_book.chapters import stored_tables
 from textsan_book.studies import vectors
 
 CELL = {"encoder": "glove-6b-50d", "pooling": "mean", "layer": 0, "pairs": 50, "steps": 3, "victims": 5}
@@ -96,7 +97,7 @@ def planted(tmp_path, monkeypatch):
     spec, folder, table = tmp_path / "halves.yml", tmp_path / "out", tmp_path / "table.csv"
     spec.write_text(yaml.safe_dump({"experiment": "halves", "grids": [{"size": [0.5, 1, 2], "n": 10}]}))
     assert sweep.run(specification.read_spec(spec), folder, workers=1) == []
-    sweep.store_table(folder, table, "textsan sweep halves.yml")
+    stored_tables.store(folder, table, "textsan sweep halves.yml")
     record = yaml.safe_load(table.with_suffix(".yml").read_text())
     record["modules"]["planted_experiment.py"] = "another"
     table.with_suffix(".yml").write_text(yaml.safe_dump(record))
@@ -122,7 +123,7 @@ def test_a_stored_table_of_a_study_is_kept_if_its_rows_come_out_the_same(planted
     said = _say(spec, "-j", 1, "--recertify", 3, "--table", table)
     assert (said.exit_code == 0) is (column is None)
     assert (found or "3 of 3 stale cells were computed anew and agree") in said.output
-    assert provenance.table_state(table).verdict == ("stale" if column else "fresh")
+    assert stored_tables.table_state(table).verdict == ("stale" if column else "fresh")
 
 
 def test_a_cell_that_fails_is_named_and_the_others_are_kept(default_data, spec, tmp_path):
@@ -156,6 +157,6 @@ def test_an_attack_to_compare_with_is_refused_where_there_is_none(spec, tmp_path
 
 
 def test_what_is_attacked_is_never_the_attackers_draw():
-    from textsan.embedding_leakage import citizen
+    from textsan_book.studies import citizen
 
     assert not set(citizen.generate(500, 0)) & set(citizen.generate(500, 0 + vectors.VICTIMS))

@@ -18,6 +18,7 @@ from tqdm import tqdm
 
 from textsan import Embeddings, Split, load_dataset
 from textsan.attacks import ATTACKS, Unchanged
+from textsan.base import cluster
 from textsan.cli import main
 from textsan.evaluation import attack_success_rate, bootstrap_rate
 from textsan.sweeps import problems, provenance, sanitized, specification, sweep
@@ -333,9 +334,9 @@ def test_a_dask_worker_that_is_killed_costs_its_family_and_one_line(default_data
 def test_a_cluster_without_workers_ends_as_one_line(world, tmp_path, monkeypatch):
     from distributed import LocalCluster
 
-    monkeypatch.setattr(sweep, "_PATIENCE", 0.5)
-    with LocalCluster(n_workers=0, dashboard_address=None) as cluster:
-        arguments = ["sweep", str(write(tmp_path)), "-o", str(tmp_path), "--scheduler", cluster.scheduler_address]
+    monkeypatch.setattr(cluster, "PATIENCE", 0.5)
+    with LocalCluster(n_workers=0, dashboard_address=None) as empty:
+        arguments = ["sweep", str(write(tmp_path)), "-o", str(tmp_path), "--scheduler", empty.scheduler_address]
         result = CliRunner().invoke(main.main, arguments)
     assert (
         result.exit_code == 1

@@ -13,7 +13,7 @@ from textsan import Embeddings, Split
 from textsan.attacks.base import Attack
 from textsan.mechanisms import CusText, Random
 from textsan.models import encoders
-from textsan.sweeps import problems, provenance, recertification, sanitized, specification, sweep, tables
+from textsan.sweeps import problems, provenance, sanitized, specification, sweep, tables
 from textsan.text.corpora import Record, load_dataset
 from textsan.utility import (
     TASKS,
@@ -26,6 +26,7 @@ from textsan.utility import (
     score,
     tasks,
 )
+from textsan_book.studies import recertification
 
 WORDS = "good bad dull fine film plot actor scene story music".split()
 
@@ -407,7 +408,7 @@ def test_exposure_table_asks_about_the_same_words_under_every_mechanism(world, t
 def test_bare_prepared_reader_reads_as_the_encoder_does(default_data):
     """Words of one piece each, shown as they stand: the same vectors as through the pieces."""
     from textsan.models.context_model import Reader
-    from textsan.utility.pretrained_encoder import PreparedReader
+    from textsan_book.studies.prepared_reader import PreparedReader
 
     docs = [["a", "good", "film"], ["dull"], ["the", "plot", "is", "bad", "and", "long"]]
     both = PreparedReader(Reader())
@@ -419,7 +420,7 @@ def test_slots_hold_what_the_channel_says(default_data):
     from textsan import Channel
     from textsan.attacks.expected_embeddings import ExpectedEmbeddings
     from textsan.models.context_model import Reader
-    from textsan.utility.pretrained_encoder import PreparedReader
+    from textsan_book.studies.prepared_reader import PreparedReader
 
     reader = Reader()
     channel = Channel.from_matrix([[0.9, 0.1], [0.3, 0.7]], inputs=["good", "bad"], outputs=["good", "bad"])

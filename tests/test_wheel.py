@@ -176,7 +176,6 @@ def test_what_an_extra_brings_is_missed_in_one_line_that_names_it(fresh, default
     for command, extra, changes in (
         (("data", "pull", "sst2"), "[hub]", {"TEXTSAN_CACHE": str(tmp_path)}),
         (("sweep", "spec.yml", "-o", "dask", "--scheduler", "tcp://nowhere:1"), "[cluster]", {}),
-        (("data", "train-mlm", "rt", "--output", "."), "[models]", {}),
     ):
         done = fresh("textsan", *command, **changes)
         (line,) = done.stderr.splitlines()
@@ -195,6 +194,8 @@ def test_the_book_beside_it_gives_its_commands_and_only_there(fresh, fresh_with_
     assert states.returncode == 0 and states.stdout.count(": ") >= 33, states.stderr
     unknown = fresh_with_book("textsan", "check", "nonsense", cwd=clone)
     assert unknown.returncode == 2 and "is no chapter" in unknown.stderr
+    untrained = fresh_with_book("textsan", "train-mlm", "rt", "--output", ".", cwd=clone)
+    assert untrained.returncode == 1 and "pip install 'textsan[models]'" in untrained.stderr
     path = os.pathsep.join(
         [str(Path(sys.executable).parent), os.environ["PATH"]]
     )  # nbgrader asks alembic, a program

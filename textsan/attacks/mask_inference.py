@@ -139,7 +139,7 @@ class MaskedBert:
     Args:
         words: what answers are chosen from.
         name: a registered model with a masked-language-model head; whose pieces are read, if there is a `model`.
-        model: another one with such a head, of `textsan.utility.pretraining.masked_model` for example.
+        model: another one with such a head, of `textsan_book.studies.filling_blanks.masked_model` for example.
 
     Attributes:
         words: those that can be answered, of one piece each.

@@ -9,14 +9,16 @@ from textsan.base.extras import install_line, missing
 
 
 class Commands(click.Group):
-    """The package's commands, and those that other packages name under `textsan.commands`, loaded when asked."""
+    """The package's commands, and those that other packages name under `textsan.commands`, loaded when asked.
+
+    One of the same name comes in place of the package's.
+    """
 
     def list_commands(self, context):
         return sorted({*super().list_commands(context), *_beside().names})
 
     def get_command(self, context, name):
-        found = super().get_command(context, name)
-        return _beside()[name].load() if found is None and name in _beside().names else found
+        return _beside()[name].load() if name in _beside().names else super().get_command(context, name)
 
     def make_context(self, *given, **more):
         try:

@@ -1,5 +1,4 @@
 from . import (
-    citizen as citizen,
     defences as defences,
     genome as genome,
     heads as heads,

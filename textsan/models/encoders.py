@@ -12,7 +12,7 @@ ENCODER = "all-minilm-l6-v2"
 """The default path's encoder: BERT architecture, uncased, 6 layers, 384 wide. The papers use bert-base-uncased."""
 
 ADAPTERS = assets.DATA / "models"
-"""What readers have learnt from public text, half precision; see `textsan.sweeps.training`."""
+"""What readers have learnt from public text, half precision; see `textsan_book.studies.adapters`."""
 
 CLS, SEP, MASK, UNKNOWN = "[CLS]", "[SEP]", "[MASK]", "[UNK]"
 

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from textsan.base.cluster import connect
+from textsan.base import cluster
 from textsan.base.plugins import Needed, blamed
 from textsan.mechanisms import Mechanism
 from textsan.mechanisms.base import UnknownWord
@@ -25,7 +25,6 @@ from textsan.release.writing import Writing
 _SIZE = 1 << 19  # characters of a shard: about 100,000 tokens
 NAMES = 1000  # names of other fields that are kept, at most: memory does not grow with the input
 _MISSING = {"nan", "null", "none", "n/a", "na", "<na>"}  # what programs write in place of a text
-_PATIENCE = 20  # seconds without a result after which a cluster is asked whether it still has workers
 
 
 @dataclass(frozen=True)
@@ -288,29 +287,26 @@ def _processes(job: Job, workers: int):
 
 @contextmanager
 def _cluster(job: Job, scheduler: str):
-    with connect(scheduler) as client:
+    with cluster.connect(scheduler) as client:
         from distributed import KilledWorker
 
         try:
-            client.wait_for_workers(1, timeout=_PATIENCE)
+            client.wait_for_workers(1, timeout=cluster.PATIENCE)
         except TimeoutError:
             raise ConnectionError("scheduler: it has no workers; start some") from None
         held = client.scatter(job.warm(), broadcast=True, hash=False)
 
         def result(future):
-            while True:
-                try:
-                    return future.result(timeout=_PATIENCE)
-                except TimeoutError:
-                    lost = None if client.nthreads() else "it has no workers left"
-                except KilledWorker:
-                    lost = "a worker was killed (out of memory?)"
-                except CancelledError:
-                    lost = "it is gone"
-                if lost:
-                    raise ConnectionError(
-                        f"scheduler: {lost}; the same command goes on where this one was"
-                    ) from None
+            try:
+                cluster.finished(client, [future])
+                return future.result()
+            except KilledWorker:
+                lost = "scheduler: a worker was killed (out of memory?)"
+            except CancelledError:
+                lost = "scheduler: it is gone"
+            except ConnectionError as error:
+                lost = str(error)
+            raise ConnectionError(f"{lost}; the same command goes on where this one was")
 
         yield (
             lambda shard: client.submit(Job.sanitize, held, shard, pure=False),

@@ -15,7 +15,6 @@ from textsan.leakage import bayes_vulnerability
 from textsan.mechanisms import Mechanism, make_mechanism
 from textsan.mechanisms.noise import NoiseMechanism
 from textsan.sweeps.splits import PUBLIC, Split, load_split
-from textsan.sweeps.training import leaving_out
 from textsan.text.corpora import load_dataset
 from textsan.text.embeddings import GLOVE
 from textsan.text.names import find_names
@@ -27,6 +26,9 @@ TESTED_ON = "dev"
 
 TESTS = 3000
 """Pairs on which a detector is tested."""
+
+CORPORA = ("rt", "nyt", "amazon", "tweets")
+"""The default corpora: for each there is an adapter of a reader that was trained on the others."""
 
 _TESTED = 20_000  # documents that they are drawn from, the same text sanitized again and again
 _TESTS_FIRST = 1 << 40  # the number of the first of them: draws that neither the owner nor the attacker has made
@@ -231,6 +233,21 @@ class Run(NamedTuple):
 
 
 _split = lru_cache(maxsize=2)(load_split)  # a worker meets the same few splits again and again
+
+
+def leaving_out(dataset: str) -> str:
+    """The adapter that was trained on no text of a data set.
+
+    SST-2 and Rotten Tomatoes are the sentences of `rt`; of the others all adapters are free, and get that one too.
+
+    Args:
+        dataset: name of the corpus under attack.
+
+    >>> leaving_out("amazon"), leaving_out("sst2")
+    ('without-amazon', 'without-rt')
+    """
+    return f"without-{dataset if dataset in CORPORA else 'rt'}"
+
 
 TARGETS = ("protected", "gamma", "census", "presidio")
 """What is attacked: every protected word; those that were released as a word of Gamma; or the personal names among

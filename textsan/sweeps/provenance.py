@@ -16,7 +16,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
 import joblib
 import yaml
@@ -157,55 +156,6 @@ def describe(codes: Iterable[Code | None]) -> dict:
     return {"code": hashlib.sha256(repr(modules).encode()).hexdigest()[:16], "modules": modules}
 
 
-def table_changes(record: Path) -> list[str]:
-    """What has changed since a stored table was made, by its record; empty if nothing has.
-
-    Args:
-        record: a yml file of `data/results`.
-
-    Returns:
-        paths of modules; or the one entry UNRECORDED.
-    """
-    modules = _said(record).get("modules")
-    if modules is None:
-        return [UNRECORDED]
-    return [label for label, value in modules.items() if value != _fingerprint(_path(label))]
-
-
-def _said(record: Path) -> dict:
-    return (yaml.safe_load(record.read_text(encoding="utf-8")) or {}) if Path(record).is_file() else {}
-
-
-class TableState(NamedTuple):
-    """Whether a stored table is what today's code makes.
-
-    Attributes:
-        verdict: "fresh", "stale", "made elsewhere" (by a machine or a program that is not at hand; its record
-            names the commit) or "unrecorded".
-        because: what changed, or what made it.
-    """
-
-    verdict: str
-    because: str
-
-
-def table_state(table: Path) -> TableState:
-    """The verdict on a stored table, by the record beside it. Nothing is loaded and nothing is run.
-
-    Args:
-        table: a csv file.
-    """
-    record = Path(table).with_suffix(".yml")
-    said, changes = _said(record), table_changes(record)
-    if "made elsewhere" in said and changes:
-        return TableState("made elsewhere", said["made elsewhere"])
-    if changes == [UNRECORDED]:
-        return TableState("unrecorded", "no record of the code that made it")
-    gpus = sorted({one.split(", ", 3)[-1] for one in said.get("hardware", []) if "NVIDIA" in one})
-    made = f"; made on {', '.join(gpus)}" if gpus else ""
-    return TableState("stale" if changes else "fresh", ", ".join(changes) + made)
-
-
 # --- following names --------------------------------------------------------------------------------------------
 
 
@@ -337,6 +287,15 @@ def _top(name: str) -> Path | None:
     if own := getattr(module, "__file__", None):
         return Path(own)
     return Path(next(iter(module.__path__)), "__init__.py") if hasattr(module, "__path__") else None
+
+
+def fingerprint_now(label: str) -> str:
+    """What a path of a record has for a fingerprint now; "no file" where it is gone.
+
+    >>> fingerprint_now("textsan/nowhere.py")
+    'no file'
+    """
+    return _fingerprint(_path(label))
 
 
 def _path(label: str) -> Path | None:

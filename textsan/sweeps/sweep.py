@@ -35,8 +35,7 @@ from filelock import FileLock, Timeout
 from tqdm import tqdm
 
 from textsan.attacks import ATTACKS
-from textsan.base import extras, plugins
-from textsan.base.cluster import connect
+from textsan.base import cluster, extras, plugins
 from textsan.base.registry import Entry
 from textsan.evaluation import Estimate, bootstrap_mean
 from textsan.mechanisms import MECHANISMS
@@ -72,7 +71,6 @@ _PACKAGES = ("textsan", "numpy", "scipy", "scikit-learn", "torch", "transformers
 _MODULES = {"scikit-learn": "sklearn"}  # of packages whose module has another name
 _DIGITS = 5  # of the numbers in a stored table
 _BEAT = 0.5  # seconds between two looks at which cells have ended
-_PATIENCE = 20  # seconds without a result after which a cluster is asked whether it still has workers
 
 
 def run(
@@ -105,12 +103,7 @@ def run(
         _attack(name, cells)
     now = state(cells, folder)
     if now.stale:
-        _log.warning(
-            "%d cells were made by %s; computing them anew; --recertify N checks N of them and keeps the rest if "
-            "all agree",
-            len(now.stale),
-            made_by(now.changed),
-        )
+        _log.warning("%d cells were made by %s; computing them anew", len(now.stale), made_by(now.changed))
     failures = compute(now.stale + now.missing, folder, workers=workers, scheduler=scheduler, of=len(cells))
     write_table(cells, folder, baselines)
     return failures
@@ -181,13 +174,13 @@ def compute(
         family.cells.append(cell)
         family.codes.append(provenance.code_of(cell))
     total, failures = of or len(cells), []
-    with only_writer(stored.parent), connect(scheduler) if scheduler else nullcontext() as cluster:
+    with only_writer(stored.parent), cluster.connect(scheduler) if scheduler else nullcontext() as client:
         for part in stored.glob("*.part"):  # of a sweep that was killed
             part.unlink()
         done = total - len(cells)
         with tqdm(total=total, initial=done, desc="sweep", unit="cell") as progress:
             with _following(progress, [stored / f"{cell_name(cell)}.json" for cell in cells]):
-                for number, failed in _computed(list(families.values()), stored, workers, cluster):
+                for number, failed in _computed(list(families.values()), stored, workers, client):
                     failures += failed
                     done += number
             progress.update(done - progress.n)  # with those that failed
@@ -239,22 +232,6 @@ def write_table(cells: list[Cell], folder: Path, baselines: Sequence[str] = ()) 
     if found:
         of = {row: (json.dumps(released_by(cell)), load_hits(cell, folder)) for row, cell in found.items()}
         write_whole(folder / "results.npz", hits.packed(of))
-
-
-def store_table(folder: Path, table: Path, command: str) -> None:
-    """Puts the table of a folder where it is kept, with its record and its hits beside it.
-
-    Args:
-        folder: that of `run`.
-        table: a csv file.
-        command: what made it.
-    """
-    folder, table = Path(folder), Path(table)
-    write_whole(table, (folder / "results.csv").read_bytes())
-    made = {"command": command} | yaml.safe_load((folder / "results.yml").read_text(encoding="utf-8"))
-    write_whole(table.with_suffix(".yml"), yaml.safe_dump(made, sort_keys=False, width=110).encode())
-    if (folder / "results.npz").is_file():
-        write_whole(table.with_suffix(".npz"), (folder / "results.npz").read_bytes())
 
 
 def table(cells: list[Cell], folder: Path, baselines: Sequence[str] = ()) -> pd.DataFrame:
@@ -435,10 +412,10 @@ def plugged_in() -> tuple[list[Entry], ...]:
     return tuple(registry.plugged_in for registry in _REGISTRIES)
 
 
-def _computed(families: list[Family], stored: Path, workers: int, cluster) -> Iterator[tuple[int, list[str]]]:
+def _computed(families: list[Family], stored: Path, workers: int, client) -> Iterator[tuple[int, list[str]]]:
     """Has all families computed; how many cells each had and a line for each that failed, as they are done."""
-    if cluster is not None:
-        yield from _computed_by(cluster, families, stored)
+    if client is not None:
+        yield from _computed_by(client, families, stored)
         return
     jobs = [joblib.delayed(_run_family)(family, stored) for family in families]
     try:
@@ -447,32 +424,24 @@ def _computed(families: list[Family], stored: Path, workers: int, cluster) -> It
         yield 0, ["a worker was killed (out of memory?); start again with fewer workers"]
 
 
-def _computed_by(cluster, families: list[Family], stored: Path) -> Iterator[tuple[int, list[str]]]:
+def _computed_by(client, families: list[Family], stored: Path) -> Iterator[tuple[int, list[str]]]:
     """The same by a dask client. A worker that dies takes its family along; the others go on."""
-    from distributed import KilledWorker, wait
+    from distributed import KilledWorker
 
-    waiting = {cluster.submit(_run_family, family, stored, pure=False): family for family in families}
-    lost = None
-    while waiting and not lost:
-        try:
-            for future in wait(list(waiting), timeout=_PATIENCE, return_when="FIRST_COMPLETED").done:
+    waiting = {client.submit(_run_family, family, stored, pure=False): family for family in families}
+    try:
+        while waiting:
+            for future in cluster.finished(client, waiting):
                 family = waiting.pop(future)
                 try:
                     yield future.result()
                 except KilledWorker:
-                    cause = (
-                        "the dask worker that had it was killed (out of memory?); start again with smaller ones"
-                    )
-                    yield (
-                        len(family.cells),
-                        [f"{cell_name(family.cells[0])} and its {len(family.cells) - 1} further attacks: {cause}"],
-                    )
-        except TimeoutError:
-            lost = None if cluster.nthreads() else "it has no workers left"
-        except CancelledError:
-            lost = "it is gone"
-    if lost:
-        yield 0, [f"scheduler: {lost}, with {len(waiting)} families to do; start again"]
+                    first, others = cell_name(family.cells[0]), len(family.cells) - 1
+                    cause = "worker that had it was killed (out of memory?); start again with smaller ones"
+                    yield len(family.cells), [f"{first} and its {others} further attacks: the dask {cause}"]
+    except (ConnectionError, CancelledError) as error:
+        lost = "scheduler: it is gone" if isinstance(error, CancelledError) else str(error)
+        yield 0, [f"{lost}, with {len(waiting)} families to do; start again"]
 
 
 def _run_family(family: Family, stored: Path) -> tuple[int, list[str]]:

@@ -1,8 +1,6 @@
 from . import (
     fine_tuning as fine_tuning,
     frozen as frozen,
-    pretrained_encoder as pretrained_encoder,
-    pretraining as pretraining,
     tasks as tasks,
 )
 from .examples import Examples as Examples, Pieces as Pieces

@@ -5,8 +5,6 @@ last printed digit, which is what another processor's rounding does. A figure is
 both notebooks hold it (see `kernel/figure_data.py`), by its pixels otherwise. A cell with the tag `varies` is not
 compared. Where other kernels run than those that made the stored notebook (see `textsan.base.kernels`), estimates
 printed as `value [low, high]` are compared by interval: they may move within the stored one.
-
-    python -m textsan_book.chapters.compare OLD.ipynb NEW.ipynb      # or two folders of notebooks
 """
 
 import base64
@@ -14,12 +12,10 @@ import io
 import json
 import os
 import re
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from html.parser import HTMLParser
-from pathlib import Path
 from typing import NamedTuple
 
 FIGURE_DATA = "figure-data"  # the key in an output's metadata
@@ -309,30 +305,3 @@ def differences(stored, new, by_interval: bool = False) -> list[Difference]:
         if "varies" not in old.metadata.get("tags", []):
             found += output_differences(old.outputs, now.outputs, number, by_interval)
     return found
-
-
-def main(old: Path, new: Path) -> int:
-    """Print what differs between two notebooks, or between those of two folders; the number of differences."""
-    import nbformat
-
-    names = [""] if old.is_file() else sorted({path.name for side in (old, new) for path in side.glob("*.ipynb")})
-    total = 0
-    for name in names:
-        sides = old / name, new / name
-        missing = [side for side in sides if not side.is_file()]
-        found = [f"{side} is missing" for side in missing] or differences(
-            *(nbformat.read(side, as_version=4) for side in sides)
-        )
-        for difference in found:
-            print(f"{name or old.name}: {difference}")
-        total += len(found)
-    print(f"{len(names)} notebooks, {total} differences")
-    return total
-
-
-if __name__ == "__main__":
-    if len(sys.argv) != 3:
-        sys.exit(
-            "usage: python -m textsan_book.chapters.compare OLD NEW   (two notebooks, or two folders of them)"
-        )
-    sys.exit(main(Path(sys.argv[1]), Path(sys.argv[2])) > 0)

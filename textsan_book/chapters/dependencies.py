@@ -5,7 +5,7 @@ The key of a stored result is a list, kept in the notebook, of every file of the
 
 - a file counts by its fingerprint (`base.fingerprints`): Python by its syntax tree, any other file by its bytes;
 - a folder counts by the names in it;
-- a result table counts by the verdict on it, too: whether the code as it is makes it (`sweeps.provenance`);
+- a result table counts by the verdict on it, too: whether the code as it is makes it (`stored_tables`);
 - a package counts by its version, if a module of the project that the run used, or a cell of the chapter, imports
   it by name, and the run did load it. What these packages import in turn, and what runs chapters, does not count;
 - of the arithmetic the pinned variables count (see `base.kernels`), not what a processor made of them. Where they
@@ -27,7 +27,7 @@ from pathlib import Path
 
 from textsan.base import kernels
 from textsan.base.fingerprints import code_fingerprint, fingerprint
-from textsan.sweeps.provenance import table_state
+from textsan_book.chapters.stored_tables import table_state
 
 _PACKAGE = Path(__file__).parents[1]
 _INSTALLED = "textsan/", "textsan_book/"

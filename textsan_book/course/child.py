@@ -23,7 +23,6 @@ _CLONE_NEWUSER, _CLONE_NEWNET = 0x10000000, 0x40000000
 _LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 444, 445, 446
 _NO_NEW_PRIVILEGES, _DIE_WITH_PARENT = 38, 1
 _READ = 0b1101  # execute, read a file, read a folder
-_WRITE_FILE = 0b10
 _REFUSED = {
     "socket.connect": "it opens a network connection",
     "socket.bind": "it opens a network connection",

@@ -170,21 +170,13 @@ def notebooks(paths: Sequence[Path]) -> list[Path]:
 
 def write_table(grades: Sequence[Grade], broken: Sequence[str], path: Path) -> None:
     """A row a submission: who, assignment, points, and what was said; those that are none get 0 and their line."""
+    rows = [("who", "assignment", "earned", "possible", "said")]
+    for one in grades:
+        said = " | ".join(map(str.strip, one.lines()[1:]))
+        rows.append((one.who, one.assignment, one.earned, one.possible, said))
+    rows += [(Path(line.partition(": ")[0]).stem, "", 0, "", line) for line in broken]
     with path.open("w", newline="", encoding="utf-8") as file:
-        rows = csv.writer(file)
-        rows.writerow(["who", "assignment", "earned", "possible", "said"])
-        for one in grades:
-            rows.writerow(
-                [
-                    one.who,
-                    one.assignment,
-                    one.earned,
-                    one.possible,
-                    " | ".join(line.strip() for line in one.lines()[1:]),
-                ]
-            )
-        for line in broken:
-            rows.writerow([Path(line.partition(": ")[0]).stem, "", 0, "", line])
+        csv.writer(file).writerows(rows)
 
 
 def read_submission(path: Path):

@@ -10,9 +10,10 @@ from textsan.attacks.mask_inference import MaskedBert
 from textsan.evaluation import bootstrap_rate, paired_difference
 from textsan.mechanisms import make_mechanism
 from textsan.models import encoders
-from textsan.sweeps import problems, training
+from textsan.sweeps import problems
 from textsan.text.embeddings import load_embeddings
-from textsan.utility import paired_difference as task_difference, pretraining
+from textsan.utility import paired_difference as task_difference
+from textsan_book.studies import adapters, filling_blanks
 from textsan_book.studies.vectors import columns
 
 
@@ -48,7 +49,7 @@ def preparations(
     """
     given = {"epsilon": epsilon, "vocabulary": vocabulary}
     problem = problems.prepare(dataset, n_private, n_shadow, n_positions, seed, "santext", **given)
-    without = training.leaving_out(dataset).removeprefix("without-")
+    without = problems.leaving_out(dataset).removeprefix("without-")
     models = {"as published": None, "bare": _pretrained(without, None, vocabulary, steps)}
     models["prepared"] = _pretrained(without, epsilon, vocabulary, steps)
     learnt, filled = {}, {}
@@ -79,6 +80,6 @@ def preparations(
 def _pretrained(without: str, epsilon: float | None, vocabulary: int, steps: int):
     """The encoder that has filled in blanks of public text; the cells of several seeds share it."""
     mechanism = epsilon and make_mechanism("santext", load_embeddings().frequent(vocabulary), epsilon=epsilon)
-    model = pretraining.masked_model()
-    pretraining.pretrain(model, training.public_sentences(without), mechanism, steps=steps)
+    model = filling_blanks.masked_model()
+    filling_blanks.pretrain(model, adapters.public_sentences(without), mechanism, steps=steps)
     return model

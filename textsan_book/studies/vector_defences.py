@@ -10,7 +10,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from textsan.embedding_leakage import citizen, defences, pattern
+from textsan.embedding_leakage import defences, pattern
 from textsan.embedding_leakage.keyword import KeywordInference, KeywordScore, keyword_score, present
 from textsan.embedding_leakage.vector_knowledge import VectorKnowledge
 from textsan.evaluation import Estimate, hit_rate
@@ -18,6 +18,7 @@ from textsan.mechanisms import make_mechanism
 from textsan.models.sentence_vectors import sentence_vectors
 from textsan.text.corpora import Record, load_dataset, private_and_shadow
 from textsan.text.embeddings import load_embeddings
+from textsan_book.studies import citizen
 from textsan_book.studies.vectors import VICTIMS, columns
 
 SANITIZERS = {"santext+": {"w": 0.999, "p": 0.0}, "custext+": {"k": 20}}

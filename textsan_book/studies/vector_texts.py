@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from textsan.base import checks
-from textsan.embedding_leakage import genome
 from textsan.embedding_leakage.keyword import present
 from textsan.text.corpora import Record, load_dataset, private_and_shadow
+from textsan_book.studies import splice_sites
 
 PLACES = ("york", "america", "manhattan", "washington")
 """Place names that editorials (`nyt`) have often enough."""
@@ -83,7 +83,7 @@ def windows(corpus: str, n: int, *, seed: int) -> Texts:
     """DNA windows around splice sites and elsewhere: half of them the attacker's.
 
     Args:
-        corpus: "generated", from the model of `genome`; or "splice_junction", the UCI data, where at hand.
+        corpus: "generated", from the model of `splice_sites`; or "splice_junction", the UCI data, where at hand.
         n: windows in both parts together.
         seed: of the draw.
 
@@ -92,8 +92,8 @@ def windows(corpus: str, n: int, *, seed: int) -> Texts:
     """
     if checks.choice("corpus", corpus, ("generated", "splice_junction")) == "generated":
         random = np.random.default_rng(seed)
-        return Texts(genome.generate(n - n // 2, random), genome.generate(n // 2, random))
-    found = [genome.window(record.text) for record in load_dataset("splice_junction", split="all")]
+        return Texts(splice_sites.generate(n - n // 2, random), splice_sites.generate(n // 2, random))
+    found = [splice_sites.window(record.text) for record in load_dataset("splice_junction", split="all")]
     known = sorted({one for one in found if one})
     if n > len(known):
         raise ValueError(f"n: {n} of {len(known)} distinct windows; pass fewer")

@@ -7,13 +7,14 @@ from functools import partial
 
 import numpy as np
 
-from textsan.embedding_leakage import citizen, genome, inversion, pattern
+from textsan.embedding_leakage import genome, inversion, pattern
 from textsan.embedding_leakage.keyword import KeywordInference, KeywordTransfer, keyword_score, present
 from textsan.embedding_leakage.vector_knowledge import VectorKnowledge
 from textsan.evaluation import Estimate, bootstrap_mean, hit_rate
 from textsan.models.sentence_vectors import sentence_vectors
 from textsan.text.corpora import load_dataset
 from textsan.text.vocabulary import STOP_WORDS
+from textsan_book.studies import citizen, splice_sites
 from textsan_book.studies.vector_texts import KEYWORDS, keyword_texts, windows
 
 VICTIMS = 1_000_000
@@ -63,7 +64,7 @@ def genomes(*, encoder: str, pooling: str, layer: int, corpus: str, n: int, step
     texts = windows(corpus, n, seed=seed)
     attack = genome.GenomeReconstruction.against(VectorKnowledge(encode, texts.own, seed=seed), steps=steps)
     right = genome.hits(attack.reconstruct(encode(texts.attacked)), texts.attacked)
-    blind = genome.majority(texts.own, texts.attacked)
+    blind = splice_sites.majority(texts.own, texts.attacked)
     rows = [
         {"position": position + 1, **columns(hit_rate(right[:, position])), "chance": blind[:, position].mean()}
         for position in range(genome.LENGTH)

@@ -5,7 +5,6 @@ Beside each adapter is its recipe: the settings, and the hashes of encoder, text
 
 import hashlib
 import json
-import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
@@ -16,11 +15,12 @@ from textsan.attacks.training_text import WINDOW, batches_by_length
 from textsan.base import assets
 from textsan.mechanisms import CusText, SanTextPlus, least_frequent
 from textsan.models import checkpoints, encoders
+from textsan.sweeps.problems import CORPORA
+from textsan.sweeps.sweep import write_whole
 from textsan.text.corpora import load_dataset, normalised
 from textsan.text.embeddings import load_embeddings
 from textsan.text.vocabulary import STOP_WORDS, count_words
 
-CORPORA = ("rt", "nyt", "amazon", "tweets")
 BATCH = 32
 ROUND = 64  # batches sanitized with one mechanism, and steps between checkpoints
 SANITIZERS = (
@@ -34,20 +34,6 @@ SANITIZERS = (
 """What the attacker sanitizes the public text with: names and epsilons, one a round."""
 MASKED = 0.1  # share of attacked positions whose own slot is hidden
 K = 20  # candidates
-
-
-def leaving_out(dataset: str) -> str:
-    """The adapter that was trained on no text of a data set.
-
-    SST-2 and Rotten Tomatoes are the sentences of `rt`; of the others all adapters are free, and get that one too.
-
-    Args:
-        dataset: name of the corpus under attack.
-
-    >>> leaving_out("amazon"), leaving_out("sst2")
-    ('without-amazon', 'without-rt')
-    """
-    return f"without-{dataset if dataset in CORPORA else 'rt'}"
 
 
 def public_sentences(without: str) -> list[list[str]]:
@@ -128,7 +114,7 @@ def train_adapter(
     train(reader, rounds, steps=steps, learning_rate=learning_rate, seed=seed, state=state, after=after)
     files = {file["path"]: file["sha256"] for file in assets.registry()["assets"][encoders.ENCODER]["files"]}
     recipe = {
-        "command": f"textsan data train-mlm {without} --steps {steps} --seed {seed}",
+        "command": f"textsan train-mlm {without} --steps {steps} --seed {seed}",
         "encoder": encoders.ENCODER,
         "encoder_sha256": files["model.safetensors"],
         "rank": RANK,
@@ -202,11 +188,6 @@ def _write(reader, recipe: dict, file: Path) -> Path:
     content = save({name: value.detach().to(torch.float16) for name, value in reader.trained().items()})
     recipe = recipe | {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
     file.parent.mkdir(parents=True, exist_ok=True)
-    for path, text in (
-        (file, content),
-        (file.with_suffix(".json"), (json.dumps(recipe, indent=2) + "\n").encode()),
-    ):
-        part = path.with_name(path.name + ".part")
-        part.write_bytes(text)
-        os.replace(part, path)
+    write_whole(file, content)
+    write_whole(file.with_suffix(".json"), (json.dumps(recipe, indent=2) + "\n").encode())
     return file

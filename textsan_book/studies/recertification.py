@@ -16,6 +16,7 @@ import yaml
 from textsan.base import checks
 from textsan.sweeps import provenance, sanitized, studies, sweep
 from textsan.sweeps.specification import DEFAULTS, Cell, cell_name, identity
+from textsan_book.chapters.stored_tables import table_changes
 
 _ATTACK = "position", ("document", "index"), ("hit", "substring", "unchanged")
 _TASK = "example", ("truth", "source"), ("answer",)
@@ -101,7 +102,7 @@ def recertify_table(cells: list[Cell], table: Path, number: int, *, seed: int = 
         [one], [row] = (line.dropna().to_dict() for _, line in stored.iterrows()), anew
         return _outside(one, row) if _is_trained(one) else _otherwise(one, row)
 
-    stale = [cell for cell in cells if places[cell_name(cell)]] if provenance.table_changes(record) else []
+    stale = [cell for cell in cells if places[cell_name(cell)]] if table_changes(record) else []
     with TemporaryDirectory() as folder:
         verdict = _check(stale, Path(folder), number, seed, differs, means)
     if stale and not verdict.differing:
