@@ -9,8 +9,8 @@ from textsan.attacks.released_code import ReleasedContextual
 from textsan.attacks.sentence_pairs import Pair
 from textsan.base import assets
 from textsan.evaluation import attack_success_rate, sensitive_positions, words_at
-from textsan.leakage.enumeration import JointDistribution
 from textsan.models import encoders
+from textsan_book.studies.enumeration import JointDistribution
 
 pytestmark = pytest.mark.usefixtures("default_data")
 

@@ -14,9 +14,9 @@ from textsan.attacks import ContextFreeBayes, MarkovBayes, NeighbourBayes, emiss
 from textsan.attacks.forward_backward import Transitions
 from textsan.attacks.markov import _smallest_of_the_best
 from textsan.evaluation import attack_success_rate, paired_difference, sensitive_positions, words_at
-from textsan.leakage.enumeration import JointDistribution, markov_source
 from textsan.mechanisms import CusText
 from textsan.priors import MarkovModel
+from textsan_book.studies.enumeration import JointDistribution, markov_source
 from textsan_book.studies.hierarchy import attacker_hierarchy, conditional_expectation, word_prior
 from textsan_book.studies.known_source import KnownSource, corpus_source, frequent_words
 

@@ -7,7 +7,6 @@ from scipy.optimize import linprog
 from scipy.spatial.distance import cdist
 
 from textsan import Channel, Embeddings, Prior, SanText, leakage
-from textsan.leakage.enumeration import JointDistribution, markov_source
 from textsan.privacy import (
     best_guess,
     metric_success,
@@ -17,6 +16,7 @@ from textsan.privacy import (
     sharp_success_in_context,
     tight_epsilon,
 )
+from textsan_book.studies.enumeration import JointDistribution, markov_source
 
 
 def best_channel(prior, allowed):
