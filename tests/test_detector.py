@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from textsan import Channel
-from textsan.attacks import ContextFreeBayes, ContextualBayes, DensityRatio, sentence_pairs
-from textsan.attacks.released_code import ReleasedContextual
+from textsan.attacks import ContextFreeBayes, ContextualBayes, DensityRatio, Knowledge, sentence_pairs
+from textsan.attacks.released_code import DEPARTURES, ReleasedContextual
 from textsan.attacks.sentence_pairs import Pair
 from textsan.base import assets
 from textsan.evaluation import attack_success_rate, sensitive_positions, words_at
@@ -296,6 +296,12 @@ def test_density_ratio_fits_and_reconstructs():
 
 
 # --- the released code --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("asked, found", [("all", set(DEPARTURES)), ("dropped", {"dropped"})])
+def test_departures_are_asked_for_by_name(asked, found):
+    attack = ReleasedContextual.against(Knowledge(ANIMALS, shadow=TOLD), departure=asked, copies=1, steps=1)
+    assert attack.departures == found and attack.detector.segments == (asked != "all")
 
 
 def test_departures_of_the_released_code():

@@ -25,6 +25,7 @@ ATTACKS = Registry(
         _entry("context-free bound", f"{_CONTEXT_FREE}.bound", "#000000", "_", is_bound=True),
         _entry("contextual", f"{_CONTEXTUAL}.against", "#b42d96", "s", line="--"),
         _entry("contextual bound", f"{_CONTEXTUAL}.bound", "#000000", "_", is_bound=True, line="-."),
+        _entry("released contextual", "released_code:ReleasedContextual.against", "#b42d96", "1", line="-."),
         _entry("density ratio", "density_ratio:DensityRatio.against", "#b42d96", "D", line=":"),
         _entry("empirical inversion", "inversion_bert:EmpiricalInversion.against", "#ff3ca5", "*", line="-."),
         _entry("inversion BERT", "inversion_bert:InversionBert.against", "#695ac3", "P", line="--"),

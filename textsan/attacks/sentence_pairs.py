@@ -57,7 +57,7 @@ class PairClassifier:
         epochs: float,
         steps: int | None = None,
         learning_rate: float,
-        decay_every: int,
+        decay_every: int = 1000,
         batch_size: int,
         seed: int,
         checkpoint: Path | None = None,

@@ -19,7 +19,7 @@ import numpy as np
 
 from textsan.base import assets, checks
 from textsan.models import causal, encoders
-from textsan.text.embeddings import load_embeddings
+from textsan.text.loading import load_embeddings
 from textsan.text.vocabulary import tokenize
 
 STATIC = "glove-6b-50d"

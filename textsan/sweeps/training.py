@@ -17,7 +17,7 @@ from textsan.base import assets
 from textsan.mechanisms import CusText, SanTextPlus, least_frequent
 from textsan.models import checkpoints, encoders
 from textsan.text.corpora import load_dataset, normalised
-from textsan.text.embeddings import load_embeddings
+from textsan.text.loading import load_embeddings
 from textsan.text.vocabulary import STOP_WORDS, count_words
 
 CORPORA = ("rt", "nyt", "amazon", "tweets")

@@ -3,7 +3,8 @@
 from textsan.leakage.repeated_releases import queries_needed
 from textsan.mechanisms import CusText
 from textsan.text.corpora import load_dataset
-from textsan.text.embeddings import COUNTER_FITTED, Embeddings, load_embeddings
+from textsan.text.embeddings import Embeddings
+from textsan.text.loading import COUNTER_FITTED, load_embeddings
 from textsan.text.vocabulary import count_words
 
 WORDS, EPSILONS = ("she", "car", "alice", "happy"), (1.0, 2.0, 3.0, 8.0)
