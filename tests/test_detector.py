@@ -300,7 +300,9 @@ def test_density_ratio_fits_and_reconstructs():
 
 @pytest.mark.parametrize("asked, found", [("all", set(DEPARTURES)), ("dropped", {"dropped"})])
 def test_departures_are_asked_for_by_name(asked, found):
-    attack = ReleasedContextual.against(Knowledge(ANIMALS, shadow=[["cat", "dog"]] * 4), departure=asked, copies=1, steps=1)
+    attack = ReleasedContextual.against(
+        Knowledge(ANIMALS, shadow=[["cat", "dog"]] * 4), departure=asked, copies=1, steps=1
+    )
     assert attack.departures == found and attack.detector.segments == (asked != "all")
 
 

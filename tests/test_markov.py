@@ -10,14 +10,19 @@ from hypothesis import given, settings, strategies as st
 from scipy import sparse
 
 from textsan import Channel, Embeddings, leakage
-from textsan.attacks import ContextFreeBayes, MarkovBayes, NeighbourBayes, emissions
+from textsan.attacks import ContextFreeBayes, MarkovBayes, emissions
 from textsan.attacks.forward_backward import Transitions
 from textsan.attacks.markov import _smallest_of_the_best
 from textsan.evaluation import attack_success_rate, paired_difference, sensitive_positions, words_at
 from textsan.mechanisms import CusText
 from textsan.priors import MarkovModel
 from textsan_book.studies.enumeration import JointDistribution, markov_source
-from textsan_book.studies.hierarchy import attacker_hierarchy, conditional_expectation, word_prior
+from textsan_book.studies.hierarchy import (
+    NeighbourBayes,
+    attacker_hierarchy,
+    conditional_expectation,
+    word_prior,
+)
 from textsan_book.studies.known_source import KnownSource, corpus_source, frequent_words
 
 WORDS = ["w0", "w1", "w2", "w3", "w4"]

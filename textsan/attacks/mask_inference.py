@@ -29,11 +29,6 @@ class MaskInference(Attack):
     def __init__(self, model: "MaskedReader | MaskedBert"):
         self.model = model
 
-    @property
-    def encoded(self) -> int:
-        """Masked sentences read so far."""
-        return self.model.encoded
-
     @classmethod
     def against(cls, knowledge: Knowledge, *, adapter: str | None = None) -> "MaskInference":
         """The attack with a context model trained on public text; the channel is not used.
@@ -53,7 +48,7 @@ class MaskInference(Attack):
     @property
     def details(self) -> dict[str, float]:
         """Masked sentences read so far."""
-        return {"encoded": self.encoded}
+        return {"encoded": self.model.encoded}
 
     def _posteriors(self, docs, positions, k):
         order = sorted(range(len(positions)), key=lambda at: len(docs[positions[at][0]]))

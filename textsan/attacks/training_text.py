@@ -95,6 +95,20 @@ def batches_by_length(lengths: Sequence[int], size: int, generator: np.random.Ge
     return [batches[i] for i in generator.permutation(len(batches))]
 
 
+def training_batches(lengths: Sequence[int], size: int, epochs: float, seed) -> list[np.ndarray]:
+    """The batches of `epochs` passes over all items, a fraction of a pass at the end.
+
+    Args:
+        lengths, size: as for `batches_by_length`.
+        epochs: at least 0.
+        seed: of the order.
+    """
+    steps, order, generator = int(np.ceil(epochs * len(lengths) / size)), [], np.random.default_rng(seed)
+    while len(order) < steps:
+        order += batches_by_length(lengths, size, generator)
+    return order[:steps]
+
+
 def windows(lengths: Sequence[int], size: int) -> list[tuple[int, int, int]]:
     """Parts (document, start, end) of at most `size` tokens; an empty document has none.
 

@@ -143,11 +143,11 @@ class LanguageModel:
 
     def log_end(self, prefixes: Prefixes) -> np.ndarray:
         """log b: that the last word of each prefix is over, (n,)."""
-        return self._log_mass(prefixes, self._boundary)
+        return self._log_mass(prefixes, self._kinds[0])
 
     def log_stop(self, prefixes: Prefixes) -> np.ndarray:
         """That the last word of each prefix is over and the sentence too, (n,) log-probabilities."""
-        return self._log_mass(prefixes, self._stop)
+        return self._log_mass(prefixes, self._kinds[1])
 
     # --- words given words --------------------------------------------------------------------------------------
 
@@ -206,14 +206,6 @@ class LanguageModel:
             stop[number] = number in special or token.startswith(("Ċ", "\n", "<0x0A>"))
             boundary[number] = stop[number] or token[:1] in _BOUNDARIES
         return boundary.to(self.model.device), stop.to(self.model.device)
-
-    @property
-    def _boundary(self):
-        return self._kinds[0]
-
-    @property
-    def _stop(self):
-        return self._kinds[1]
 
     @staticmethod
     def _log_mass(prefixes, kind) -> np.ndarray:
