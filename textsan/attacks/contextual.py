@@ -12,7 +12,7 @@ from textsan.attacks.context_free import ContextFreeBayes
 from textsan.attacks.gate import Gate, gate
 from textsan.attacks.knowledge import Knowledge, Truth
 from textsan.attacks.sentence_pairs import Pair, PairClassifier
-from textsan.attacks.training_text import paired, whole_sentences
+from textsan.attacks.training_text import around, paired, whole_sentences
 from textsan.base import checks
 from textsan.channel import Channel, Posterior
 from textsan.models import encoders
@@ -336,13 +336,8 @@ class ContextualBayes(Attack):
 
     def pair(self, doc: Sequence[str], index: int, word: str, span: int | None = None) -> Pair:
         """f(c, y) and f(c, x') for a position of a sanitized document, `span` words around it."""
-        near, at = self._near(doc, index, span or self.span)
+        near, at = around(tuple(doc), index, span or self.span)
         return Pair(near, (*near[:at], word, *near[at + 1 :]))
-
-    @staticmethod
-    def _near(doc, index: int, span: int) -> tuple[tuple[str, ...], int]:
-        start = max(0, min(index - span // 2, len(doc) - span))
-        return tuple(doc[start : start + span]), index - start
 
     attacked_pair = pair
 

@@ -6,6 +6,7 @@ from typing import Literal
 from textsan.attacks.contextual import SPAN, STEPS, ContextualBayes
 from textsan.attacks.knowledge import Knowledge
 from textsan.attacks.sentence_pairs import Pair
+from textsan.attacks.training_text import around
 from textsan.base import checks
 
 DEPARTURES = ("fused", "dropped", "unsegmented")
@@ -63,7 +64,7 @@ class ReleasedContextual(ContextualBayes):
         return [Pair(*map(self._kept, pair)) for pair in pairs], labels
 
     def attacked_pair(self, doc, index, word):
-        near, at = self._near(doc, index, self.span)
+        near, at = around(doc, index, self.span)
         left, right = self._kept(near[:at]), self._kept(near[at + 1 :])
         if "fused" not in self.departures:
             return Pair(self._kept(near), (*left, word, *right))

@@ -109,6 +109,16 @@ def training_batches(lengths: Sequence[int], size: int, epochs: float, seed) -> 
     return order[:steps]
 
 
+def around(doc: Sequence[str], index: int, size: int) -> tuple[Sequence[str], int]:
+    """Up to `size` words around a position, and where it is among them.
+
+    >>> around(["a", "b", "c", "d"], 3, size=2)
+    (['c', 'd'], 1)
+    """
+    start = max(0, min(index - size // 2, len(doc) - size))
+    return doc[start : start + size], index - start
+
+
 def windows(lengths: Sequence[int], size: int) -> list[tuple[int, int, int]]:
     """Parts (document, start, end) of at most `size` tokens; an empty document has none.
 

@@ -170,20 +170,6 @@ class LanguageModel:
                 result[line, at : at + len(some)] = logs + self.log_end(after) - self.log_end(before)
         return result
 
-    def log_likelihood(self, docs: Iterable[Sequence[str]]) -> np.ndarray:
-        """log q(x_1 .. x_n) of each document, the end of its last word included; 0 for one without words."""
-        result = []
-        for doc in docs:
-            before = self.begin(1)
-            start, total = self.log_end(before), 0.0
-            if doc:
-                pieces = [piece for one in self.pieces(doc) for piece in one]
-                first = float(before.log_next[0, pieces[0]])
-                before, rest = self._read(before, [tuple(pieces)])
-                total = first + rest[0] + self.log_end(before)[0] - start[0]
-            result.append(total)
-        return np.array(result)
-
     # --- pieces -------------------------------------------------------------------------------------------------
 
     @cached_property
