@@ -20,9 +20,9 @@ from textsan.privacy.deniability import (
     effective_support,
     expected_deniability,
     renyi_entropy,
-    simulated_deniability,
 )
 from textsan.privacy.floating_point import SMALLEST_DRAW, sampling_delta
+from textsan_book.studies.deniability import simulated_deniability
 
 WORDS = [f"w{i}" for i in range(30)]
 EPSILON = 1.7
