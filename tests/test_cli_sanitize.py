@@ -18,7 +18,7 @@ from textsan.cli.main import main
 from textsan.mechanisms import MECHANISMS, Mechanism, custext, make, make_mechanism
 from textsan.release import record, shards
 from textsan.release.formats import compression_of
-from textsan.text import embeddings
+from textsan.text import loading
 
 WORDS = ["the", ",", ".", "a", "film", "movie", "good", "bad", "great", "story", "actor", "plot"]
 
@@ -617,7 +617,7 @@ def test_text_of_a_line_stays_on_its_line(run, tmp_path):
 
 
 def test_word_vectors_of_ones_own(run, tmp_path, monkeypatch):
-    monkeypatch.setattr(textsan, "load_embeddings", embeddings.load_embeddings)
+    monkeypatch.setattr(textsan, "load_embeddings", loading.load_embeddings)
     (tmp_path / "own.txt").write_text("".join(f"{word} {i}.5 1\n" for i, word in enumerate(WORDS)))
     (tmp_path / "in.txt").write_text(TEXT)
     given = ("--mechanism", "santext", "--epsilon", "1", "--embedding")
@@ -627,7 +627,7 @@ def test_word_vectors_of_ones_own(run, tmp_path, monkeypatch):
     assert made["embedding"] == {
         "name": "own.txt",
         "words": 12,
-        "sha256": embeddings.load_embeddings("own.txt").sha256,
+        "sha256": loading.load_embeddings("own.txt").sha256,
     }
     for name, what in (("in.txt", "holds no word vectors"), ("nowhere.txt", "is unknown, and no file")):
         refused = run(*given, name, "in.txt", "other.txt")

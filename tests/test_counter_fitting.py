@@ -9,7 +9,7 @@ import scipy.stats
 
 import textsan
 from textsan import Embeddings
-from textsan.text import counter_fitting
+from textsan.text import loading
 from textsan.text.counter_fitting import counter_fit
 
 RNG = np.random.default_rng(0)
@@ -74,7 +74,7 @@ def test_a_pair_that_is_both_is_an_antonym_and_unknown_words_do_not_count():
 
 
 def test_the_named_vectors_are_fitted_to_the_pairs_of_the_reader(tmp_path, monkeypatch):
-    counter_fitting.counter_fitted.cache_clear()
+    loading.counter_fitted.cache_clear()
     monkeypatch.setenv("TEXTSAN_DATA", str(tmp_path))
     with pytest.raises(FileNotFoundError, match="a folder counterfit of TEXTSAN_DATA") as error:
         textsan.load_embeddings("counter-fitted")
@@ -93,7 +93,7 @@ def test_the_named_vectors_are_fitted_to_the_pairs_of_the_reader(tmp_path, monke
     assert fitted.words == [word for word in glove.words if word in {"cheap", "costly", "inexpensive"}]
     assert cosine(fitted, "cheap", "inexpensive") > cosine(glove, "cheap", "inexpensive")
     assert cosine(fitted, "cheap", "costly") < cosine(glove, "cheap", "costly")
-    counter_fitting.counter_fitted.cache_clear()
+    loading.counter_fitted.cache_clear()
 
 
 @pytest.mark.skipif("TEXTSAN_DATA" not in os.environ, reason="needs the pairs of words in TEXTSAN_DATA")

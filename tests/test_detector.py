@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from textsan import Channel
-from textsan.attacks import ContextFreeBayes, ContextualBayes, DensityRatio, sentence_pairs
-from textsan.attacks.released_code import ReleasedContextual
+from textsan.attacks import ContextFreeBayes, ContextualBayes, DensityRatio, Knowledge, sentence_pairs
+from textsan.attacks.released_code import DEPARTURES, ReleasedContextual
 from textsan.attacks.sentence_pairs import Pair
 from textsan.base import assets
 from textsan.evaluation import attack_success_rate, sensitive_positions, words_at
-from textsan.leakage.enumeration import JointDistribution
 from textsan.models import encoders
+from textsan_book.studies.enumeration import JointDistribution
 
 pytestmark = pytest.mark.usefixtures("default_data")
 
@@ -296,6 +296,14 @@ def test_density_ratio_fits_and_reconstructs():
 
 
 # --- the released code --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("asked, found", [("all", set(DEPARTURES)), ("dropped", {"dropped"})])
+def test_departures_are_asked_for_by_name(asked, found):
+    attack = ReleasedContextual.against(
+        Knowledge(ANIMALS, shadow=[["cat", "dog"]] * 4), departure=asked, copies=1, steps=1
+    )
+    assert attack.departures == found and attack.detector.segments == (asked != "all")
 
 
 def test_departures_of_the_released_code():

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from textsan import Channel, leakage
-from textsan.leakage.enumeration import JointDistribution, markov_source
+from textsan_book.studies.enumeration import JointDistribution, markov_source
 
 worlds = st.tuples(st.integers(0, 10**6), st.integers(2, 4), st.integers(2, 4), st.integers(1, 3))
 

@@ -126,9 +126,9 @@ def test_a_sentence_is_read_once_and_its_neighbours_do_not_matter(taught):
     attack, _, private = taught
     docs = [["the", *doc] if d % 2 else doc for d, doc in enumerate(sanitize(private))]
     positions = [(d, i) for d, doc in enumerate(docs) for i in range(len(doc))]
-    before = attack.encoded
+    before = attack.details["encoded"]
     together = attack.reconstruct(docs, positions)
-    assert attack.encoded - before == len(docs)
+    assert attack.details["encoded"] - before == len(docs)
     alone = [attack.reconstruct([docs[d]], [(0, i)])[0] for d, i in positions[:12]]
     assert together[:12] == alone
     assert attack.reconstruct(docs, positions[::-1]) == together[::-1]
@@ -137,9 +137,9 @@ def test_a_sentence_is_read_once_and_its_neighbours_do_not_matter(taught):
 def test_long_documents_are_read_in_parts(taught):
     attack, _, private = taught
     long = sum(sanitize(private), []) * 4
-    before = attack.encoded
+    before = attack.details["encoded"]
     guesses = attack.reconstruct([long], [(0, i) for i in range(len(long))])
-    assert attack.encoded - before == len(windows([len(long)], 128))
+    assert attack.details["encoded"] - before == len(windows([len(long)], 128))
     assert set(guesses) <= set(WORLD)
 
 
@@ -157,7 +157,7 @@ def test_fits_repeat_with_their_seed():
     biases = [attack.reader.bias.detach().numpy() for attack in fits]
     assert (biases[0] == biases[1]).all()
     assert (biases[0] != biases[2]).any()
-    assert fits[0].encoded == len(docs)
+    assert fits[0].details["encoded"] == len(docs)
 
 
 def test_bad_input_is_named():

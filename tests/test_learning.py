@@ -8,7 +8,7 @@ import scipy
 
 from textsan import Channel, Prior, leakage
 from textsan.attacks import ContextFreeBayes
-from textsan.leakage import learning_curve
+from textsan_book.studies.learning import learning_curve
 
 WORDS = list("abcd")
 

@@ -76,7 +76,7 @@ def test_guesses_are_the_best_words_and_each_costs_a_forward(model):
     positions = [(d, i) for d, doc in enumerate(docs) for i in range(len(doc))]
     attack, before = MaskInference(model), model.encoded
     guesses = attack.reconstruct(docs, positions)
-    assert attack.encoded - before == len(positions)
+    assert attack.details["encoded"] - before == len(positions)
     for (d, i), guess in zip(positions, guesses, strict=True):
         scores = dict(zip(model.words, model.log_scores([docs[d]], [i])[0], strict=True))
         assert scores[guess] > max(scores.values()) - 0.05

@@ -9,7 +9,7 @@ from textsan.base import assets
 from textsan.text import census_names, corpora, names
 from textsan.text.casing import capitals, lower_share, surface
 from textsan.text.corpora import Record, load_dataset
-from textsan.text.names import checked_names, find_names
+from textsan.text.names import find_names
 from textsan.text.vocabulary import tokenize
 from textsan_book.studies import name_finders
 
@@ -163,10 +163,10 @@ def test_a_data_set_that_nobody_read_is_named():
 @pytest.mark.skipif("yelp" not in corpora._local_folders(), reason="yelp is not in TEXTSAN_DATA")
 def test_reviews_read_by_hand_are_recognised():
     docs = load_dataset("yelp", "train")
-    assert len(checked_names(docs)[0]) in (0, 39)  # none of them in another edition of the data
+    assert len(name_finders.checked_names(docs)[0]) in (0, 39)  # none of them in another edition of the data
 
 
 def test_the_table_of_checked_sentences_holds_no_text():
-    lines = names._CHECKED.read_text().splitlines()
+    lines = (RESULTS.parent / name_finders.CHECKED).read_text().splitlines()
     assert lines[0] == "dataset,split,sentence,names"
     assert all(re.fullmatch(r"\w+,(test|train),[0-9a-f]{16},(\d+( \d+)*)?", line) for line in lines[1:])

@@ -7,8 +7,8 @@ from hypothesis import given, settings, strategies as st
 from textsan import Channel, CusText, Embeddings, Prior, SanText, leakage
 from textsan.channel import Posterior
 from textsan.leakage import vulnerability_bracket
-from textsan.leakage.wrong_prior import prior_loss
 from textsan.privacy.deniability import effective_support, expected_deniability, renyi_entropy
+from textsan_book.studies.wrong_prior import prior_loss
 
 
 def random_channel(seed, n=6, m=5, zeros=True):

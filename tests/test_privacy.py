@@ -20,15 +20,9 @@ from textsan.privacy.deniability import (
     effective_support,
     expected_deniability,
     renyi_entropy,
-    simulated_deniability,
 )
-from textsan.privacy.floating_point import (
-    float32_santext,
-    lost_support,
-    sampling_delta,
-    smallest_log_probability,
-    undrawable_mass,
-)
+from textsan.privacy.floating_point import SMALLEST_DRAW, sampling_delta
+from textsan_book.studies.deniability import simulated_deniability
 
 WORDS = [f"w{i}" for i in range(30)]
 EPSILON = 1.7
@@ -264,6 +258,19 @@ def test_deniability_by_hand():
 # --- floating point ----------------------------------------------------------------------------------------------
 
 
+def float32_santext(embeddings, epsilon):
+    """SanText as published code computes it, by a softmax in float32; then in float64, so that rows sum to one."""
+    scores = (-0.5 * epsilon * embeddings.distances(embeddings.words)).astype(np.float32)
+    weights = np.exp(scores - scores.max(axis=1, keepdims=True)).astype(np.float64)
+    return Channel.from_matrix(weights / weights.sum(axis=1, keepdims=True), embeddings.words, embeddings.words)
+
+
+def lost_support(channel, dtype):
+    """Pairs of a positive probability that `dtype` rounds to 0."""
+    logs = channel.log_rows(channel.inputs)
+    return ((np.exp(logs).astype(dtype) == 0) & (logs > -np.inf)).sum()
+
+
 def test_float32_loses_support_where_float64_logs_keep_it(embeddings, distances):
     epsilon = 60.0
     broken, sound = float32_santext(embeddings, epsilon), SanText(embeddings, epsilon).channel
@@ -274,8 +281,9 @@ def test_float32_loses_support_where_float64_logs_keep_it(embeddings, distances)
 
 def test_log_space_keeps_support_at_any_epsilon(embeddings, distances):
     channel = SanText(embeddings, 1e3).channel
-    assert -np.inf < smallest_log_probability(channel) < -1000
-    assert smallest_log_probability(channel) == pytest.approx(-500 * distances.max(), rel=1e-3)
+    smallest = channel.log_rows(channel.inputs).min()
+    assert -np.inf < smallest < -1000
+    assert smallest == pytest.approx(-500 * distances.max(), rel=1e-3)
     assert lost_support(channel, np.float64) > 0  # as probabilities they are gone
     assert tight_metric_epsilon(channel, distances) <= 1e3
 
@@ -304,7 +312,9 @@ def test_what_53_bits_draw_is_within_delta_of_the_row(embeddings, storage):
     total = sum(row)
     variation = sum(abs(p / total - q) for p, q in zip(row, drawn, strict=True)) / 2
     assert 0 < variation < sampling_delta(channel)
-    assert undrawable_mass(channel) < sampling_delta(channel)
+    rows = channel.matrix()
+    undrawable = np.where(rows < SMALLEST_DRAW, rows, 0.0).sum(axis=1).max()
+    assert undrawable < sampling_delta(channel)
     assert sum(drawn) == 1
 
 

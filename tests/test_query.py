@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from textsan import Channel, CusText, Embeddings
-from textsan.leakage.repeated_releases import mode_probability, queries_bounds, queries_needed, simulate_queries
+from textsan.leakage.repeated_releases import mode_probability, queries_bounds, queries_needed
+from textsan_book.studies.query_words import simulate_queries
 
 
 def enumerate_wins(row, x, n):

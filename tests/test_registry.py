@@ -27,6 +27,7 @@ NEEDS_AN_ENCODER = {
     "mixture without language",
     "noisy channel",
     "prompted",
+    "released contextual",
 }
 
 

@@ -37,12 +37,6 @@ guesses = textsan.attacks.ContextFreeBayes.against(knowledge).reconstruct(releas
 truths = textsan.evaluation.words_at(docs[:20], positions)
 print(textsan.evaluation.attack_success_rate(guesses, truths).value > 0.1)
 """
-NAMES = """
-from textsan.text import load_dataset
-from textsan.text.names import checked_names
-documents, names = checked_names(load_dataset("rt", "test"))
-print(len(documents) > 100 and len(names) > 10)
-"""
 ADAPTER = """
 from textsan.models.encoders import ADAPTERS
 print(sorted(path.suffix for path in ADAPTERS.glob("without-rt.*")))
@@ -158,7 +152,6 @@ def test_ten_commands_work(fresh, default_data):
         ("textsan", "sweep", "spec.yml", "-o", "swept", "--status"): "6 fresh, 0 stale, 0 missing",
         ("python", "-c", "import textsan; print(textsan.__version__, textsan.__file__)"): "site-packages",
         ("python", "-c", ATTACK): "True",
-        ("python", "-c", NAMES): "True",
         ("python", "-c", ADAPTER): "['.json', '.safetensors']",
     }.items():
         done = fresh(*command)

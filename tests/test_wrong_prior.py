@@ -7,8 +7,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from textsan import Channel, Prior, leakage
-from textsan.leakage.wrong_prior import FACTS, loss_on_text, prior_loss, shapley_values, told
+from textsan import Channel, CusText, Embeddings, Prior, leakage
+from textsan_book.studies.wrong_prior import (
+    FACTS,
+    loss_on_text,
+    outweighing_epsilons,
+    prior_loss,
+    shapley_values,
+    told,
+)
 
 WORDS = list("abcdef")
 
@@ -99,3 +106,28 @@ def test_the_loss_on_a_text_is_that_of_its_frequencies_and_its_interval_covers(s
 def test_unseen_is_what_the_attacker_lacks():
     channel, _, true, _ = world(1)
     assert prior_loss(channel, {"a": 1, "b": 0, "z": 4}, true).unseen == pytest.approx(1 - true["a"])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_above_its_epsilon_a_released_word_is_its_own_best_guess(seed):
+    """Just above the largest of a group for all of it; and a frequent neighbour makes some need a large one."""
+    generator = np.random.default_rng(seed)
+    embeddings = Embeddings([f"w{i}" for i in range(41)], generator.normal(size=(41, 3)))
+    kept = embeddings.words[:3]
+    prior = Prior(embeddings.words[3:], generator.dirichlet(np.full(38, 0.2)) * (1 - 1e-6) + 1e-6 / 38)
+    mechanism = CusText(embeddings, 1.0, k=5, keep=kept)
+    needed = outweighing_epsilons(mechanism, prior)
+    assert needed.keys() == set(prior.words) and max(needed.values()) > 10
+    checked = 0
+    for epsilon in (0.5, 4.0, *(value * (1 + 1e-9) for value in needed.values() if 0 < value < 1000)):
+        channel = mechanism.with_(epsilon=epsilon).channel.restrict(prior.words)
+        answers = dict(zip(channel.outputs, channel.posterior(prior, k=1).mode(), strict=True))
+        above = [word for word, value in needed.items() if value < epsilon]
+        assert [answers[word] for word in above] == above
+        checked += len(above) not in (0, len(needed))
+    assert checked
+
+
+def test_a_word_alone_in_its_group_needs_no_epsilon():
+    three = Embeddings(["a", "b", "c"], [[0.0], [1.0], [9.0]])
+    assert outweighing_epsilons(CusText(three, 1.0, k=2), Prior("abc", [0.2, 0.3, 0.5]))["c"] == -np.inf

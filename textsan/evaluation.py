@@ -76,25 +76,6 @@ def attack_success_rate(
     return bootstrap_rate(guesses, truths, [document for document, _ in positions], seed=seed)
 
 
-def substring_success_rate(guesses: Sequence[str], truths: Sequence[str]) -> Estimate:
-    """Paper-compatible: share of guesses that contain the truth as a substring, with its 95 % Wilson interval.
-
-    The released code of Tong et al. 2024 scores its own attacks so ("artful" counts as "art"), and the baselines
-    by equality. Never below `attack_success_rate`, which is the number; this stands beside it, labelled.
-
-    Args:
-        guesses, truths: words, one a position.
-
-    Raises:
-        ValueError: no position, or lists of different lengths.
-
-    >>> substring_success_rate(["artful", "art"], ["art", "artful"]).value
-    0.5
-    """
-    _hits(guesses, truths)
-    return hit_rate([truth in guess for guess, truth in zip(guesses, truths, strict=True)])
-
-
 def means_the_same(guesses: Sequence[str], truths: Sequence[str], embeddings: Embeddings, *, k: int = 10):
     """Whether each guess is the true word or one of its `k` nearest by cosine: a hit of meaning.
 

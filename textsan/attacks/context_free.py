@@ -112,10 +112,8 @@ class ContextFreeBayes(Attack):
         return tabulate(self.channel, self.log_prior, k, None if outputs is None else list(outputs))
 
     def _guess(self, docs, positions):
-        released = [docs[document][index] for document, index in positions]
-        seen = [word for word in dict.fromkeys(released) if word in self.channel.output_index]
-        guess = dict(zip(seen, self.tabulated(1, seen).mode(), strict=True))
-        return [guess.get(word, word) for word in released]
+        numbers, logs, released = self.candidates_at(docs, positions, 1)
+        return Posterior(positions, self.channel.inputs, numbers, logs, released=released).mode()
 
     def _posteriors(self, docs, positions, k):
         numbers, scores, released = self.candidates_at(docs, positions, k or len(self.channel.inputs), joint=False)

@@ -1,8 +1,7 @@
 """The contextual Bayesian attack and, with the true prior, its K-ASR bound (Tong et al. 2024, Eq. 11-12)."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self
 
@@ -13,7 +12,7 @@ from textsan.attacks.context_free import ContextFreeBayes
 from textsan.attacks.gate import Gate, gate
 from textsan.attacks.knowledge import Knowledge, Truth
 from textsan.attacks.sentence_pairs import Pair, PairClassifier
-from textsan.attacks.training_text import paired, whole_sentences
+from textsan.attacks.training_text import around, paired, whole_sentences
 from textsan.base import checks
 from textsan.channel import Channel, Posterior
 from textsan.models import encoders
@@ -82,28 +81,19 @@ class ContextualBayes(Attack):
         span: int = SPAN,
         widen: bool = False,
         learning_rate: float = 5e-5,
-        departure: Literal["fused", "dropped", "unsegmented", "all"] | None = None,
     ) -> Self:
         """The practical attack, its detector trained on shadow text.
 
         Args:
             knowledge: a channel and shadow text.
             copies: sanitizations of the shadow text.
-            departure: of the released code, see `textsan.attacks.released_code`; None is the paper's attack.
             k, span: as for the constructor.
             pairs, epochs, steps, widen, learning_rate: as for `fit`.
         """
-        made: Callable[..., Any] = cls
-        if departure:
-            from textsan.attacks.released_code import DEPARTURES, ReleasedContextual
-
-            made = partial(ReleasedContextual, departures=DEPARTURES if departure == "all" else [departure])
         given: dict[str, Any] = {"k": k, "span": span, "attacked": knowledge.attacked, "seed": knowledge.seed}
-        attack = made(knowledge.channel, knowledge.counts, **given)
-        training: dict[str, Any] = {"pairs": pairs, "epochs": epochs, "steps": steps, "widen": widen}
-        training |= {"learning_rate": learning_rate, "targets": knowledge.targets}
-        training["checkpoint"] = knowledge.resources.get("checkpoint")
-        return attack.fit(*knowledge.sanitized(copies), **training, seed=knowledge.seed)
+        training = {"pairs": pairs, "epochs": epochs, "steps": steps, "widen": widen}
+        attack = cls(knowledge.channel, knowledge.counts, **given)
+        return attack._fit_for(knowledge, *knowledge.sanitized(copies), learning_rate=learning_rate, **training)
 
     @classmethod
     def bound(
@@ -132,22 +122,21 @@ class ContextualBayes(Attack):
             pairs, epochs, steps, widen, learning_rate: as for `fit`.
         """
         checks.choice("departure", departure, (None, "attacked pairs"))
-        given: dict[str, Any] = {
-            "k": k,
-            "span": span,
-            "attacked": knowledge.attacked,
-            "seed": knowledge.seed,
-        }
+        given: dict[str, Any] = {"k": k, "span": span, "attacked": knowledge.attacked, "seed": knowledge.seed}
+        training = {"pairs": pairs, "epochs": epochs, "steps": steps, "widen": widen}
         attack = cls(knowledge.channel, truth.counts, alpha_inverse=0, **given)
         docs, released = truth.docs, truth.released
         if not departure:
             # Draws that neither the owner nor the attacker has made: both number documents from far below.
             further = replace(knowledge, prior=None, shadow=truth.docs, first=_BOUND_FIRST)
             docs, released = further.sanitized(copies)
-        training: dict[str, Any] = {"pairs": pairs, "epochs": epochs, "steps": steps, "widen": widen}
-        training |= {"learning_rate": learning_rate, "targets": knowledge.targets}
-        training["checkpoint"] = knowledge.resources.get("checkpoint")
-        return attack.fit(docs, released, **training, seed=knowledge.seed)
+        return attack._fit_for(knowledge, docs, released, learning_rate=learning_rate, **training)
+
+    def _fit_for(self, knowledge: Knowledge, docs, released, **training):
+        checkpoint = knowledge.resources.get("checkpoint")
+        return self.fit(
+            docs, released, targets=knowledge.targets, checkpoint=checkpoint, seed=knowledge.seed, **training
+        )
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -170,7 +159,6 @@ class ContextualBayes(Attack):
         epochs: float = 3.0,
         steps: int | None = STEPS,
         learning_rate: float = 5e-5,
-        decay_every: int = 1000,
         batch_size: int = 32,
         seed: int = 0,
         checkpoint: Path | None = None,
@@ -187,8 +175,7 @@ class ContextualBayes(Attack):
                 at chance on sentences for thousands of steps.
             epochs: passes over them.
             steps: of training at most; None is no limit.
-            learning_rate: of Adam.
-            decay_every: steps after which the learning rate falls to a tenth.
+            learning_rate: of Adam, which falls to a tenth every 1,000 steps.
             batch_size: pairs a step.
             seed: of draw, order and dropout.
             checkpoint: as for `PairClassifier.train`.
@@ -209,7 +196,6 @@ class ContextualBayes(Attack):
             epochs=epochs,
             steps=steps,
             learning_rate=learning_rate,
-            decay_every=decay_every,
             batch_size=batch_size,
             seed=seed,
             checkpoint=checkpoint,
@@ -350,13 +336,8 @@ class ContextualBayes(Attack):
 
     def pair(self, doc: Sequence[str], index: int, word: str, span: int | None = None) -> Pair:
         """f(c, y) and f(c, x') for a position of a sanitized document, `span` words around it."""
-        near, at = self._near(doc, index, span or self.span)
-        return Pair(near, (*near[:at], word, *near[at + 1 :]))
-
-    @staticmethod
-    def _near(doc, index: int, span: int) -> tuple[tuple[str, ...], int]:
-        start = max(0, min(index - span // 2, len(doc) - span))
-        return tuple(doc[start : start + span]), index - start
+        near, at = around(doc, index, span or self.span)
+        return Pair(tuple(near), (*near[:at], word, *near[at + 1 :]))
 
     def attacked_pair(self, doc: Sequence[str], index: int, word: str) -> Pair:
         """As `pair`, of a position that is attacked."""

@@ -10,6 +10,7 @@ Positives (x, y, c) have the original word, negatives (x', y, c) a draw of Pr(x'
 from typing import Any, Self
 
 import numpy as np
+import scipy
 
 from textsan.attacks.contextual import SPAN, ContextualBayes
 from textsan.attacks.knowledge import Knowledge
@@ -101,14 +102,12 @@ class DensityRatio(ContextualBayes):
         return np.zeros(len(released))
 
     def _calibrate(self, pairs, labels) -> None:
-        from scipy.optimize import minimize
-
         odds, sign = self.detector.log_odds(pairs), 2 * np.array(labels) - 1
 
         def loss(ab):
             return np.logaddexp(0.0, -sign * (ab[0] * odds + ab[1])).mean()
 
-        a, b = minimize(loss, (1.0, 0.0), method="L-BFGS-B", bounds=[(0, None), (None, None)]).x
+        a, b = scipy.optimize.minimize(loss, (1.0, 0.0), method="L-BFGS-B", bounds=[(0, None), (None, None)]).x
         self.calibration = float(a), float(b)
 
     def _log_context(self, pairs):

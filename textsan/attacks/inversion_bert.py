@@ -13,7 +13,7 @@ import numpy as np
 from textsan.attacks.base import Attack
 from textsan.attacks.expected_embeddings import plain_batch
 from textsan.attacks.knowledge import Knowledge
-from textsan.attacks.training_text import WINDOW, batches_by_length, paired, windows
+from textsan.attacks.training_text import WINDOW, paired, training_batches, windows
 from textsan.channel import Posterior
 from textsan.models import encoders
 
@@ -58,11 +58,6 @@ class InversionBert(Attack):
         self.reader.bias = torch.nn.Parameter(vectors.new_zeros(len(self.words)))
         self._candidates, self._directions = _SHARPNESS * vectors, torch.nn.functional.normalize(vectors, dim=1)
 
-    @property
-    def encoded(self) -> int:
-        """Sentences read so far, in training too."""
-        return self.reader.encoded
-
     def fit(
         self,
         shadow_docs: Sequence[Sequence[str]],
@@ -96,11 +91,7 @@ class InversionBert(Attack):
         ]
         if not parts:
             raise ValueError("shadow_docs: none of the words to choose from; pass text of the same vocabulary")
-        steps = int(np.ceil(epochs * len(parts) / batch_size))
-        order: list[np.ndarray] = []
-        generator = np.random.default_rng(seed)
-        while len(order) < steps:
-            order += batches_by_length([b - a for _, a, b in parts], batch_size, generator)
+        order = training_batches([b - a for _, a, b in parts], batch_size, epochs, seed)
 
         def batch(step):
             chosen = [parts[i] for i in order[step]]
@@ -109,7 +100,7 @@ class InversionBert(Attack):
             truth = [self._number[originals[n][i]] for n, i in places]
             return self._batch([released[d][a:b] for d, a, b in chosen], places, truth)
 
-        train(self.reader, batch, steps=steps, learning_rate=learning_rate, seed=seed)
+        train(self.reader, batch, steps=len(order), learning_rate=learning_rate, seed=seed)
         return self
 
     def _batch(self, docs, places, truth=None):
@@ -141,7 +132,7 @@ class InversionBert(Attack):
     @property
     def details(self) -> dict[str, float]:
         """Sentences read so far, in training too."""
-        return {"encoded": self.encoded}
+        return {"encoded": self.reader.encoded}
 
     def _posteriors(self, docs, positions, k):
         import torch

@@ -391,7 +391,7 @@ class _Graph:
         joined = target >= 0
         weights = np.full(len(parents), -np.inf)
         np.logaddexp.at(weights, target[joined], total[joined])
-        self._steps.append((self._weights, logs, target))
+        self._steps.append((self._weights, logs, target, weights))
         self._weights = weights
 
     def finish(self, end: np.ndarray) -> None:
@@ -405,21 +405,14 @@ class _Graph:
         word is kept, what comes after says nothing.
         """
         future, result = self._end, []
-        for before, logs, target in reversed(self._steps):
+        for before, logs, target, after in reversed(self._steps):
             reached = future[target]
-            weights = scipy.special.softmax(self._mass(before, logs, target, len(future)))
-            mean = scipy.special.logsumexp(future, b=weights)
+            mean = scipy.special.logsumexp(future, b=scipy.special.softmax(after))
             ahead = logs + np.where(target >= 0, reached, mean)
             total = scipy.special.logsumexp(before[:, None] + ahead, axis=0)
             result.append(total - scipy.special.logsumexp(total))
             future = scipy.special.logsumexp(np.where(target >= 0, logs + reached, -np.inf), axis=1)
         return result[::-1]
-
-    @staticmethod
-    def _mass(before, logs, target, n) -> np.ndarray:
-        joined, weights = target >= 0, np.full(n, -np.inf)
-        np.logaddexp.at(weights, target[joined], (before[:, None] + logs)[joined])
-        return weights
 
 
 class _Source(Protocol):

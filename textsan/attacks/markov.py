@@ -15,12 +15,13 @@ from textsan.attacks.base import Attack, Position
 from textsan.attacks.emissions import Emissions
 from textsan.attacks.forward_backward import Transitions, smooth
 from textsan.attacks.knowledge import Knowledge
-from textsan.attacks.training_text import whole_sentences
+from textsan.attacks.training_text import paired, whole_sentences
 from textsan.base import checks
 from textsan.channel import Channel, Posterior
 from textsan.priors import MarkovModel
 
 _SENTENCES = 128  # of one length, worked through together
+_WEIGHTS, _FOLDS = (0.0, 0.25, 0.5, 0.75, 1.0), 5  # that `fit` tries, and on how many parts
 
 
 class MarkovBayes(Attack):
@@ -86,43 +87,35 @@ class MarkovBayes(Attack):
         self,
         shadow_docs: Sequence[Sequence[str]],
         sanitized_docs: Sequence[Sequence[str]],
-        *,
-        weights: Sequence[float] = (0.0, 0.25, 0.5, 0.75, 1.0),
-        folds: int = 5,
     ) -> "MarkovBayes":
         """Fits the language model on shadow sentences, and the weight to attacks on them.
 
-        Each fold of the shadow sentences, phrases of one together, is attacked with a model of the other folds.
-        Of the weights whose hits are within a standard error of the most hits the smallest is kept, so that
-        context is used only where it is seen to pay. Then the model is fitted on all folds.
+        Each of five folds of the shadow sentences, phrases of one together, is attacked with a model of the other
+        folds. Of the weights 0, 1/4, .., 1 whose hits are within a standard error of the most hits the smallest is
+        kept, so that context is used only where it is seen to pay. Then the model is fitted on all folds.
 
         Args:
             shadow_docs: the attacker's own token lists, never attacked ones.
             sanitized_docs: the same, sanitized by the attacker with the mechanism under attack.
-            weights: candidates.
-            folds: parts of the shadow sentences, at least 2.
 
         Raises:
             ValueError: documents whose lengths disagree, or fewer whole sentences than folds.
         """
-        shadow = checks.documents("shadow_docs", shadow_docs)
-        released = checks.documents("sanitized_docs", sanitized_docs)
-        weights = sorted(checks.number("weights", weight, low=0, high=1) for weight in weights)
-        if [len(doc) for doc in shadow] != [len(doc) for doc in released]:
-            raise ValueError("sanitized_docs: lengths differ from shadow_docs; sanitize the same documents")
+        shadow, released = paired(shadow_docs, sanitized_docs)
         sentence = whole_sentences(shadow)
-        if len(set(sentence)) < checks.whole("folds", folds, low=2):
-            raise ValueError(f"shadow_docs: {len(set(sentence))} sentences for {folds} folds; pass more documents")
-        right: list[list[bool]] = [[] for _ in weights]
-        for part in np.array_split(np.arange(sentence.max() + 1), folds):
+        number = len(set(sentence))
+        if number < _FOLDS:
+            raise ValueError(f"shadow_docs: {number} sentences for {_FOLDS} folds; pass more documents")
+        right: list[list[bool]] = [[] for _ in _WEIGHTS]
+        for part in np.array_split(np.arange(number), _FOLDS):
             inside = np.isin(sentence, part)
             self._use(MarkovModel.fit(list(compress(shadow, ~inside)), words=self.channel.inputs))
             held = list(compress(shadow, inside))
             positions = [(d, i) for d, doc in enumerate(held) for i, x in enumerate(doc) if x in self.attacked]
-            guessed = self._guesses(list(compress(released, inside)), positions, weights)
+            guessed = self._guesses(list(compress(released, inside)), positions, _WEIGHTS)
             for hits, guesses in zip(right, guessed, strict=True):
                 hits += [guess == held[d][i] for guess, (d, i) in zip(guesses, positions, strict=True)]
-        self.weight = _smallest_of_the_best(weights, np.array(right))
+        self.weight = _smallest_of_the_best(_WEIGHTS, np.array(right))
         self._use(MarkovModel.fit(shadow, words=self.channel.inputs))
         return self
 
@@ -228,55 +221,3 @@ def _smallest_of_the_best(weights: Sequence[float], right: np.ndarray) -> float:
     most = right[right.sum(axis=1).argmax()]
     lost = most.sum() - right.sum(axis=1)
     return weights[int(np.argmax(lost <= np.sqrt((right != most).sum(axis=1))))]
-
-
-class NeighbourBayes(Attack):
-    """The optimum of an attacker who is also told the unsanitized neighbours of the word under attack.
-
-    Given x_{i-1} and x_{i+1} nothing else in the sentence tells more of x_i under a Markov source, so that
-    its success bounds that of `MarkovBayes` with the true model: the upper rung of the ladder.
-
-    Args:
-        attack: channel, model and weight, as of an attacker without this advantage.
-        original_docs: the documents as they were before they were sanitized.
-
-    >>> channel = Channel.from_matrix([[0.5, 0.5], [0.5, 0.5]], inputs=["a", "b"], outputs=["u", "v"])
-    >>> model = MarkovModel.from_arrays("ab", initial=[0.5, 0.5], transition=[[0, 1], [1, 0]])
-    >>> NeighbourBayes(MarkovBayes(channel, model), [["b", "a"]]).reconstruct([["u", "v"]], [(0, 0), (0, 1)])
-    ['b', 'a']
-    """
-
-    def __init__(self, attack: MarkovBayes, original_docs: Sequence[Sequence[str]]):
-        self.attack = attack
-        self.original_docs = checks.documents("original_docs", original_docs)
-
-    def confidence(self, sanitized_docs: Sequence[Sequence[str]]) -> list[np.ndarray]:
-        """max_x Pr(x_i | y_i, x_{i-1}, x_{i+1}) of every position.
-
-        Args:
-            sanitized_docs: token lists.
-        """
-        docs = checks.documents("sanitized_docs", sanitized_docs)
-        positions = [(d, i) for d, doc in enumerate(docs) for i in range(len(doc))]
-        windows = self._windows(docs, positions)
-        values = [v[min(i, 1)] for v, (_, i) in zip(self.attack.confidence(windows), positions, strict=True)]
-        return np.split(np.array(values), np.cumsum([len(doc) for doc in docs])[:-1])
-
-    def _guess(self, docs, positions):
-        places = [(window, min(i, 1)) for window, (_, i) in enumerate(positions)]
-        return self.attack._guess(self._windows(docs, positions), places)
-
-    def _posteriors(self, docs, positions, k):
-        places = [(window, min(i, 1)) for window, (_, i) in enumerate(positions)]
-        found = self.attack._posteriors(self._windows(docs, positions), places, k)
-        return Posterior(positions, found.words, found.numbers, found.log_weights, released=found.released)
-
-    def _windows(self, docs, positions) -> list[list]:
-        """Sentences of up to three tokens: a released word between its original neighbours, marked as known."""
-        if [len(doc) for doc in docs] != [len(doc) for doc in self.original_docs]:
-            raise ValueError("sanitized_docs: lengths differ from original_docs; pass the same documents")
-        windows = []
-        for d, i in positions:
-            known = [(word,) for word in self.original_docs[d]]
-            windows.append([*known[max(i - 1, 0) : i], docs[d][i], *known[i + 1 : i + 2]])
-        return windows

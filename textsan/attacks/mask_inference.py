@@ -12,7 +12,7 @@ import numpy as np
 from textsan.attacks.base import Attack
 from textsan.attacks.expected_embeddings import plain_batch
 from textsan.attacks.knowledge import Knowledge
-from textsan.attacks.training_text import WINDOW
+from textsan.attacks.training_text import WINDOW, around
 from textsan.channel import Posterior
 from textsan.models import encoders
 
@@ -28,11 +28,6 @@ class MaskInference(Attack):
 
     def __init__(self, model: "MaskedReader | MaskedBert"):
         self.model = model
-
-    @property
-    def encoded(self) -> int:
-        """Masked sentences read so far."""
-        return self.model.encoded
 
     @classmethod
     def against(cls, knowledge: Knowledge, *, adapter: str | None = None) -> "MaskInference":
@@ -58,7 +53,7 @@ class MaskInference(Attack):
     @property
     def details(self) -> dict[str, float]:
         """Masked sentences read so far."""
-        return {"encoded": self.encoded}
+        return {"encoded": self.model.encoded}
 
     def _posteriors(self, docs, positions, k):
         order = sorted(range(len(positions)), key=lambda at: len(docs[positions[at][0]]))
@@ -68,17 +63,13 @@ class MaskInference(Attack):
         released = [docs[d][i] for d, i in positions]
         for start in range(0, len(order), _AT_ONCE):
             some = order[start : start + _AT_ONCE]
-            parts, indices = zip(*(_around(docs[d], i) for d, i in (positions[at] for at in some)), strict=True)
+            parts, indices = zip(
+                *(around(docs[d], i, WINDOW) for d, i in (positions[at] for at in some)), strict=True
+            )
             scores = self.model.log_scores(parts, indices)
             best = Posterior.from_scores(some, some, words, np.arange(len(words)), scores, k)
             numbers[some], logs[some] = best.numbers, best.log_weights
         return Posterior(positions, words, numbers, logs, released=released)
-
-
-def _around(doc: list[str], index: int) -> tuple[list[str], int]:
-    """Up to `WINDOW` words around a position, and where it is among them."""
-    start = max(0, min(index - WINDOW // 2, len(doc) - WINDOW))
-    return doc[start : start + WINDOW], index - start
 
 
 class MaskedReader:

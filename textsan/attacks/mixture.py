@@ -221,9 +221,8 @@ class _Maker:
         self.kind, self.knowledge, self.parts = kind, knowledge, parts
         self.source, self.beam, self.k = source, beam, k
         self.attacked = knowledge.candidates.difference(knowledge.kept)
-        self._weight = 1.0
 
-    def __call__(self, docs: Sequence[Sequence[str]], weights=None) -> Mixture:
+    def __call__(self, docs: Sequence[Sequence[str]]) -> Mixture:
         """A mixture that has seen these documents, with stated weights."""
         channel, granted = self.knowledge.channel, self.knowledge.prior
         given = {"attacked": self.attacked, "k": self.k}

@@ -17,7 +17,7 @@ from textsan.attacks.base import Attack, Position
 from textsan.attacks.expected_embeddings import ExpectedEmbeddings
 from textsan.attacks.knowledge import Knowledge
 from textsan.attacks.markov import MarkovBayes
-from textsan.attacks.training_text import WINDOW, batches_by_length, folds, held_out_split, paired, windows
+from textsan.attacks.training_text import WINDOW, folds, held_out_split, paired, training_batches, windows
 from textsan.base import checks
 from textsan.channel import Channel, Posterior
 from textsan.priors import MarkovModel
@@ -138,11 +138,7 @@ class NoisyChannel(Attack):
         shadow, released = paired(shadow_docs, sanitized_docs)
         learn, choose = held_out_split(shadow, checks.number("held_out", held_out, 0, 1), seed)
         parts = [(learn[d], a, b) for d, a, b in windows([len(shadow[d]) for d in learn], WINDOW)]
-        steps = int(np.ceil(epochs * len(parts) / batch_size))
-        order: list[np.ndarray] = []
-        generator = np.random.default_rng(seed)
-        while len(order) < steps:
-            order += batches_by_length([b - a for _, a, b in parts], batch_size, generator)
+        order = training_batches([b - a for _, a, b in parts], batch_size, epochs, seed)
 
         def batch(step):
             chosen = [parts[i] for i in order[step]]
@@ -151,7 +147,7 @@ class NoisyChannel(Attack):
             truths = [originals[d][i] for d, i in positions]
             return self.slots.batch([released[d][a:b] for d, a, b in chosen], positions, truths)[0]
 
-        train(self.reader, batch, steps=steps, learning_rate=learning_rate, seed=seed)
+        train(self.reader, batch, steps=len(order), learning_rate=learning_rate, seed=seed)
         self.weights = self._choose_weights(shadow, released, choose, seed)
         self._fit_bigrams(shadow)
         return self
@@ -229,14 +225,11 @@ class NoisyChannel(Attack):
         ]
         return np.log(np.maximum(np.array(values).reshape(rows.shape), _FLOOR))
 
-    def _log_scores(self, docs, positions):
-        known, rows, base, read, bigram = self._factors(docs, positions)
-        return known, rows, base + self.weights[0] * read + self.weights[1] * bigram
-
     def _posteriors(self, docs, positions, k):
         from textsan.models.context_model import IMPOSSIBLE
 
-        known, rows, scores = self._log_scores(docs, positions)
+        known, rows, base, read, bigram = self._factors(docs, positions)
+        scores = base + self.weights[0] * read + self.weights[1] * bigram
         numbers = np.full((len(positions), self.slots.k), -1)
         logs = np.full(numbers.shape, -np.inf)
         numbers[known], logs[known] = rows, np.where(scores > IMPOSSIBLE / 10, scores, -np.inf)

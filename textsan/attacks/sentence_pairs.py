@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from textsan.attacks.training_text import batches_by_length
+from textsan.attacks.training_text import training_batches
 from textsan.models import checkpoints, encoders
 
 KEPT_EVERY = 100  # steps between two states of a training that are written down
@@ -57,7 +57,7 @@ class PairClassifier:
         epochs: float,
         steps: int | None = None,
         learning_rate: float,
-        decay_every: int,
+        decay_every: int = 1000,
         batch_size: int,
         seed: int,
         checkpoint: Path | None = None,
@@ -85,7 +85,8 @@ class PairClassifier:
         order: list[list[int]] = []
         for pairs, labels in parts:
             encoded = self._encode(pairs)
-            order += self._order(len(read), encoded, epochs, batch_size, [seed, len(order)])
+            batches = training_batches([len(ids) for ids, _ in encoded], batch_size, epochs, [seed, len(order)])
+            order += [(len(read) + batch).tolist() for batch in batches]
             read += [(*one, label) for one, label in zip(encoded, labels, strict=True)]
         order = order[:steps]
         this = hashlib.sha256(repr((settings, read)).encode()).hexdigest()
@@ -112,14 +113,6 @@ class PairClassifier:
                 checkpoints.save(checkpoint, weights, optimizer, step + 1, this)
         self.encoded += sum(map(len, order[:first]))  # by the training that was killed
         self.model.eval()
-
-    def _order(self, start: int, encoded, epochs: float, batch_size: int, seed) -> list[list[int]]:
-        """The batches of one part, numbers from `start`."""
-        generator, steps = np.random.default_rng(seed), int(np.ceil(epochs * len(encoded) / batch_size))
-        order: list[np.ndarray] = []
-        while len(order) < steps:
-            order += batches_by_length([len(ids) for ids, _ in encoded], batch_size, generator)
-        return [(start + batch).tolist() for batch in order[:steps]]
 
     def log_odds(self, pairs: Sequence[Pair]) -> np.ndarray:
         """log h / (1 - h) of each pair, (len(pairs),); equal pairs are encoded once."""

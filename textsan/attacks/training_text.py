@@ -95,6 +95,31 @@ def batches_by_length(lengths: Sequence[int], size: int, generator: np.random.Ge
     return [batches[i] for i in generator.permutation(len(batches))]
 
 
+def training_batches(lengths: Sequence[int], size: int, epochs: float, seed) -> list[np.ndarray]:
+    """The batches of `epochs` passes over all items, a fraction of a pass at the end.
+
+    Args:
+        lengths, size: as for `batches_by_length`.
+        epochs: at least 0.
+        seed: of the order.
+    """
+    steps, generator = int(np.ceil(epochs * len(lengths) / size)), np.random.default_rng(seed)
+    order: list[np.ndarray] = []
+    while len(order) < steps:
+        order += batches_by_length(lengths, size, generator)
+    return order[:steps]
+
+
+def around(doc: Sequence[str], index: int, size: int) -> tuple[Sequence[str], int]:
+    """Up to `size` words around a position, and where it is among them.
+
+    >>> around(["a", "b", "c", "d"], 3, size=2)
+    (['c', 'd'], 1)
+    """
+    start = max(0, min(index - size // 2, len(doc) - size))
+    return doc[start : start + size], index - start
+
+
 def windows(lengths: Sequence[int], size: int) -> list[tuple[int, int, int]]:
     """Parts (document, start, end) of at most `size` tokens; an empty document has none.
 

@@ -124,7 +124,8 @@ class Registry(Mapping[str, Entry]):
     @property
     def plugged_in(self) -> list[Entry]:
         """The entries that another process knows neither by itself nor by the plugins that it imports."""
-        return [entry for entry in self._known().values() if self._is_own(entry)]
+        mine = [entry for entry in self._known().values() if entry.plugin is None]
+        return [entry for entry in mine if self._built_in.get(entry.name) != entry]
 
     def unknown(self, name) -> str:
         """What to tell of a name that is not known: the known ones, and which was meant, if that can be told."""
@@ -139,9 +140,6 @@ class Registry(Mapping[str, Entry]):
         plain = {_plain(known): known for known in self}
         near = [plain[one] for one in get_close_matches(_plain(str(name)), plain, n=1, cutoff=0.8)]
         return f"; did you mean {near[0]!r}?" if near else ""
-
-    def _is_own(self, entry: Entry) -> bool:
-        return entry.plugin is None and self._built_in.get(entry.name) != entry
 
     def _known(self) -> dict[str, Entry]:
         plugins.load_installed()

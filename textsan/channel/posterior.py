@@ -197,9 +197,6 @@ class Posterior:
         rows = np.array([self._channel.input_index[word] for word in own])
         return rows, self._channel.rows(own)[np.arange(len(own)), columns]
 
-    def _expectation(self, values: np.ndarray) -> float:
-        return float(values.sum() if self._channel is not None else values.mean())
-
 
 def tabulate(channel, log_prior: np.ndarray, k: int, outputs: Sequence | None = None) -> Posterior:
     """The posterior of released words under log weights of the inputs, which need not sum to one.

@@ -1,5 +1,4 @@
-from . import enumeration as enumeration, repeated_releases as repeated_releases, wrong_prior as wrong_prior
-from .learning import learning_curve as learning_curve
+from . import repeated_releases as repeated_releases
 from .noise import noisy_vector_vulnerability as noisy_vector_vulnerability
 from .vulnerability import (
     bayes_vulnerability as bayes_vulnerability,

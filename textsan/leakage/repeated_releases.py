@@ -11,7 +11,7 @@ count as misses would make an even number of draws worse than the odd one before
 
 import math
 from bisect import bisect_left
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy
@@ -22,18 +22,6 @@ _NEGLIGIBLE = 1e-10  # what all rivals that are left out can change of a probabi
 _TINY = 1e-14  # what a count of x, or a tie of more rivals than are looked at, can change of it
 _ORDERS = np.arange(1, 100)
 _LEVEL = 1e-6  # a lead below this share of Pr(x | x) counts as none; N would be above 10^12
-
-
-class QueryCount(NamedTuple):
-    """A number of draws, and the range it lies in.
-
-    >>> QueryCount(5, 4, 7).value
-    5
-    """
-
-    value: float
-    low: float
-    high: float
 
 
 def mode_probability(row, x: int, n: int, *, ties: str = "split") -> float:
@@ -163,44 +151,6 @@ def queries_needed(row, x: int, confidence: float = 0.95) -> float:
     if low == high:
         return low
     return _first(range(int(low), int(high) + 1), lambda n: mode_probability(row, x, n) >= confidence)
-
-
-def simulate_queries(row, x: int, confidence: float = 0.95, *, trials: int = 1000, seed: int) -> QueryCount:
-    """N by Monte Carlo, as in the paper: the share of `trials` runs of n draws whose mode is x, n by bisection.
-
-    Args:
-        row, x, confidence: as for `queries_needed`.
-        trials: runs for each n.
-        seed: int of at least 0.
-
-    Returns:
-        N, and the two n at which the ends of the share's 95 % Wilson interval cross the confidence.
-
-    >>> simulate_queries([0.9, 0.1], 0, seed=0)
-    QueryCount(value=3, low=3, high=3)
-    """
-    own, rivals = _split(row, x)
-    confidence, trials = _confidence(confidence), checks.whole("trials", trials, low=1)
-    if own <= rivals.max(initial=0.0) * (1 + _LEVEL):
-        return QueryCount(math.inf, math.inf, math.inf)
-    p = np.array([own, *rivals[rivals > 0]])
-    p /= p.sum()
-
-    def share(n):
-        generator = np.random.default_rng([seed, n])
-        counts = generator.multinomial(n, p, size=trials)
-        winners = counts == counts.max(axis=1, keepdims=True)
-        hits = int((winners[:, 0] & (generator.random(trials) * winners.sum(axis=1) < 1)).sum())
-        interval = scipy.stats.binomtest(hits, trials).proportion_ci(method="wilson")
-        return hits / trials, interval.high, interval.low
-
-    def crossing(kind):
-        n = 1
-        while share(n)[kind] < confidence:
-            n *= 2
-        return _first(range(1, n + 1), lambda n: share(n)[kind] >= confidence)
-
-    return QueryCount(*(crossing(kind) for kind in range(3)))
 
 
 def _split(row, x) -> tuple[float, np.ndarray]:

@@ -13,6 +13,7 @@ import scipy
 from textsan.base import checks
 from textsan.base.randomness import streams
 from textsan.channel import Channel
+from textsan.mechanisms.make import recorded_mechanism
 from textsan.priors import Prior
 from textsan.privacy import Guarantee
 from textsan.text.embeddings import Embeddings
@@ -121,8 +122,6 @@ class Mechanism:
         ...
         ValueError: record: it has no 'parameters'; pass the json beside a released file
         """
-        from textsan.mechanisms.make import recorded_mechanism
-
         return recorded_mechanism(record, words)
 
     def with_(self, **changes) -> Self:

@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterable, Sequence
 
 from textsan.base import assets
+from textsan.models.encoders import ENCODER, load_tokenizer
 from textsan.text.embeddings import Embeddings
 
-ENCODER = "all-minilm-l6-v2"
 _SPECIAL = re.compile(r"\[(?:PAD|UNK|CLS|SEP|MASK|unused\d+)\]")
 
 
@@ -44,12 +44,8 @@ def wordpieces(texts: Iterable[str], encoder: str = ENCODER) -> list[list[str]]:
         texts: any strings.
         encoder: a model of the registry with a WordPiece vocabulary.
     """
-    from tokenizers import Tokenizer
-
-    tokenizer = Tokenizer.from_file(str(assets.fetch(encoder) / "tokenizer.json"))
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    return [encoding.tokens for encoding in tokenizer.encode_batch(list(texts), add_special_tokens=False)]
+    encoded = load_tokenizer(encoder).encode_batch(list(texts), add_special_tokens=False)
+    return [encoding.tokens for encoding in encoded]
 
 
 def join_pieces(pieces: Sequence[str]) -> str:

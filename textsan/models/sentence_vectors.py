@@ -19,10 +19,10 @@ import numpy as np
 
 from textsan.base import assets, checks
 from textsan.models import causal, encoders
-from textsan.text.embeddings import load_embeddings
+from textsan.text.loading import GLOVE, load_embeddings
 from textsan.text.vocabulary import tokenize
 
-STATIC = "glove-6b-50d"
+STATIC = GLOVE
 """The floor: the mean of word vectors, which knows no order."""
 
 POOLINGS = ("mean", "cls", "pooled", "last")
@@ -106,7 +106,9 @@ def views(
     for start in range(0, len(texts), _BLOCK):
         block = texts[start : start + _BLOCK]
         files = [_file(print_of, view, block) for view in of]
-        known = [np.load(file, allow_pickle=False) for file in files] if stored and _all_there(files) else None
+        known = None
+        if stored and all(file.is_file() for file in files):
+            known = [np.load(file, allow_pickle=False) for file in files]
         made = known or _forward(block, encoder, of, batch)
         if stored and known is None:
             for file, vectors in zip(files, made, strict=True):
@@ -282,10 +284,6 @@ def _file(print_of: str, view: View, texts: Sequence[str]) -> Path:
     content = json.dumps([print_of, *view, list(texts)], ensure_ascii=False)
     name = hashlib.sha256(content.encode("utf8", "surrogatepass")).hexdigest()
     return assets.cache_folder() / "vectors" / name[:2] / f"{name}.npy"
-
-
-def _all_there(files: Sequence[Path]) -> bool:
-    return all(file.is_file() for file in files)
 
 
 def _write(file: Path, vectors: np.ndarray) -> None:

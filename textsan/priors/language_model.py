@@ -143,11 +143,11 @@ class LanguageModel:
 
     def log_end(self, prefixes: Prefixes) -> np.ndarray:
         """log b: that the last word of each prefix is over, (n,)."""
-        return self._log_mass(prefixes, self._boundary)
+        return self._log_mass(prefixes, self._kinds[0])
 
     def log_stop(self, prefixes: Prefixes) -> np.ndarray:
         """That the last word of each prefix is over and the sentence too, (n,) log-probabilities."""
-        return self._log_mass(prefixes, self._stop)
+        return self._log_mass(prefixes, self._kinds[1])
 
     # --- words given words --------------------------------------------------------------------------------------
 
@@ -169,20 +169,6 @@ class LanguageModel:
                 after, logs = self.advance(before, [0] * len(some), some)
                 result[line, at : at + len(some)] = logs + self.log_end(after) - self.log_end(before)
         return result
-
-    def log_likelihood(self, docs: Iterable[Sequence[str]]) -> np.ndarray:
-        """log q(x_1 .. x_n) of each document, the end of its last word included; 0 for one without words."""
-        result = []
-        for doc in docs:
-            before = self.begin(1)
-            start, total = self.log_end(before), 0.0
-            if doc:
-                pieces = [piece for one in self.pieces(doc) for piece in one]
-                first = float(before.log_next[0, pieces[0]])
-                before, rest = self._read(before, [tuple(pieces)])
-                total = first + rest[0] + self.log_end(before)[0] - start[0]
-            result.append(total)
-        return np.array(result)
 
     # --- pieces -------------------------------------------------------------------------------------------------
 
@@ -206,14 +192,6 @@ class LanguageModel:
             stop[number] = number in special or token.startswith(("Ċ", "\n", "<0x0A>"))
             boundary[number] = stop[number] or token[:1] in _BOUNDARIES
         return boundary.to(self.model.device), stop.to(self.model.device)
-
-    @property
-    def _boundary(self):
-        return self._kinds[0]
-
-    @property
-    def _stop(self):
-        return self._kinds[1]
 
     @staticmethod
     def _log_mass(prefixes, kind) -> np.ndarray:

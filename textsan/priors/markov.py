@@ -136,21 +136,6 @@ class MarkovModel:
         """A as a dense matrix (n, n), for small models."""
         return self.seen.toarray() + np.outer(self.backoff_weight, self.backoff)
 
-    def log_likelihood(self, docs: Iterable[Sequence[str]]) -> float:
-        """Mean log probability of a token of `docs`, in nats; all words must be states.
-
-        Raises:
-            KeyError: a word that is no state.
-        """
-        total, tokens = 0.0, 0
-        for doc in checks.documents("docs", docs):
-            x = np.array([self.index[word] for word in doc], dtype=np.intp)
-            if len(x):
-                steps = self.seen[x[:-1], x[1:]] + self.backoff_weight[x[:-1]] * self.backoff[x[1:]]
-                total += np.log(self.initial[x[0]]) + np.log(steps).sum()
-                tokens += len(x)
-        return total / tokens
-
     def sample(self, n_sentences: int, seed, length: int | None = None) -> list[list[str]]:
         """Sentences drawn from the source.
 

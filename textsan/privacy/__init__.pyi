@@ -6,7 +6,6 @@ from .sharp_bounds import (
     MetricBound as MetricBound,
     best_guess as best_guess,
     metric_success as metric_success,
-    sharp_epsilon as sharp_epsilon,
     sharp_success as sharp_success,
     sharp_success_in_context as sharp_success_in_context,
 )

@@ -1,7 +1,7 @@
 """Plausible deniability of a channel (Yue et al. 2021, section 5.5): N_x, S_x, S*_y and Renyi entropies.
 
 The paper estimates them from 1,000 draws a word; here they are computed in closed form, with the standard
-deviation that such an estimate has, and simulated.
+deviation that such an estimate has.
 """
 
 from typing import NamedTuple
@@ -9,8 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from textsan.base import checks
-from textsan.base.blocks import BLOCK, map_blocks
-from textsan.base.randomness import streams
+from textsan.base.blocks import map_blocks
 from textsan.channel import Channel
 
 
@@ -60,34 +59,6 @@ def expected_deniability(channel: Channel, draws: int = 1000) -> tuple[Deniabili
         Deniability(unchanged, outputs, inputs),
         Deniability(deviation, np.sqrt(spread_outputs), np.sqrt(spread_inputs)),
     )
-
-
-def simulated_deniability(channel: Channel, draws: int = 1000, *, seed) -> Deniability:
-    """The same from `draws` draws of every input word, as the paper does it.
-
-    Args:
-        channel: Pr(y | x).
-        draws: how many a word.
-        seed: None, int or Generator.
-
-    >>> channel = Channel.from_matrix([[0.5, 0.5], [0.0, 1.0]], inputs=["a", "b"], outputs=["a", "b"])
-    >>> simulated_deniability(channel, draws=1000, seed=0).distinct_inputs
-    array([1, 2])
-    """
-    draws = checks.whole("draws", draws, low=1)
-    unchanged, outputs = np.empty(channel.shape[0]), np.empty(channel.shape[0], dtype=int)
-    inputs = np.zeros(channel.shape[1], dtype=int)
-    generators = streams(seed, range(channel.shape[0]))
-    for at in range(0, channel.shape[0], BLOCK):
-        rows = np.arange(channel.shape[0])[at : at + BLOCK]
-        uniforms = np.concatenate([next(generators).random(draws) for _ in rows])
-        drawn = channel.sample(np.repeat(rows, draws), uniforms).reshape(len(rows), draws)
-        for row, released in zip(rows, drawn, strict=True):
-            seen = np.unique(released)
-            unchanged[row] = np.mean(released == channel.output_index.get(channel.inputs[row], -1))
-            outputs[row] = len(seen)
-            inputs[seen] += 1
-    return Deniability(unchanged, outputs, inputs)
 
 
 def effective_support(channel: Channel, mass: float = 0.95) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What a guarantee alone promises about an attacker's success: the sharp bounds, and the epsilon they ask for.
+"""What a guarantee alone promises about an attacker's success: the sharp bounds.
 
 Bayes vulnerability is the success rate of the best guess from one released word. Of all channels that satisfy a
 definition with some epsilon, how large can it be? For epsilon-DP the answer is a formula, for metric DP a
@@ -19,7 +19,6 @@ from textsan.text.embeddings import Embeddings
 
 _EXACT = 400  # words up to which the linear programme is solved
 _LARGEST = 16_384  # words whose distances are held at once: 2 GiB
-_LEVEL = 1e-12  # success rates nearer than this are one
 _SWEEPS = 2000  # of coordinate descent, at most
 
 
@@ -51,40 +50,6 @@ def sharp_success(
     epsilon = epsilon if epsilon == math.inf else checks.epsilon(epsilon)
     most = len(p) if outputs is None else checks.whole("outputs", outputs, low=1)
     return float(min(sum(_sharp(part, epsilon, most) for part in _parts(p, groups)), 1.0))
-
-
-def sharp_epsilon(prior, success: float, *, groups: Collection[Collection[int]] | None = None) -> float:
-    """The largest epsilon at which no epsilon-DP channel lets the best guess succeed more often than `success`.
-
-    The inverse of `sharp_success`: log min_m success (m - 1) / (Pi_m - success) over Pi_m > success. Within groups
-    it is found by bisection.
-
-    Args:
-        prior: `Prior`, or probabilities in any order.
-        success: from the success rate at epsilon 0, below which no epsilon leads, to 1.
-        groups: as for `sharp_success`.
-
-    Returns:
-        epsilon; infinity at a success of 1.
-
-    Raises:
-        ValueError: a success below that of the best blind guess, or of the best guess from the group alone.
-
-    >>> round(sharp_epsilon([0.5, 0.25, 0.25], sharp_success([0.5, 0.25, 0.25], 1.0)), 6)
-    1.0
-    """
-    success, p = checks.number("success", success, 0, 1), prior_probabilities(prior)
-    least = sharp_success(p, 0.0, groups=groups)
-    if success < least - _LEVEL:
-        blind = "best blind guess" if groups is None else "best guess from the group alone"
-        raise ValueError(f"success: {success:g} is below the {blind}, {least:g}; pass more")
-    if sharp_success(p, math.inf, groups=groups) <= success + 1e-15:
-        return math.inf
-    if groups is not None:
-        return _root(lambda epsilon: sharp_success(p, epsilon, groups=groups) - success - _LEVEL)
-    mass = np.cumsum(-np.sort(-p))
-    m = np.flatnonzero(mass > success + 1e-15) + 1
-    return float(max(0.0, math.log(max((success * (m - 1) / (mass[m - 1] - success)).min(), 1.0))))
 
 
 def best_guess(epsilon: float, prior: float = 0.5) -> float:
@@ -221,14 +186,6 @@ def _parts(p: np.ndarray, groups) -> list[np.ndarray]:
     if len(times) > len(p) or times.max(initial=0) > 1:
         raise ValueError(f"groups: not disjoint, or beyond {len(p)} words; pass each row number once at most")
     return [p[group] for group in numbers] + [p[row : row + 1] for row in np.flatnonzero(times == 0)]
-
-
-def _root(excess) -> float:
-    """Where an increasing function of epsilon crosses 0, which is not below it at 0."""
-    high = 1.0
-    while excess(high) < 0:
-        high *= 2
-    return float(scipy.optimize.brentq(excess, 0.0, high, xtol=1e-12)) if excess(0.0) < 0 else 0.0
 
 
 def prior_probabilities(prior) -> np.ndarray:

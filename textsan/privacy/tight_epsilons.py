@@ -5,7 +5,7 @@ of a theorem lies above it, and anything smaller fails at the pair of words, and
 Log-ratios below 1e-9 count as rounding.
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 
 import numpy as np
 import scipy
@@ -231,14 +231,11 @@ def _not_invertible(channel: Channel, sensitive, protected) -> Tight | None:
     One that no input reaches is no output.
     """
     inside, sensitive = set(protected), set(sensitive)
-    for part in _blocks([word for word in channel.outputs if word not in inside]):
+    outside = [word for word in channel.outputs if word not in inside]
+    for part in (outside[at : at + _ROWS] for at in range(0, len(outside), _ROWS)):
         reached = channel.log_columns(part) > -np.inf
         for output, sources in zip(part, reached, strict=True):
             words = [channel.inputs[i] for i in np.flatnonzero(sources)[:2]]
             if len(words) > 1 or (words and words[0] in sensitive):
                 return Tight(np.inf, (words[0], words[-1]), output)
     return None
-
-
-def _blocks(words: list[str]) -> Iterator[list[str]]:
-    return (words[at : at + _ROWS] for at in range(0, len(words), _ROWS))

@@ -16,7 +16,7 @@ from textsan.mechanisms import Mechanism, make_mechanism
 from textsan.mechanisms.noise import NoiseMechanism
 from textsan.sweeps.splits import PUBLIC, Split, load_split
 from textsan.text.corpora import load_dataset
-from textsan.text.embeddings import GLOVE
+from textsan.text.loading import GLOVE
 from textsan.text.names import find_names
 from textsan.text.vocabulary import count_words
 from textsan.utility import TASKS, Outcome

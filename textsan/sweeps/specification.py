@@ -57,7 +57,7 @@ from textsan.sweeps.problems import TARGETS
 from textsan.sweeps.splits import DRAWN_FROM, check_vocabulary
 from textsan.text import corpora
 from textsan.text.corpora import SPLIT_BY
-from textsan.text.embeddings import check_embeddings
+from textsan.text.loading import check_embeddings
 from textsan.utility import TASKS
 
 _NUMBERS = {

@@ -9,7 +9,8 @@ import numpy as np
 from textsan.base import checks
 from textsan.mechanisms import Mechanism
 from textsan.text.corpora import Record, load_dataset, normalised, private_and_shadow, source_numbers
-from textsan.text.embeddings import GLOVE, Embeddings, load_embeddings
+from textsan.text.embeddings import Embeddings
+from textsan.text.loading import GLOVE, load_embeddings
 
 PUBLIC = 20_000
 """Words of the public vocabulary unless another number is asked for."""

@@ -45,7 +45,7 @@ from textsan.sweeps import hits, provenance, sanitized, studies
 from textsan.sweeps.outcomes import Outcome
 from textsan.sweeps.specification import Cell, cell_name, released_by
 from textsan.text import corpora
-from textsan.text.embeddings import COUNTER_FITTED, GLOVE
+from textsan.text.loading import COUNTER_FITTED, GLOVE
 from textsan.utility import TASKS
 
 _log = logging.getLogger(__name__)

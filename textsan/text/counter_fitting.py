@@ -4,22 +4,14 @@ CusText was published with such vectors, under which a word's nearest ones mean 
 The published vectors are no pinned artefact; the method and its word pairs are public, so they can be made again.
 """
 
-import json
-import lzma
-import os
 from collections.abc import Iterable
-from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
 
 from textsan.base import checks
-from textsan.text.embeddings import Embeddings, load_embeddings
+from textsan.text.embeddings import Embeddings
 
 Pairs = Iterable[tuple[str, str]]
-
-RADIUS = 0.1
-"""That of `counter_fitted`: half of the published one, which is for 300 dimensions."""
 
 _WEIGHT = 0.1  # of each of the three terms, as published
 _BLOCK = 1024
@@ -77,32 +69,6 @@ def counter_fit(
         moved = vectors + step / np.maximum(count, 1)[:, None]
         vectors = moved / np.linalg.norm(moved, axis=1, keepdims=True)
     return Embeddings(embeddings.words, vectors)
-
-
-@lru_cache(maxsize=1)
-def counter_fitted() -> Embeddings:
-    """GloVe's vectors of the words that Mrkšić et al. 2016 published vectors for, fitted anew to their pairs.
-
-    The words are in GloVe's order, frequent ones first. Words and pairs are those of the folder `counterfit` in
-    `TEXTSAN_DATA`: `vocabulary.jsonl.xz` (word), and `ppdb_synonyms`, `ppdb_antonyms` and `wordnet_antonyms` (w1,
-    w2).
-
-    Raises:
-        FileNotFoundError: there is no such folder.
-    """
-    folder = Path(os.environ.get("TEXTSAN_DATA", ""), "counterfit")
-    if not (folder / "vocabulary.jsonl.xz").is_file():
-        what = "synonyms and antonyms are not there; put them into a folder counterfit of TEXTSAN_DATA"
-        raise FileNotFoundError(f"embedding: counter-fitted: {what}, or pass a file of fitted vectors")
-
-    def listed(name, *columns):
-        with lzma.open(folder / f"{name}.jsonl.xz", "rt", encoding="utf-8") as file:
-            return [tuple(row[column] for column in columns) for row in map(json.loads, file)]
-
-    glove, published = load_embeddings(), {word for (word,) in listed("vocabulary", "word")}
-    opposite = listed("ppdb_antonyms", "w1", "w2") + listed("wordnet_antonyms", "w1", "w2")
-    known = glove.restrict(word for word in glove.words if word in published)
-    return counter_fit(known, listed("ppdb_synonyms", "w1", "w2"), opposite, radius=RADIUS)
 
 
 def _numbers(embeddings: Embeddings, pairs: Pairs) -> np.ndarray:

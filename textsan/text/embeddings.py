@@ -1,11 +1,8 @@
 """Word vectors: a list of words, a matrix, and exact distances between rows."""
 
-import csv
 import hashlib
 from collections.abc import Iterable
 from functools import cached_property
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -15,12 +12,6 @@ from textsan.base import checks
 # digits to cancellation and the difference a - b is taken instead. Distances of GloVe vectors are then right
 # to about 1e-11 everywhere, and a word's distance to itself or to a duplicate is exactly 0.
 CANCELLATION = 1e-6
-
-GLOVE = "glove-6b-50d"
-"""The word vectors that are used unless others are asked for."""
-
-COUNTER_FITTED = "counter-fitted"
-"""The name of GLOVE's vectors, counter-fitted."""
 
 
 class Embeddings:
@@ -158,79 +149,3 @@ def euclidean(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) -> np
     difference = a[i] - b[j]
     squared[i, j] = np.einsum("ij,ij->i", difference, difference)
     return np.sqrt(squared, out=squared)
-
-
-def load_embeddings(name: str | Path = GLOVE) -> Embeddings:
-    """Word vectors by name or from a file of one's own; registered ones are fetched, verified and cached.
-
-    Args:
-        name: an embedding of `textsan/data/registry.toml`: "glove-6b-50d" (400,000 lower-case words, 50
-            dimensions, float32); or "counter-fitted", those vectors fitted to the synonyms and antonyms in
-            `TEXTSAN_DATA` (`textsan.text.counter_fitting.counter_fitted`); or a file or http(s) address of vectors
-            as text, as GloVe and word2vec are published: a word and its numbers a line, blanks between, plain or
-            compressed (.gz, .xz, .zip). A first line with the two sizes is skipped.
-
-    Raises:
-        KeyError: a name that is no embedding's, and no file's; nothing is fetched then.
-        ValueError: the file holds something else.
-    """
-    if check_embeddings(name) == COUNTER_FITTED:
-        from textsan.text.counter_fitting import counter_fitted
-
-        return counter_fitted()
-    return _registered(str(name)) if _kinds().get(name) == "embedding" else _read(name)
-
-
-def check_embeddings(name: str | Path) -> str | Path:
-    """A name or file as `load_embeddings` takes it; nothing is fetched or read.
-
-    Args:
-        name: of word vectors.
-
-    Raises:
-        KeyError: it is neither.
-    """
-    kinds = _kinds()
-    if name == COUNTER_FITTED or kinds.get(name) == "embedding":
-        return name
-    if name not in kinds and (str(name).startswith(("http://", "https://")) or Path(name).is_file()):
-        return name
-    what = f"a {kinds[name]}, no embedding" if name in kinds else "unknown, and no file"
-    known = ", ".join([*(asset for asset, kind in kinds.items() if kind == "embedding"), COUNTER_FITTED])
-    raise KeyError(f"embedding: {str(name)!r} is {what}; known: {known}")
-
-
-def _kinds() -> dict[Any, str]:
-    from textsan.base import assets
-
-    registry = assets.registry()
-    kinds = dict.fromkeys(registry["datasets"], "data set")
-    return kinds | {asset: about["kind"] for asset, about in registry["assets"].items()}
-
-
-def _registered(name: str) -> Embeddings:
-    import pyarrow.parquet
-
-    from textsan.base import assets
-
-    folder = assets.fetch(name)
-    vectors_file, words_file = next(folder.rglob("*.npy")), next(folder.rglob("*.parquet"))
-    vectors = np.load(vectors_file, allow_pickle=False)
-    column = pyarrow.parquet.read_table(words_file).column(0)
-    return Embeddings(column.to_pylist(), np.ascontiguousarray(vectors))
-
-
-def _read(path: str | Path) -> Embeddings:
-    """Vectors of a text file, float32."""
-    import pandas as pd
-
-    # a quotation mark is a word like others, and so are "null" and "nan"
-    lines = {"sep": r"\s+", "header": None, "quoting": csv.QUOTE_NONE, "keep_default_na": False, "dtype": {0: str}}
-    try:
-        first = pd.read_csv(path, nrows=1, **lines).iloc[0].tolist()
-        sizes = len(first) == 2 and first[0].isdigit()
-        table = pd.read_csv(path, skiprows=int(sizes), **lines)
-        return Embeddings(table[0], table.drop(columns=0).to_numpy(dtype=np.float32))
-    except (ValueError, OSError) as error:  # of pandas, of the address, of Embeddings
-        what = f"no word vectors ({' '.join(str(error).split())}); a line is a word and its numbers"
-        raise ValueError(f"embedding: {path} holds {what}") from None

@@ -1,18 +1,12 @@
 """Personal names in documents: which positions the names chapter attacks."""
 
-import csv
-import hashlib
 from collections.abc import Sequence
 from functools import cache
 
 from textsan.base import checks
-from textsan.base.assets import DATA
 from textsan.text.casing import TITLES, surface
 from textsan.text.census_names import census_names
-from textsan.text.corpora import Record
 from textsan.text.vocabulary import STOP_WORDS
-
-_CHECKED = DATA / "names-checked.csv"
 
 
 def find_names(docs: Sequence, finder: str | None = None) -> list[tuple[int, int]]:
@@ -39,33 +33,6 @@ def find_names(docs: Sequence, finder: str | None = None) -> list[tuple[int, int
     if checks.choice("finder", finder, ("census", "presidio")) == "presidio":
         return _presidio_names(docs)
     return census_names([surface(document) for document in docs])
-
-
-def checked_names(docs: Sequence[Record]) -> tuple[set[int], set[tuple[int, int]]]:
-    """The documents that were read by hand, and the positions of the names in them.
-
-    They are recognised by a hash, since the table holds no text. Read were sentences of the test splits of rt and
-    nyt, where no rule of a finder was tried, and reviews of yelp; before any finder had its say. A person in the
-    title of a film counts ("Evelyn"), a company named after one does not.
-
-    Args:
-        docs: records of one data set.
-
-    Returns:
-        numbers of the documents, and (document, index) pairs.
-
-    >>> checked_names([Record("Nobody has read this.")])
-    (set(), set())
-    """
-    with _CHECKED.open(encoding="utf8", newline="") as lines:
-        known = {row["sentence"]: row["names"].split() for row in csv.DictReader(lines)}
-    read, names = {}, set()
-    for d, record in enumerate(docs):
-        key = hashlib.sha256(record.text.encode()).hexdigest()[:16]
-        if key in known and key not in read:
-            read[key] = d
-            names |= {(d, int(i)) for i in known[key]}
-    return set(read.values()), names
 
 
 @cache

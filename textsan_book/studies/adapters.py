@@ -18,7 +18,7 @@ from textsan.models import checkpoints, encoders
 from textsan.sweeps.problems import CORPORA
 from textsan.sweeps.sweep import write_whole
 from textsan.text.corpora import load_dataset, normalised
-from textsan.text.embeddings import load_embeddings
+from textsan.text.loading import load_embeddings
 from textsan.text.vocabulary import STOP_WORDS, count_words
 
 BATCH = 32

@@ -14,7 +14,8 @@ import numpy as np
 import scipy.stats
 
 from textsan.evaluation import Estimate, bootstrap_mean
-from textsan.text.embeddings import COUNTER_FITTED, Embeddings, load_embeddings
+from textsan.text.embeddings import Embeddings
+from textsan.text.loading import COUNTER_FITTED, load_embeddings
 
 _RESAMPLES = 1000
 

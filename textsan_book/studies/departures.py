@@ -19,7 +19,7 @@ from textsan.evaluation import bootstrap_difference
 from textsan.mechanisms import CusText
 from textsan.sweeps import problems
 from textsan.text.corpora import load_dataset
-from textsan.text.embeddings import load_embeddings
+from textsan.text.loading import load_embeddings
 from textsan.text.vocabulary import STOP_WORDS, count_words, tokenize
 
 VOCABULARY = 10_000

@@ -16,7 +16,7 @@ from textsan.gradient_leakage import cases, defences, spans, victims
 from textsan.mechanisms import Mechanism, make_mechanism
 from textsan.models.encoders import load_tokenizer
 from textsan.text.corpora import load_dataset
-from textsan.text.embeddings import load_embeddings
+from textsan.text.loading import load_embeddings
 from textsan.text.vocabulary import count_words
 from textsan_book.studies.gradients import PUBLIC, training_records
 from textsan_book.studies.vectors import columns

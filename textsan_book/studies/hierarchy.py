@@ -4,12 +4,15 @@ Each attacker sees more than the one before. The first two rungs are closed form
 what is averaged is not hits but the chance of a hit given all the attacker sees: unbiased, with less variance.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from textsan import leakage
-from textsan.attacks import MarkovBayes, NeighbourBayes
+from textsan.attacks import Attack, MarkovBayes
+from textsan.base import checks
+from textsan.channel import Posterior
 from textsan.evaluation import Estimate, sensitive_positions
 from textsan.mechanisms import Mechanism
 from textsan.priors import MarkovModel, Prior
@@ -58,6 +61,59 @@ def attacker_hierarchy(
     ]
     prior = word_prior(model, channel.inputs, length)
     return Hierarchy(leakage.prior_vulnerability(prior), leakage.bayes_vulnerability(prior, channel), *rungs)
+
+
+class NeighbourBayes(Attack):
+    """The optimum of an attacker who is also told the unsanitized neighbours of the word under attack.
+
+    Given x_{i-1} and x_{i+1} nothing else in the sentence tells more of x_i under a Markov source, so that
+    its success bounds that of `MarkovBayes` with the true model: the upper rung of the ladder.
+
+    Args:
+        attack: channel, model and weight, as of an attacker without this advantage.
+        original_docs: the documents as they were before they were sanitized.
+
+    >>> from textsan import Channel
+    >>> channel = Channel.from_matrix([[0.5, 0.5], [0.5, 0.5]], inputs=["a", "b"], outputs=["u", "v"])
+    >>> model = MarkovModel.from_arrays("ab", initial=[0.5, 0.5], transition=[[0, 1], [1, 0]])
+    >>> NeighbourBayes(MarkovBayes(channel, model), [["b", "a"]]).reconstruct([["u", "v"]], [(0, 0), (0, 1)])
+    ['b', 'a']
+    """
+
+    def __init__(self, attack: MarkovBayes, original_docs: Sequence[Sequence[str]]):
+        self.attack = attack
+        self.original_docs = checks.documents("original_docs", original_docs)
+
+    def confidence(self, sanitized_docs: Sequence[Sequence[str]]) -> list[np.ndarray]:
+        """max_x Pr(x_i | y_i, x_{i-1}, x_{i+1}) of every position.
+
+        Args:
+            sanitized_docs: token lists.
+        """
+        docs = checks.documents("sanitized_docs", sanitized_docs)
+        positions = [(d, i) for d, doc in enumerate(docs) for i in range(len(doc))]
+        windows = self._windows(docs, positions)
+        values = [v[min(i, 1)] for v, (_, i) in zip(self.attack.confidence(windows), positions, strict=True)]
+        return np.split(np.array(values), np.cumsum([len(doc) for doc in docs])[:-1])
+
+    def _guess(self, docs, positions):
+        places = [(window, min(i, 1)) for window, (_, i) in enumerate(positions)]
+        return self.attack._guess(self._windows(docs, positions), places)
+
+    def _posteriors(self, docs, positions, k):
+        places = [(window, min(i, 1)) for window, (_, i) in enumerate(positions)]
+        found = self.attack._posteriors(self._windows(docs, positions), places, k)
+        return Posterior(positions, found.words, found.numbers, found.log_weights, released=found.released)
+
+    def _windows(self, docs, positions) -> list[list]:
+        """Sentences of up to three tokens: a released word between its original neighbours, marked as known."""
+        if [len(doc) for doc in docs] != [len(doc) for doc in self.original_docs]:
+            raise ValueError("sanitized_docs: lengths differ from original_docs; pass the same documents")
+        windows = []
+        for d, i in positions:
+            known = [(word,) for word in self.original_docs[d]]
+            windows.append([*known[max(i - 1, 0) : i], docs[d][i], *known[i + 1 : i + 2]])
+        return windows
 
 
 def word_prior(model: MarkovModel, words: list[str], length: int | None = None) -> Prior:

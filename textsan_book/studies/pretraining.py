@@ -11,7 +11,7 @@ from textsan.evaluation import bootstrap_rate, paired_difference
 from textsan.mechanisms import make_mechanism
 from textsan.models import encoders
 from textsan.sweeps import problems
-from textsan.text.embeddings import load_embeddings
+from textsan.text.loading import load_embeddings
 from textsan.utility import paired_difference as task_difference
 from textsan_book.studies import adapters, filling_blanks
 from textsan_book.studies.vectors import columns

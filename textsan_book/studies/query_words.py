@@ -1,9 +1,18 @@
 """How many releases of a word the query attack needs (Chen et al. 2023, Table 2), on vocabularies of its size."""
 
-from textsan.leakage.repeated_releases import queries_needed
+import math
+from bisect import bisect_left
+from typing import NamedTuple
+
+import numpy as np
+import scipy
+
+from textsan.base import checks
+from textsan.leakage.repeated_releases import queries_bounds, queries_needed
 from textsan.mechanisms import CusText
 from textsan.text.corpora import load_dataset
-from textsan.text.embeddings import COUNTER_FITTED, Embeddings, load_embeddings
+from textsan.text.embeddings import Embeddings
+from textsan.text.loading import COUNTER_FITTED, load_embeddings
 from textsan.text.vocabulary import count_words
 
 WORDS, EPSILONS = ("she", "car", "alice", "happy"), (1.0, 2.0, 3.0, 8.0)
@@ -48,3 +57,54 @@ def _vocabulary(dataset: str, embeddings: str) -> Embeddings:
     if embeddings != COUNTER_FITTED:
         words = [*words[:_SIZE], *(word for word in counts if word in vectors)]
     return vectors.restrict(sorted(dict.fromkeys(words), key=lambda word: -counts[word]))
+
+
+class QueryCount(NamedTuple):
+    """A number of draws, and the range it lies in.
+
+    >>> QueryCount(5, 4, 7).value
+    5
+    """
+
+    value: float
+    low: float
+    high: float
+
+
+def simulate_queries(row, x: int, confidence: float = 0.95, *, trials: int = 1000, seed: int) -> QueryCount:
+    """N by Monte Carlo, as in the paper: the share of `trials` runs of n draws whose mode is x, n by bisection.
+
+    Args:
+        row, x, confidence: as for `textsan.leakage.repeated_releases.queries_needed`.
+        trials: runs for each n.
+        seed: int of at least 0.
+
+    Returns:
+        N, and the two n at which the ends of the share's 95 % Wilson interval cross the confidence.
+
+    >>> simulate_queries([0.9, 0.1], 0, seed=0)
+    QueryCount(value=3, low=3, high=3)
+    """
+    trials = checks.whole("trials", trials, low=1)
+    if queries_bounds(row, x, confidence)[0] == math.inf:
+        return QueryCount(math.inf, math.inf, math.inf)
+    row = np.asarray(row, dtype=np.float64)
+    rivals = np.delete(row, x)
+    p = np.array([min(row[x], 1.0), *rivals[rivals > 0]])
+    p /= p.sum()
+
+    def share(n):
+        generator = np.random.default_rng([seed, n])
+        counts = generator.multinomial(n, p, size=trials)
+        winners = counts == counts.max(axis=1, keepdims=True)
+        hits = int((winners[:, 0] & (generator.random(trials) * winners.sum(axis=1) < 1)).sum())
+        interval = scipy.stats.binomtest(hits, trials).proportion_ci(method="wilson")
+        return hits / trials, interval.high, interval.low
+
+    def crossing(kind):
+        n = 1
+        while share(n)[kind] < confidence:
+            n *= 2
+        return 1 + bisect_left(range(1, n), True, key=lambda n: share(n)[kind] >= confidence)
+
+    return QueryCount(*(crossing(kind) for kind in range(3)))

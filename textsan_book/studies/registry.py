@@ -24,7 +24,7 @@ EXPERIMENTS = {
     "query_words": Experiment(f"{_HERE}.query_words"),
     "counter_fitted": Experiment(f"{_HERE}.counter_fitted"),
     "gradient_factors": Experiment(f"{_HERE}.gradient_factors"),
-    "finders": Experiment(f"{_HERE}.name_finders"),
+    "finders": Experiment(f"{_HERE}.name_finders", ("names_checked.csv",)),
     "overlaps": Experiment(f"{_HERE}.overlap", ("results/overlap-sst2.csv", "results/overlap-sst2.npz")),
     "exposures": Experiment(f"{_HERE}.exposure", _UTILITY),
     "scoreboard": Experiment("textsan_book.judging.scoreboard", _JUDGED),

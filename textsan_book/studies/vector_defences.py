@@ -17,7 +17,7 @@ from textsan.evaluation import Estimate, hit_rate
 from textsan.mechanisms import make_mechanism
 from textsan.models.sentence_vectors import sentence_vectors
 from textsan.text.corpora import Record, load_dataset, private_and_shadow
-from textsan.text.embeddings import load_embeddings
+from textsan.text.loading import load_embeddings
 from textsan_book.studies import citizen
 from textsan_book.studies.vectors import VICTIMS, columns
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from textsan.channel import Channel
 from textsan.evaluation import Estimate, bootstrap_mean, sensitive_positions, words_at
+from textsan.mechanisms import CusText
 from textsan.priors import Prior
 from textsan.text.vocabulary import count_words
 
@@ -133,6 +134,37 @@ def shapley_values(players: Sequence[Player], value: Callable[[frozenset], float
             gain = worth[frozenset(order[: size + 1])] - worth[frozenset(order[:size])]
             gains[player] += gain / len(orders)
     return gains
+
+
+def outweighing_epsilons(mechanism: CusText, prior: Prior) -> dict[str, float]:
+    """For each word of a prior the epsilon above which the context-free attack, seeing it, answers it, too.
+
+    From there on the channel outweighs the prior and the attack agrees with embedding inversion. It suffices that
+    epsilon > 2 / d(x, y) (log q(x) / q(y) + log M) for each other x of the group of y, M words, since each row's
+    normaliser lies between 1 and M. Groups have distinct vectors; a group of one word needs no epsilon.
+
+    Args:
+        mechanism: with disjoint groups, at any epsilon.
+        prior: q, over words that the mechanism does not keep, all positive.
+
+    >>> from textsan import Embeddings
+    >>> two = Embeddings(["a", "b"], [[0.0], [1.0]])
+    >>> epsilons = outweighing_epsilons(CusText(two, 1.0, k=2), Prior(["a", "b"], [0.75, 0.25]))
+    >>> {word: round(epsilon, 3) for word, epsilon in epsilons.items()}  # 2 log 6, 2 log 2 / 3
+    {'a': -0.811, 'b': 3.584}
+    """
+    channel = mechanism.with_(epsilon=2).channel  # where Pr(y | x) / Pr(x | x) is exp(-d(x, y))
+    among, found = frozenset(prior.words), {}
+    for group in mechanism.group_words:
+        words = [word for word in group if word in among]
+        chances = channel.rows(words)[:, [channel.output_index[word] for word in words]]
+        distance = np.log(np.diag(chances)[:, None] / chances)
+        np.fill_diagonal(distance, np.inf)
+        log_q = np.log([prior[word] for word in words])
+        needed = 2 / distance * (log_q[:, None] - log_q + np.log(len(group)))
+        np.fill_diagonal(needed, -np.inf)
+        found |= dict(zip(words, needed.max(axis=0, initial=-np.inf).tolist(), strict=True))
+    return found
 
 
 def _scaled(weights: np.ndarray) -> np.ndarray:
