@@ -98,6 +98,27 @@ class ContextFreeBayes(Attack):
         return attack
 
     @classmethod
+    def ranked(cls, knowledge: Knowledge) -> "ContextFreeBayes":
+        """The attack without any text: a word weighs one over its rank in a public list of frequent words.
+
+        What a language model finds beyond it needs more than to know which words are common (Zipf's law).
+
+        Args:
+            knowledge: a channel, and the resource "embeddings", whose words stand in the order of their frequency.
+
+        Raises:
+            ValueError: no such list is granted.
+        """
+        listed = knowledge.resources.get("embeddings")
+        if listed is None:
+            raise ValueError("resources: no public list of words is granted; pass resources={'embeddings': ...}")
+        inputs, attack = knowledge.channel.inputs, cls.__new__(cls)
+        ranks = np.array([listed.index.get(word, len(listed)) for word in inputs]) + 1
+        prior = Prior(inputs, 1 / ranks / (1 / ranks).sum())
+        attack._use(knowledge.channel, prior, knowledge.attacked)
+        return attack
+
+    @classmethod
     def bound(cls, knowledge: Knowledge, truth: Truth) -> "ContextFreeBayes":
         """The rule of Definition 1: the true prior, under which no context-free rule is better in expectation."""
         return cls(knowledge.channel, truth.counts, alpha_inverse=0)

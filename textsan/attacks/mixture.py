@@ -45,7 +45,7 @@ class Mixture(Attack):
         language: a `LanguageModelBayes`.
         weights: of the parts by name; those that are missing are the stated ones.
         k: candidates a position.
-        attacked: words that can stand at attacked positions; None is every input that is not kept.
+        attacked: words that can stand at attacked positions; None is every input, kept ones among them.
 
     Attributes:
         weights: of the parts that are there.
@@ -68,7 +68,7 @@ class Mixture(Attack):
         attacked: Collection[str] | None = None,
     ):
         self.channel, self.k = channel, checks.whole("k", k, low=1)
-        self.attacked = frozenset(channel.inputs if attacked is None else attacked) - channel.kept
+        self.attacked = frozenset(channel.inputs if attacked is None else attacked)
         self._free = ContextFreeBayes.__new__(ContextFreeBayes)
         self._free._use(channel, prior, self.attacked)
         self._contexts = {"bigrams": bigrams, "reader": reader, "language": language}
@@ -220,7 +220,7 @@ class _Maker:
     def __init__(self, kind, knowledge: Knowledge, parts: Mapping[str, bool], source, beam: int, k: int):
         self.kind, self.knowledge, self.parts = kind, knowledge, parts
         self.source, self.beam, self.k = source, beam, k
-        self.attacked = knowledge.candidates.difference(knowledge.kept)
+        self.attacked = knowledge.candidates
 
     def __call__(self, docs: Sequence[Sequence[str]]) -> Mixture:
         """A mixture that has seen these documents, with stated weights."""

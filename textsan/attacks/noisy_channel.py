@@ -43,7 +43,7 @@ class NoisyChannel(Attack):
         k: candidates a position.
         bigrams: whether to mix in the bigram model.
         masked: whether each position is read alone, its own slot hidden.
-        attacked: words that can stand at attacked positions; None is every input that is not kept.
+        attacked: words that can stand at attacked positions; None is every input, kept ones among them.
 
     Attributes:
         reader: the `Reader`; `reader.encoded` counts the sentences it has read.
@@ -64,7 +64,7 @@ class NoisyChannel(Attack):
         from textsan.models.context_model import Reader, load_adapter
 
         self.channel, self.k = channel, checks.whole("k", k, low=1)
-        self.attacked = frozenset(channel.inputs if attacked is None else attacked) - channel.kept
+        self.attacked = frozenset(channel.inputs if attacked is None else attacked)
         self.reader = Reader()
         if adapter is not None:
             load_adapter(self.reader, adapter)

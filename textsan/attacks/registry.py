@@ -22,6 +22,7 @@ ATTACKS = Registry(
         _entry("unchanged", "unchanged:Unchanged.against", "#808080", "_", line=":"),
         _entry("context-free", f"{_CONTEXT_FREE}.against", "#969600", "o"),
         _entry("unseen mass", f"{_CONTEXT_FREE}.unseen", "#808080", "h"),
+        _entry("public ranks", f"{_CONTEXT_FREE}.ranked", "#969600", "1", line=":"),
         _entry("context-free bound", f"{_CONTEXT_FREE}.bound", "#000000", "_", is_bound=True),
         _entry("contextual", f"{_CONTEXTUAL}.against", "#b42d96", "s", line="--"),
         _entry("contextual bound", f"{_CONTEXTUAL}.bound", "#000000", "_", is_bound=True, line="-."),

@@ -159,7 +159,15 @@ class Problem:
             raise ValueError(f"attack: {what}; give one a position, in their order")
         return guesses
 
-    def run(self, name: str, *, tests: int | None = None, checkpoint: Path | None = None, **settings) -> "Run":
+    def run(
+        self,
+        name: str,
+        *,
+        told: bool = True,
+        tests: int | None = None,
+        checkpoint: Path | None = None,
+        **settings,
+    ) -> "Run":
         """Makes an attack, lets it guess, and gathers what else is known of it.
 
         Of an attack with a detector that is whether the detector has learnt context (`gate`), and its accuracy
@@ -167,17 +175,20 @@ class Problem:
 
         Args:
             name: a key of `ATTACKS`.
+            told: whether the attacker knows which positions are attacked. Who knows it takes a kept word that was
+                released there for a replaced one; who does not takes most of them for themselves.
             tests: pairs on which a detector is tested; None is `TESTS`.
             checkpoint: a file that keeps the state of a training which takes long.
             settings: the attack's own, by name.
         """
         assert self.knowledge is not None
-        resources = {**self.knowledge.resources, "checkpoint": checkpoint}
-        attack = replace(self, knowledge=replace(self.knowledge, resources=resources)).attack(name, **settings)
+        granted = replace(self.knowledge, resources={**self.knowledge.resources, "checkpoint": checkpoint})
+        asked = replace(self, knowledge=granted if told else replace(granted, attacked=None))
+        attack = asked.attack(name, **settings)
         guesses, probabilities = self.answers(attack)
         details: dict[str, Any] = dict(attack.details)
         if hasattr(attack, "gate"):
-            untrained = self.attack(name, **settings | {"copies": 1, "epochs": 0.0})
+            untrained = asked.attack(name, **settings | {"copies": 1, "epochs": 0.0})
             before, after = (
                 self._gate(one, ATTACKS[name].is_bound, tests or TESTS) for one in (untrained, attack)
             )

@@ -22,6 +22,8 @@ An experiment of another kind, on vectors or gradients for example, is named, an
     grids:
       - {encoder: all-minilm-l6-v2, pooling: [mean, cls], layer: 2, pairs: 8000, steps: 99, victims: 500, seed: 0}
 
+Every attack may say `told: false`: its attacker does not know which positions are attacked.
+
 What stands under no key has the default that its parameter had when it was introduced; `defaults.yml` holds those,
 and a value that is equal to it is no part of a cell's name. So a further parameter with a default leaves every
 stored result what it was, and a default that is changed is another value.
@@ -71,7 +73,8 @@ _INTRODUCED = yaml.safe_load(Path(__file__).with_name("defaults.yml").read_text(
 DEFAULTS = _INTRODUCED["sweep"]
 """What a specification may leave out, with the default that it was introduced with."""
 
-_TESTS = partial(checks.whole, low=1)
+# Of an experiment, not of its attack: what an attacker is told, and how a detector is tested.
+_FURTHER = {"told": partial(checks.choice, known=(False, True)), "tests": partial(checks.whole, low=1)}
 _KEYS = ("dataset", "shadow_dataset", *_CHOICES, "vocabulary", "embeddings", "meaning", *_NUMBERS, "defence")
 _ASKED = {"attack": ATTACKS, "task": TASKS}
 
@@ -179,7 +182,8 @@ def _choices(key: str, entry, known: Registry) -> Iterator[dict]:
     if not isinstance(name, str) or name not in known:
         raise KeyError(f"{key}: {known.unknown(name)}")
     parameters = known[name].parameters()
-    further = ("tests",) if key == "attack" and "pairs" in parameters else ()
+    further = _FURTHER if "pairs" in parameters else {"told": _FURTHER["told"]}
+    further = further if key == "attack" else {}
     for parameter in entry:
         if parameter not in ("name", *parameters, *further):
             raise KeyError(f"{key} {name}: {parameter!r} is unknown; known: {', '.join(parameters) or 'none'}")
@@ -189,9 +193,9 @@ def _choices(key: str, entry, known: Registry) -> Iterator[dict]:
             raise KeyError(f"{key} {name}: {parameter!r} is missing; known: {', '.join(parameters)}")
         given = _listed(f"{key} {name}: {parameter}", entry.get(parameter, one.default))
         axes[parameter] = [known[name].check(parameter, value) for value in given]
-    for parameter in further:  # of the experiment, not of the attack: how its detector is tested
+    for parameter, check in further.items():
         if parameter in entry:
-            axes[parameter] = _values(f"{key} {name}: {parameter}", entry[parameter], _TESTS, optional=True)
+            axes[parameter] = _values(f"{key} {name}: {parameter}", entry[parameter], check, optional=True)
     for values in product(*axes.values()):
         yield {"name": name, **dict(zip(axes, values, strict=True))}
 
@@ -217,7 +221,7 @@ def identity(cell: Mapping) -> dict:
         if part in cell:
             entry = known[cell[part]["name"]]
             present = {name: one.default for name, one in entry.parameters().items()}
-            found[part] = _without(cell[part], present | _of(part, entry.name) | {"tests": None})
+            found[part] = _without(cell[part], present | _of(part, entry.name) | {"told": True, "tests": None})
     return found
 
 
