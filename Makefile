@@ -38,7 +38,7 @@ course: $(INSTALLED)
 	$(BIN)/textsan course verify --full
 
 $(INSTALLED):
-	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 13) and "textsan needs Python 3.11 or 3.12; $(PYTHON) is " + sys.version.split()[0] + ": make PYTHON=python3.12")'
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14) and "textsan needs Python 3.11, 3.12 or 3.13; $(PYTHON) is " + sys.version.split()[0] + ": make PYTHON=python3.12")'
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --disable-pip-version-check -c constraints.txt -e '.[book,cluster,course,gradients,hub,jupyter,models,test]' -e ./textsan_book
 	rm -f .venv/installed-*

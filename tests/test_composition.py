@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from textsan.leakage.enumeration import JointDistribution
 from textsan.privacy import composed_delta, composed_success, sharp_success
+from textsan_book.studies.enumeration import JointDistribution
 
 
 def response(words, epsilon):

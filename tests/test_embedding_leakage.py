@@ -10,9 +10,9 @@ import pytest
 
 from textsan import CusText, Embeddings
 from textsan.base import assets
-from textsan.embedding_leakage import VectorKnowledge, defences, genome, inversion, keyword, pattern
+from textsan.embedding_leakage import VectorKnowledge, defences, inversion, keyword, pattern
 from textsan.models import sentence_vectors as vectors
-from textsan_book.studies import citizen, splice_sites, vector_defences, vector_texts
+from textsan_book.studies import citizen, genome, splice_sites, vector_defences, vector_texts
 from textsan_book.studies.keyword_areas import area, area_gain
 
 

@@ -70,7 +70,7 @@ def test_installed_versions_can_run_together():
 def test_other_supported_versions_are_allowed():
     python = SpecifierSet(PROJECT["requires-python"])
     torch = next(r for r in DIRECT if r.name == "torch").specifier
-    assert all(python.contains(v) for v in ("3.11.0", "3.12.1")) and not python.contains("3.10.13")
+    assert all(python.contains(v) for v in ("3.11.0", "3.13.0")) and not python.contains("3.10.13")
     assert all(torch.contains(v) for v in ("2.6.0", "2.11.0", "2.13.0")) and not torch.contains("2.14.0")
 
 
@@ -78,7 +78,7 @@ def test_environment_yml_wraps_the_same_list():
     environment = yaml.safe_load((ROOT / "environment.yml").read_text())
     python, pip, wrapped = environment["dependencies"]
     supported = Requirement(python).specifier
-    assert supported.contains("3.11.7") and supported.contains("3.12.1") and not supported.contains("3.10.13")
+    assert supported.contains("3.11.7") and supported.contains("3.13.0") and not supported.contains("3.10.13")
     assert pip == "pip"
     constraints, editable, book = wrapped["pip"]
     assert constraints == "-c constraints.txt"

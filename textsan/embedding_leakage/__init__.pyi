@@ -1,12 +1,10 @@
 from . import (
     defences as defences,
-    genome as genome,
     heads as heads,
     inversion as inversion,
     keyword as keyword,
     pattern as pattern,
 )
-from .genome import GenomeReconstruction as GenomeReconstruction
 from .inversion import WordInversion as WordInversion
 from .keyword import KeywordInference as KeywordInference, KeywordTransfer as KeywordTransfer
 from .pattern import PatternReconstruction as PatternReconstruction

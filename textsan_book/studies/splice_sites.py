@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from textsan.base import checks
-from textsan.embedding_leakage.genome import BASES, LENGTH, numbered
+from textsan_book.studies.genome import BASES, LENGTH, numbered
 
 KINDS = ("donor", "acceptor", "none")
 

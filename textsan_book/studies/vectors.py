@@ -7,14 +7,14 @@ from functools import partial
 
 import numpy as np
 
-from textsan.embedding_leakage import genome, inversion, pattern
+from textsan.embedding_leakage import inversion, pattern
 from textsan.embedding_leakage.keyword import KeywordInference, KeywordTransfer, keyword_score, present
 from textsan.embedding_leakage.vector_knowledge import VectorKnowledge
 from textsan.evaluation import Estimate, bootstrap_mean, hit_rate
 from textsan.models.sentence_vectors import sentence_vectors
 from textsan.text.corpora import load_dataset
 from textsan.text.vocabulary import STOP_WORDS
-from textsan_book.studies import citizen, splice_sites
+from textsan_book.studies import citizen, genome, splice_sites
 from textsan_book.studies.vector_texts import KEYWORDS, keyword_texts, windows
 
 VICTIMS = 1_000_000
