@@ -40,4 +40,6 @@ def test_another_defence_is_refused():
 def test_committed_scatter_is_several_times_what_the_positions_alone_leave():
     table = pd.read_csv(TABLE)
     binomial = np.sqrt(table["mean"] * (1 - table["mean"]) / 3000)
-    assert (table.deviation > 2 * binomial).all() and (table.deviation >= table.of_types).all()
+    assert (table.deviation > binomial).all() and (table.deviation >= table.of_types).all()
+    judged = table.defence == "released custext+"
+    assert judged.any() and (table.deviation > 4 * binomial)[judged].all()

@@ -192,7 +192,7 @@ def test_a_mean_over_sentences_has_the_interval_of_the_batches_that_were_drawn(t
 def test_a_rule_that_was_changed_after_a_result_gives_a_number_and_no_verdict(tmp_path):
     rows = [row("x", 0.6), row("y", 0.5)]
     found = judged(tmp_path, rows, test="above", changed="it asked for another column")
-    assert (found.verdict, found.value) == ("no verdict", pytest.approx(0.1))
+    assert (found.verdict, found.fixed, found.value) == ("no verdict", "after", pytest.approx(0.1))
     assert found.reason.startswith("it asked for another column; mean of 1 data sets")
 
 

@@ -25,10 +25,11 @@ def printed(name):
 def missing(finding, text):
     """The decimals of a finding that a text does not have, and its counts ("3 of the 34", "27 differ")."""
     decimals = re.findall(r"\d+\.\d+", finding)
-    counts = [f"agrees: {a} of {n}" for a, n in re.findall(r"(\d+) of the (\d+) that can be compared", finding)]
-    counts += [f"differs: {n} of" for n in re.findall(r"(\d+) differ", finding)]
-    counts += [f"undecided: {n} of" for n in re.findall(r"(\d+) are undecided", finding)]
-    counts += [f"untrained: {a} of {n}" for a, n in re.findall(r"(\d+) of (\d+) claims", finding)]
+    counts = [f"compared: {a} of {n}" for a, n in re.findall(r"(\d+) of all (\d+) published numbers", finding)]
+    for said, words in (("agrees", "agree"), ("differs", "differ"), ("undecided", "are undecided")):
+        counts += [f"{said}: {n} of" for n in re.findall(rf"(\d+) {words}", finding)]
+    for said in ("refuted", "reproduced"):
+        counts += [f"{said}: {a} of {n} claims" for a, n in re.findall(rf"(\d+) of (\d+) claims {said}", finding)]
     counts += [f"{n} of {n} are above 0" for n in re.findall(r"all of (\d+) gains", finding)]
     return [one for one in decimals + counts if one not in text]
 
@@ -46,7 +47,7 @@ def test_another_number_is_noticed():
 
 
 def test_there_is_a_row_for_each_published_number():
-    (number,) = re.findall(r"all (\d+) published numbers", " ".join(findings()))
+    (number,) = re.findall(r"of all (\d+) published numbers", " ".join(findings()))
     published = pd.read_csv(ROOT / "data" / "paper_numbers.csv")
     board = pd.read_csv(ROOT / "data" / "results" / "scoreboard.csv")
     assert int(number) == len(published) == len(board)

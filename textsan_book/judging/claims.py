@@ -300,7 +300,8 @@ def _judged(one: Mapping, load: Callable) -> dict:
     finding, used = _found(one, load)
     value, low, high = finding.number or (np.nan,) * 3
     row = {"claim": one["claim"], "place": one["place"], "rule": rule(one) if "test" in one else ""}
-    row |= {"fixed": one.get("fixed", "before") if "test" in one else "", "verdict": finding.verdict}
+    fixed = "after" if "changed" in one else one.get("fixed", "before")
+    row |= {"fixed": fixed if "test" in one else "", "verdict": finding.verdict}
     row |= {"value": round(value, 4), "low": round(low, 4), "high": round(high, 4), "reason": finding.reason}
     return row | {"tables": " ".join(used)}
 
