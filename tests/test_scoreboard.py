@@ -13,6 +13,7 @@ from textsan import Channel
 from textsan.attacks import ContextFreeBayes
 from textsan.evaluation import Estimate, bootstrap_difference
 from textsan.sweeps.tables import crossed, difference, estimate, load_tables, over, ratio, select
+from textsan.text.loading import load_embeddings
 from textsan_book.judging import scoreboard, verdicts
 from textsan_book.judging.matched_success import matched
 from textsan_book.studies import departures
@@ -612,3 +613,20 @@ def test_a_gain_over_an_attack_is_read_or_missing():
         0.1, 0, 0.2
     )
     assert over(row("x", 0.3), "y") is None
+
+
+def test_rescaled_budgets_are_over_the_largest_distance_between_two_words_and_the_mapping_has_them():
+    vectors = load_embeddings().frequent(10_000).vectors.astype(float)
+    squares = (vectors**2).sum(axis=1)
+    rows = range(0, len(vectors), 1000)
+    furthest = max(
+        (squares[i : i + 1000, None] + squares - 2 * vectors[i : i + 1000] @ vectors.T).max() for i in rows
+    )
+    expected = [epsilon / math.sqrt(furthest) for epsilon in (1, 2, 3)]
+    for name in ("sst2", "stsb", "qnli"):
+        spec = yaml.safe_load((ROOT / "data" / "sweeps" / f"rescaled-{name}.yml").read_text(encoding="utf-8"))
+        assert spec["vocabulary"] == 10_000
+        for defence in spec["defence"]:
+            assert defence["epsilon"] == pytest.approx(expected, rel=1e-4)
+    [rule] = [one for one in SPEC["published"] if str(one.get("tables", "")).startswith("rescaled")]
+    assert [rule["ours"][epsilon] for epsilon in (1.0, 2.0, 3.0)] == spec["defence"][0]["epsilon"]
