@@ -133,15 +133,16 @@ def test_mixture_never_sees_the_truth():
 def test_who_is_not_told_weighs_the_parts_alike(monkeypatch):
     """Kept words say nothing of the weights, as none of them is ever scored; planted: with them other weights."""
     channel, model = make_world(16)
-    granted = {"shadow": model.sample(60, seed=17, length=10), "kept": WORDS[:10], "seed": 1}
-    told = Mixture.against(Knowledge(channel, attacked=WORDS[10:], **granted), **SMALL)
+    granted = {"shadow": model.sample(300, seed=17, length=10), "kept": WORDS[:15], "seed": 1}
+    told = Mixture.against(Knowledge(channel, attacked=WORDS[15:], **granted), **SMALL)
     knowledge = Knowledge(channel, **granted)
     not_told = Mixture.against(knowledge, **SMALL)
-    assert not_told.weights == pytest.approx(told.weights, abs=0.02)
-    assert not_told.reconstruct([["w12", "w3"]], [(0, 1)]) == ["w3"] != told.reconstruct([["w12", "w3"]], [(0, 1)])
+    assert not_told.weights == pytest.approx(told.weights, abs=1e-6)
+    kept = [["w20", "w3"]], [(0, 1)]
+    assert not_told.reconstruct(*kept) == ["w3"] != told.reconstruct(*kept)
     monkeypatch.setattr(Knowledge, "scored", property(lambda self: self.candidates))
-    biased = Mixture.against(Knowledge(channel, **granted), **SMALL).weights
-    assert max(abs(biased[name] - weight) for name, weight in told.weights.items()) > 0.1
+    others = Mixture.against(Knowledge(channel, **granted), **SMALL).weights
+    assert max(abs(others[name] - weight) for name, weight in told.weights.items()) > 0.1
 
 
 def test_what_is_scored_follows_from_the_mechanism():
