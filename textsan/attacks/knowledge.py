@@ -153,7 +153,9 @@ class Knowledge:
         """
         if self.attacked is not None:
             return self.candidates
-        return self.candidates & self.mechanism.protected if self.mechanism else self.candidates - self.kept
+        return (
+            self.candidates & self.mechanism.protected if self.mechanism else self.candidates.difference(self.kept)
+        )
 
     @property
     def documents(self) -> Sequence[Sequence[str]]:
