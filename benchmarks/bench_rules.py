@@ -91,7 +91,7 @@ def record(path: Path, command: str) -> None:
         "command": command,
         "hardware": [provenance.hardware()],
         "versions": [
-            {"python": platform.python_version(), "numpy": numpy.__version__, "torch": torch.__version__}
+            {"python": platform.python_version(), "numpy": numpy.__version__, "torch": str(torch.__version__)}
         ],
         "made elsewhere": "times of one machine",
     }
