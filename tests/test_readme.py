@@ -16,10 +16,9 @@ from pathlib import Path
 import nbformat
 import numpy as np
 import pandas as pd
-import pyarrow
-import pyarrow.parquet
 import pytest
 import yaml
+from arro3 import core, io
 
 from textsan import load_dataset, load_embeddings
 from textsan.base import assets
@@ -234,8 +233,9 @@ def test_contributors_entry_of_the_registry(tmp_path, monkeypatch):
         folder = tmp_path / "cache" / "ward"  # as if the hub had been asked
         folder.mkdir(parents=True)
         (file,) = asset["files"]
-        table = pyarrow.table({"note": ["Slept well.", "Went home early."], "long": [0, 1]})
-        pyarrow.parquet.write_table(table, folder / file["path"])
+        notes = core.Array(["Slept well.", "Went home early."], core.DataType.string())
+        table = core.Table({"note": notes, "long": core.Array([0, 1], core.DataType.int64())})
+        io.write_parquet(table, folder / file["path"])
         recorded = {file["path"]: assets.file_sha256(folder / file["path"])}
         (folder / f".sha256-{asset['revision']}.json").write_text(json.dumps(recorded))
         assert [(r.text, r.label) for r in load_dataset("ward")] == [("Slept well.", 0), ("Went home early.", 1)]
