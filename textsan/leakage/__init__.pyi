@@ -1,4 +1,12 @@
 from . import repeated_releases as repeated_releases
+from .linkage import (
+    LinkageLimit as LinkageLimit,
+    linkage_limit as linkage_limit,
+    linkage_success as linkage_success,
+    linkage_threshold as linkage_threshold,
+    mutual_information as mutual_information,
+    sharp_information as sharp_information,
+)
 from .noise import noisy_vector_vulnerability as noisy_vector_vulnerability
 from .vulnerability import (
     bayes_vulnerability as bayes_vulnerability,
