@@ -1,4 +1,5 @@
 from . import repeated_releases as repeated_releases
+from .least_loss import Frontier as Frontier, frontier as frontier
 from .noise import noisy_vector_vulnerability as noisy_vector_vulnerability
 from .vulnerability import (
     bayes_vulnerability as bayes_vulnerability,
