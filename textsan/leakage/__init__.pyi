@@ -1,4 +1,5 @@
 from . import repeated_releases as repeated_releases
+from .least_loss import Frontier as Frontier, frontier as frontier
 from .linkage import (
     LinkageLimit as LinkageLimit,
     linkage_limit as linkage_limit,
