@@ -31,8 +31,15 @@ def judged(tmp_path, rows, **claim):
 
 def test_every_claim_names_a_rule_that_takes_what_it_gives():
     for one in SPEC["claims"]:
-        given = {name: one[name] for name in ("tolerance", "margin") if name in one}
-        assert claims.RULES[one["test"]]([cell(0.0)], **given).verdict in claims.VERDICTS
+        if "test" in one:
+            given = {name: one[name] for name in ("tolerance", "margin", "by") if name in one}
+            assert claims.RULES[one["test"]]([cell(0.0)], **given).verdict in claims.VERDICTS
+            assert claims.rule(one) and {"tables", "left", "right"} <= set(one)
+        else:
+            assert {"not_run", "not_comparable"} & set(one)
+        assert one.get("fixed", "after") == "after"
+    papers = {one["place"].split(",")[0] for one in SPEC["claims"]}
+    assert papers == set(pd.read_csv(ROOT / "data" / "paper_numbers.csv").paper)
     assert len({one["claim"] for one in SPEC["claims"]}) == len(SPEC["claims"])
 
 
@@ -142,3 +149,55 @@ def test_several_rows_in_a_cell_are_refused(tmp_path):
     with pytest.raises(ValueError, match="several rows"):
         judged(tmp_path, [row("x", 0.6), row("x", 0.5), row("y", 0.5)], test="above")
     assert judged(tmp_path, [row("x", 0.6), row("x", 0.6), row("y", 0.5)], test="above").verdict == "holds"
+
+
+def test_a_gain_that_is_named_must_be_exceeded(tmp_path):
+    rows = [row("x", 0.6), row("y", 0.5)]
+    assert judged(tmp_path, rows, test="above", by=0.05).verdict == "holds"
+    assert judged(tmp_path, rows, test="above", by=0.1).verdict == "undecided"
+    refuted = judged(tmp_path, rows, test="above", by=0.2)
+    assert (refuted.verdict, refuted.value) == ("does not hold", pytest.approx(0.1))
+    assert refuted["rule"] == "above 0.2 on average, refuted below 0.21"
+
+
+def test_a_side_can_be_multiplied_and_a_number_stand_on_the_right(tmp_path):
+    rows = [{"task": "slow", "seconds": 60.0}, {"task": "fast", "seconds": 2.0}]
+    sides = {"left": {"task": "slow", "column": "seconds"}, "right": {"task": "fast", "column": "seconds"}}
+    for factor, expected in ((20, "holds"), (40, "does not hold")):
+        found = judged(tmp_path, rows, test="above", cell=[], free=["task"], factor=factor, margin=0.0, **sides)
+        assert (found.verdict, found.value) == (expected, 60 - factor * 2)
+    found = judged(
+        tmp_path, rows, test="above", left={"task": "slow", "column": "seconds"}, right=59, cell=["task"]
+    )
+    assert (found.verdict, found.value) == ("holds", 1)
+
+
+def test_a_mean_over_sentences_has_the_interval_of_the_batches_that_were_drawn(tmp_path):
+    gaps = {0: [0.1, 0.3], 1: [0.4, 0.4], 2: [0.6, 0.6]}
+    rows = [
+        {"method": method, "dataset": "rt", "batch": batch, "sentence": i, "rouge": 0.2 + (method == "x") * gap}
+        for method in ("x", "y")
+        for batch, some in gaps.items()
+        for i, gap in enumerate(some)
+    ]
+    sides = {name: {"method": one, "column": "rouge"} for name, one in (("left", "x"), ("right", "y"))}
+    given = {"cell": ["dataset"], "sample": ["batch", "sentence"], "free": ["method"], **sides}
+    found = judged(tmp_path, rows, test="above", **given)
+    half = 4.303 * np.std([0.2, 0.4, 0.6], ddof=1) / np.sqrt(3)  # Student's t of two degrees
+    assert found.value == pytest.approx(0.4) and found.high - found.value == pytest.approx(half, abs=1e-3)
+    with pytest.raises(ValueError, match="one unit has no interval"):
+        judged(tmp_path, [one for one in rows if one["batch"] == 0], test="above", **given)
+
+
+def test_a_rule_that_was_changed_after_a_result_gives_a_number_and_no_verdict(tmp_path):
+    rows = [row("x", 0.6), row("y", 0.5)]
+    found = judged(tmp_path, rows, test="above", changed="it asked for another column")
+    assert (found.verdict, found.value) == ("no verdict", pytest.approx(0.1))
+    assert found.reason.startswith("it asked for another column; mean of 1 data sets")
+
+
+def test_claims_without_tables_say_why(tmp_path):
+    known = {"claim": "c", "place": "p"}
+    found = claims.judge([known | {"not_run": "no weights"}, known | {"not_comparable": "vectors"}], tmp_path)
+    assert found.verdict.tolist() == ["not run", "not comparable"]
+    assert found.reason.tolist() == ["no weights", claims.NOT_COMPARABLE["vectors"]] and found.value.isna().all()

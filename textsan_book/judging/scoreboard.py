@@ -7,18 +7,22 @@ the same: data set or its named substitute, defence, epsilon, K and attack.
     differs              difference shown
     undecided            neither; the reason names the sample that would decide
     detector untrained   ours rests on a detector that has not been shown to learn
-    not comparable       there may be a row, but it asks something else; one of `verdicts.NOT_COMPARABLE`
+    not comparable       the two could not agree, whatever was measured; one of `verdicts.NOT_COMPARABLE`
     not run              no table has the row; the reason names it, or what would make it
     no result            a setting, or the time of a machine; one of `verdicts.NO_RESULT`
 
 The published error is binomial, of as many positions as the paper attacked: 3,000 under CusText+, 1,000 under
-SanText+, 1,000 citizen numbers. Of a difference or a ratio of two published rates it follows from both, as if
-independent: the released code draws other positions for every attack. Of a count the margin is 15 %, which a Monte
-Carlo of 1,000 runs leaves open.
+SanText+, 1,000 citizen numbers. Under CusText+ the released code takes those positions where one of 1,000 released
+*types* stands (Gamma), drawn before them. Which types are drawn decides more than which positions are, and the
+error is that of both draws, as `attacked-types.csv` has it (an entry says `drawn: types`). Of a difference or a
+ratio of two published rates it follows from both, as if independent: the released code draws other positions for
+every attack. Of a count the margin is 15 %, which a Monte Carlo of 1,000 runs leaves open.
 
 Rows that our table has under several seeds count as one number, see `tables.pooled`. A ratio or a difference of
-ours is made of rows from the same positions only. Where our sizes are not the paper's, the program says so in
-`substitution`. Rows whose agreement would say nothing are marked `trivial`, with the reason, and counted apart.
+ours is made of rows from the same positions only, and the numbers of ours beside one row of a published table from
+one protocol only. Where our sizes are not the paper's, the program says so in `substitution`. Rows whose agreement
+would say nothing are marked `trivial`, with the reason, and counted apart: those of which the mapping says so, and
+those with which "nothing changes" agrees as well (`verdicts.nothing_agrees`).
 
     textsan sweep data/sweeps/scoreboard.yml --table data/results/scoreboard.csv    # and so for claims
 """
@@ -45,6 +49,11 @@ from textsan_book.judging.verdicts import Comparison, rate_error
 SPEC, PUBLISHED, RESULTS = (Path("data") / name for name in ("scoreboard.yml", "paper_numbers.csv", "results"))
 ATTACKED = {"CUSTEXT+": 3000, "SANTEXT+": 1000, "Citizen (1000 generated IDs)": 1000}
 """Positions that Tong et al. 2024 attack (section 5.1), by defence; numbers that Pan et al. 2020 attack (V-C)."""
+TYPES = "attacked-types.csv"
+"""How far rates over drawn types scatter, of `textsan_book.studies.attacked_types`."""
+NO_EFFECT = "no effect agrees as well"
+PROTOCOL = ("split_by", "targets", "vocabulary")
+"""Columns in which the numbers of ours beside one row of a published table agree."""
 OURS = ("ours", "ours_low", "ours_high", "substitution", "verdict", "reason", "trivial")
 OURS += (
     "published_low",
@@ -87,7 +96,8 @@ def build(root: Path = Path(".")) -> pd.DataFrame:
         the columns of paper_numbers.csv, then `OURS`. The published value stays text, as printed.
 
     Raises:
-        ValueError: a rule of the mapping finds several rows, or gives a reason that is on no list.
+        ValueError: a rule of the mapping finds several rows, or gives a reason that is on no list; or numbers of
+            ours beside one row of a published table are of different protocols.
     """
     spec = _spec(root)
     published = pd.read_csv(root / PUBLISHED, dtype=str, keep_default_na=False).to_dict("records")
@@ -97,6 +107,7 @@ def build(root: Path = Path(".")) -> pd.DataFrame:
     for known in everything:
         fitting = [{"ours": spec["ours"]} | rule for rule in spec["published"] if _fits(rule["rows"], known)]
         answers.append(_answer(known, fitting, load, everything))
+    _refuse_mixtures(published, answers)
     columns = [None] * len(answers)
     for group in _tables(published).values():
         decided = _decided([answers[i] for i in group], [everything[i] for i in group])
@@ -178,6 +189,27 @@ def comparison(row: Mapping) -> Comparison:
     return Comparison(ours.value - value, verdicts.standard_error(ours), error, row["margin"], _limit(row))
 
 
+def exchanged(rows: pd.DataFrame, generator: np.random.Generator) -> list[str]:
+    """The verdicts if the published numbers of each column were exchanged: what is left of agreement by chance.
+
+    A column is what a reader compares in a printed table: numbers of one data set, epsilon and metric. Across
+    columns numbers differ by what was fitted, or by what nobody doubts.
+
+    Args:
+        rows: of `build`, of one table of a paper, without limits, which have no number of their own.
+        generator: draws the exchange.
+    """
+    values = rows.value.astype(float).to_numpy()
+    others = values.copy()
+    epsilons = [str(settings(text).get("epsilon")) for text in rows.setting]
+    columns = pd.Series(list(zip(rows.dataset, epsilons, rows.metric, strict=True)))
+    for places in columns.groupby(columns).indices.values():
+        others[places] = generator.permutation(values[places])
+    gaps = [comparison(row) for row in rows.to_dict("records")]
+    moved = [gap._replace(gap=gap.gap + v - w) for gap, v, w in zip(gaps, values, others, strict=True)]
+    return verdicts.judge(moved)
+
+
 # --- from a published number to ours --------------------------------------------------------------------------
 
 
@@ -197,7 +229,7 @@ def _answer(known: Mapping, rules: Sequence[Mapping], load: Callable, everything
         if sides.strangers:
             return Answer("not comparable", verdicts.NOT_COMPARABLE["positions"])
         if sides.seeds:
-            answer = _compared(rule, known, sides, everything)
+            answer = _compared(rule, known, sides, everything, load)
             return answer._replace(rest={**answer.rest, "beside": _beside(rule, known, load)})
         asked += _patterns(rule)
     reason = f"no row in {', '.join(dict.fromkeys(asked))}" if asked else "no experiment here asks this"
@@ -262,7 +294,9 @@ def _patterns(rule: Mapping) -> list[str]:
     return [rule["tables"]] if isinstance(rule["tables"], str) else rule["tables"]
 
 
-def _compared(rule: Mapping, known: Mapping, sides: _Sides, everything: Sequence[Mapping]) -> Answer:
+def _compared(
+    rule: Mapping, known: Mapping, sides: _Sides, everything: Sequence[Mapping], load: Callable
+) -> Answer:
     value = float(known["value"])
     rows = [row for seed in sides.seeds for side in seed for row in (side if isinstance(side, list) else [side])]
     told = _differences(rule.get("as_published", {}), rows[0])
@@ -271,16 +305,19 @@ def _compared(rule: Mapping, known: Mapping, sides: _Sides, everything: Sequence
     if found is None:
         return Answer("not comparable", verdicts.NOT_COMPARABLE["reach"])
     ours, note = found
-    error, most = _published_error(rule, known, sides)
     rest = {"substitution": "; ".join([*substitution, *note]), "trivial": rule.get("trivial", "")}
     rest |= {
         "seeds": len(sides.seeds),
         "spread": _spread(rule, sides),
         "tables": " ".join({row["table"]: 0 for row in rows}),
+        "protocol": {tuple(str(row.get(name)) for name in PROTOCOL) for row in rows},
     }
     word, reason = _fixed(rule)
     if word:
         return Answer(word, reason, ours, None, rest)
+    if rule.get("drawn") == "types" and not _scattered(sides, load):
+        return Answer("not run", f"how far rates over types scatter: no row in {TYPES}")
+    error, most = _published_error(rule, known, sides, load)
     rest |= {"published_low": value - verdicts.Z * error, "published_high": value + verdicts.Z * error}
     gap = Comparison(
         ours.value - value,
@@ -289,7 +326,22 @@ def _compared(rule: Mapping, known: Mapping, sides: _Sides, everything: Sequence
         verdicts.margin(error, most),
         _limit(known),
     )
+    nothing = _nothing(rule, known, everything)
+    if not gap.limit and nothing is not None and verdicts.nothing_agrees(nothing - value, gap.margin):
+        rest["trivial"] = rest["trivial"] or NO_EFFECT
     return Answer("", "", ours, gap, rest | {"margin": gap.margin})
+
+
+def _nothing(rule: Mapping, known: Mapping, everything: Sequence[Mapping]) -> float | None:
+    """What would be printed if nothing changed: of an effect, none; of a level there is no such number."""
+    match rule.get("quantity", "value"):
+        case "at matched success":
+            return _target(rule, known, everything)
+        case "difference" | "relative gain":
+            return 0.0
+        case "ratio":
+            return 1.0
+    return None
 
 
 def _beside(rule: Mapping, known: Mapping, load: Callable) -> str:
@@ -318,10 +370,7 @@ def _quantity(
 ) -> tuple[Estimate, list[str]] | None:
     """The number of ours, and what is to be said of it."""
     if rule.get("quantity") == "at matched success":
-        [reference] = [
-            one for one in everything if all(one.get(k) == v for k, v in _reference(rule, known).items())
-        ]
-        target = float(reference["value"])
+        target = _target(rule, known, everything)
         found = matched(*sides.seeds[0], target, rate_error(target, _attacked(known)))
         return found and (found[0], [f"at our epsilon {found[1]:.2f}"])
     return pooled([_of_a_seed(rule, seed) for seed in sides.seeds]), []
@@ -335,10 +384,12 @@ def _spread(rule: Mapping, sides: _Sides) -> float:
     return max(values) - min(values)
 
 
-def _reference(rule: Mapping, known: Mapping) -> dict:
+def _target(rule: Mapping, known: Mapping, everything: Sequence[Mapping]) -> float:
     """What is printed where a published row's reference stands: all the same but for some settings."""
     same = ("paper", "table_or_figure", "dataset", "mechanism_or_method", "metric", "defense", "epsilon")
-    return {name: known.get(name) for name in same} | rule["matched_on"]
+    wanted = {name: known.get(name) for name in same} | rule["matched_on"]
+    [reference] = [one for one in everything if all(one.get(name) == v for name, v in wanted.items())]
+    return float(reference["value"])
 
 
 def _of_a_seed(rule: Mapping, rows: Sequence[Mapping]) -> Estimate:
@@ -354,9 +405,10 @@ def _of_a_seed(rule: Mapping, rows: Sequence[Mapping]) -> Estimate:
             return Estimate(*(100 * (one - 1) for one in ratio(*rows, column)))
 
 
-def _published_error(rule: Mapping, known: Mapping, sides: _Sides) -> tuple[float, float]:
+def _published_error(rule: Mapping, known: Mapping, sides: _Sides, load: Callable) -> tuple[float, float]:
     """The standard error of the published number, and the largest margin."""
     value, n = float(known["value"]), _attacked(known)
+    scattered = _scattered(sides, load) if rule.get("drawn") == "types" else []
     if rule.get("is_count"):
         most = verdicts.MOST_OF_A_COUNT * value
         return most / verdicts.Z, most
@@ -364,14 +416,26 @@ def _published_error(rule: Mapping, known: Mapping, sides: _Sides) -> tuple[floa
     if n is None or rule.get("column", "asr") != "asr":
         return 0.0, 0.0
     if kind in ("value", "at matched success"):
-        return rate_error(value, n), verdicts.MOST_OF_A_RATE
+        return scattered[0] if scattered else rate_error(value, n), verdicts.MOST_OF_A_RATE
     a, b = (np.mean([seed[side]["asr"] for seed in sides.seeds]) for side in (0, 1))
-    errors = rate_error(a, n), rate_error(b, n)
+    errors = scattered or [rate_error(a, n), rate_error(b, n)]
     if kind == "difference":
         return float(np.hypot(*errors)), verdicts.MOST_OF_A_RATE
     unit = 1 if kind == "ratio" else 100
     relative = np.hypot(errors[0] / a, errors[1] / b)
     return float(unit * relative * a / b), float(unit * verdicts.MOST_OF_A_RATE / b)
+
+
+def _scattered(sides: _Sides, load: Callable) -> list[float]:
+    """Of each side the standard deviation of a rate over drawn types; empty where `TYPES` lacks one of them."""
+    found = []
+    for row in sides.seeds[0]:
+        where = {name: row[name] for name in ("dataset", "n_shadow", "defence", "epsilon", "attack")}
+        draws = select(load(TYPES), where)
+        if not len(draws):
+            return []
+        found.append(float(np.sqrt(np.mean(draws.deviation**2))))
+    return found
 
 
 def _attacked(known: Mapping) -> float | None:
@@ -392,6 +456,18 @@ def _tables(published: Sequence[Mapping]) -> dict[tuple, list[int]]:
     for i, row in enumerate(published):
         groups.setdefault((row["paper"], row["table_or_figure"]), []).append(i)
     return groups
+
+
+def _refuse_mixtures(published: Sequence[Mapping], answers: Sequence[Answer]) -> None:
+    """No two protocols of ours beside one row of a published table: those numbers would be read across."""
+    seen: dict[tuple, set] = {}
+    for row, answer in zip(published, answers, strict=True):
+        of = tuple(row[name] for name in ("paper", "table_or_figure", "dataset", "mechanism_or_method", "metric"))
+        there = seen.setdefault(of, set())
+        there |= answer.rest.get("protocol", set()) if answer.verdict != "no result" else set()
+        if len(there) > 1:
+            found = "; ".join(", ".join(one) for one in sorted(there))
+            raise ValueError(f"scoreboard: {', '.join(of)}: ours is of {found}; keep one ({', '.join(PROTOCOL)})")
 
 
 def _decided(answers: Sequence[Answer], rows: Sequence[Mapping]) -> list[dict]:

@@ -1,8 +1,13 @@
 """One rule for every published number and every claim: shown, refuted, or undecided; lack of power is no verdict.
 
-A published number $v$ has a standard error $s_p$, from the positions that its paper attacked, and ours $u$ has one
-of its own, $s_o$. Two questions are asked, each by a test, and a third answer is left for where neither is
-settled.
+The first question is whether the two *could* agree. A number that hangs on other vectors, on another encoder, on
+another unit of epsilon or on other text is not comparable, in every paper alike (`NOT_COMPARABLE`), however near
+ours comes. A rate over thousands of words is an average over thousands of neighbourhoods, and can be the same
+under other vectors of words; a count for one word is a property of that word's neighbours, and cannot.
+
+What could agree is tested. A published number $v$ has a standard error $s_p$, from what its paper drew to attack,
+and ours $u$ has one of its own, $s_o$. Two questions are asked, each by a test, and a third answer is left for
+where neither is settled.
 
     agrees      |u - v| < margin is shown: two one-sided tests, with our error
     differs     u ≠ v is shown: a two-sided test, with the errors of both
@@ -13,6 +18,9 @@ above the line, for a ratio) or 15 % of a count. So "agrees" says: our rate is s
 own sample leaves open. The published error is in the margin already; counting it in the equivalence test once more
 would ask for 1.645 s_p < 1.96 s_p less everything else, which after a correction for several rows no sample of
 ours could meet. A number can never both agree and differ: what differs is at least 1.96 s_p away.
+
+Agreement must be able to fail. Where "nothing changes" lies within the margin of a published effect as well (no
+gain, no difference, the number beside it), the row is *trivial*, whatever its verdict, see `nothing_agrees`.
 
 A published *limit* ("less than 5 minutes", "at least") has no margin: ours agrees if it is shown to be on the
 stated side, differs if it is shown to be on the other one even with the error of the paper's own sample, and is
@@ -52,6 +60,8 @@ NOT_COMPARABLE = {
     "fitted": "epsilon was fitted to this number, so that its neighbours can be compared",
     "unstated": "the paper does not state what it is measured on",
     "corpus": "other text, another list of words, or another routine",
+    "vectors": "a property of one word's neighbours, and those are of other vectors",
+    "encoder": "a property of an encoder, and ours is another one",
     "positions": "the two rates of ours are from different positions",
     "protocol": "another encoder, not fine-tuned, that has learnt from far fewer sentences",
     "few": "ten sentences and another victim: the chapter sets the numbers side by side",
@@ -194,6 +204,19 @@ def margin(published_error: float, most: float) -> float:
         most: the largest margin, see `MOST_OF_A_RATE` and `MOST_OF_A_COUNT`.
     """
     return min(Z * published_error, most)
+
+
+def nothing_agrees(gap: float, margin: float) -> bool:
+    """Whether "nothing changes" agrees with a published number as well: then agreement with it says nothing.
+
+    Args:
+        gap: what "nothing changes" predicts, minus the published number. A prediction has no error.
+        margin: how far ours may be from the published number and still agree.
+
+    >>> nothing_agrees(0.007, 0.0135), nothing_agrees(0.05, 0.0135)
+    (True, False)
+    """
+    return abs(gap) < margin
 
 
 def judge(comparisons: Sequence[Comparison]) -> list[str]:

@@ -21,6 +21,8 @@ EXPERIMENTS = {
     "found_words": Experiment(f"{_HERE}.words"),
     "remembered": Experiment(f"{_HERE}.words"),
     "departures": Experiment(f"{_HERE}.departures"),
+    "attacked_types": Experiment(f"{_HERE}.attacked_types"),
+    "stop_words": Experiment(f"{_HERE}.stop_words"),
     "query_words": Experiment(f"{_HERE}.query_words"),
     "counter_fitted": Experiment(f"{_HERE}.counter_fitted"),
     "gradient_factors": Experiment(f"{_HERE}.gradient_factors"),

@@ -1,0 +1,130 @@
+"""How far a success rate scatters with the released types that are drawn to be attacked (Gamma).
+
+The released code of Tong et al. 2024 draws up to 1,000 *types* of the sanitized text and attacks 3,000 of the
+positions where one of them stands. A frequent type brings thousands of positions, and success on one type is near
+0 or near 1. Which types are drawn decides more than which positions are. Here one text is sanitized, attacked at
+all positions, and its hits are drawn from again and again as the code draws them.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from textsan.base import checks
+from textsan.evaluation import words_at
+from textsan.sweeps import problems
+
+POSITIONS, DRAWS = 3000, 2000
+"""Positions that the paper attacks (section 5.1); draws of types, from which the deviation is."""
+
+ATTACKED: dict[str, tuple[dict, tuple[tuple[str, dict], ...]]] = {
+    "released custext+": (
+        {"k": 20},
+        (
+            ("unchanged", {}),
+            ("empirical inversion", {"copies": 30}),
+            ("context-free", {}),
+            ("context-free bound", {}),
+        ),
+    ),
+    "santext+": (
+        {"w": 0.999, "p": 0.0},
+        tuple(("context-free", {"multiple": multiple}) for multiple in (0.0, 0.1, 1.0)),
+    ),
+}
+"""Parameters and attacks by mechanism: those of which the paper prints a rate."""
+
+
+class Scatter(NamedTuple):
+    """A rate over drawn types.
+
+    Attributes:
+        mean: of the draws.
+        of_types: standard deviation by the types alone, all their positions attacked.
+        deviation: standard deviation by types and positions.
+
+    >>> Scatter(0.5, 0.1, 0.2).deviation
+    0.2
+    """
+
+    mean: float
+    of_types: float
+    deviation: float
+
+
+def scatter(
+    hits: Sequence[bool],
+    released: Sequence[str],
+    *,
+    types: int = problems.GAMMA,
+    positions: int = POSITIONS,
+    draws: int = DRAWS,
+    seed: int,
+) -> Scatter:
+    """The rate of hits over the positions of drawn types, each type as likely as another.
+
+    Args:
+        hits: whether the attack is right, a value a position.
+        released: the released word there.
+        types: how many are drawn, without replacement; all where there are no more.
+        positions: so many of theirs are attacked, drawn without replacement; all where there are no more.
+        draws: repetitions.
+        seed: int of at least 0.
+
+    >>> scatter([1, 1, 1, 0], ["a", "a", "a", "b"], types=2, positions=4, seed=0)
+    Scatter(mean=0.75, of_types=0.0, deviation=0.0)
+    """
+    types, positions = checks.whole("types", types, low=1), checks.whole("positions", positions, low=1)
+    words, place = np.unique(np.asarray(released), return_inverse=True)
+    count = np.bincount(place)
+    right = np.bincount(place, weights=np.asarray(hits, dtype=float)).astype(int)
+    random = np.random.default_rng(seed)
+    whole, part = np.empty(draws), np.empty(draws)
+    for i in range(draws):
+        chosen = random.choice(len(words), min(types, len(words)), replace=False)
+        n, k = int(count[chosen].sum()), int(right[chosen].sum())
+        few = min(positions, n)
+        whole[i], part[i] = k / n, random.hypergeometric(k, n - k, few) / few
+    return Scatter(float(whole.mean()), float(whole.std()), float(part.std()))
+
+
+def attacked_types(
+    *,
+    dataset: str,
+    drawn_from: str,
+    n_private: int,
+    n_shadow: int,
+    defence: str,
+    epsilon: float,
+    seed: int,
+) -> list[dict]:
+    """How far rates scatter that the paper prints, a row an attack, lines split as in the released code.
+
+    Args:
+        dataset, drawn_from, n_private, n_shadow, seed: of the problem, as for `textsan.sweeps.problems.prepare`.
+        defence: a key of `ATTACKED`.
+        epsilon: of it.
+
+    Returns:
+        rows: attack, multiple (of the constant 1 / alpha, where it has one), released_types, n_positions, asr
+            (over all positions), then mean, of_types and deviation of `Scatter`.
+
+    Raises:
+        ValueError: another defence.
+    """
+    checks.choice("defence", defence, tuple(ATTACKED))
+    parameters, attacks = ATTACKED[defence]
+    drawn = {"vocabulary": "data", "split_by": "line", "drawn_from": drawn_from}
+    problem = problems.prepare(
+        dataset, n_private, n_shadow, None, seed, defence, epsilon=epsilon, **drawn, **parameters
+    )
+    released = words_at(problem.released, problem.positions)
+    truth, rows = np.array(problem.truth.words), []
+    for attack, settings in attacks:
+        hits = truth == np.array(problem.guesses(attack, **settings))
+        row = {"attack": attack, "multiple": settings.get("multiple"), "released_types": len(set(released))}
+        found = scatter(hits, released, seed=seed)
+        numbers = {"asr": float(hits.mean())} | found._asdict()
+        rows.append(row | {"n_positions": len(hits)} | {name: round(one, 5) for name, one in numbers.items()})
+    return rows

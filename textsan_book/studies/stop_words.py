@@ -1,0 +1,26 @@
+"""How many stop words SanText+ leaves alone, its sensitive words being the rarest of a data set (section 4.5)."""
+
+from textsan.mechanisms.santext import least_frequent
+from textsan.text.corpora import load_dataset
+from textsan.text.loading import load_embeddings
+from textsan.text.vocabulary import STOP_WORDS, count_words
+
+
+def stop_words(*, dataset: str, w: float) -> list[dict]:
+    """The share of stop words that are not sensitive.
+
+    Args:
+        dataset: whose words are the vocabulary, those of its training sentences that have a vector.
+        w: share of them, the least frequent ones, that are sensitive.
+
+    Returns:
+        one row: words, sensitive, stop_words (of the vocabulary) and share, of those that are not sensitive.
+    """
+    counts = count_words(record.tokens for record in load_dataset(dataset, "train"))
+    known = load_embeddings()
+    words = [word for word in counts if word in known]
+    sensitive = least_frequent(counts, words, w)
+    stopped = STOP_WORDS & set(words)
+    share = len(stopped - sensitive) / len(stopped)
+    row = {"words": len(words), "sensitive": len(sensitive), "stop_words": len(stopped)}
+    return [row | {"share": round(share, 5)}]
