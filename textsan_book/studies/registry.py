@@ -3,7 +3,8 @@
 from textsan.sweeps.studies import Experiment
 
 _HERE = "textsan_book.studies"
-_UTILITY = tuple(f"sweeps/utility-sst2{part}.yml" for part in ("", "-between", "-custext"))
+_GRIDS = "sst2", "sst2-between", "sst2-custext", "oov", "oov-words", "oov-between"
+_UTILITY = tuple(f"sweeps/utility-{name}.yml" for name in _GRIDS)
 _VERDICTS = "results/scoreboard.csv", "results/claims.csv"
 _JUDGED = ("scoreboard.yml", "paper_numbers.csv", "results/*.csv", *(f"!{table}" for table in _VERDICTS))
 EXPERIMENTS = {
