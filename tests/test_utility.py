@@ -13,7 +13,7 @@ from textsan import Embeddings, Split
 from textsan.attacks.base import Attack
 from textsan.mechanisms import CusText, Random
 from textsan.models import encoders
-from textsan.sweeps import problems, provenance, sanitized, specification, sweep, tables
+from textsan.sweeps import problems, provenance, specification, sweep, tables
 from textsan.text.corpora import Record, load_dataset
 from textsan.utility import (
     TASKS,
@@ -257,7 +257,7 @@ def world(monkeypatch, tiny):
 
     monkeypatch.setattr(problems, "_split", split)
     monkeypatch.setattr(problems, "load_dataset", lambda name, split: records(80, seed=99))
-    monkeypatch.setattr(sanitized, "load_dataset", lambda name: [])
+    monkeypatch.setattr(sweep.corpora, "load_dataset", lambda name: [])
     monkeypatch.setattr(encoders, "load_encoder", lambda name=encoders.ENCODER, **options: tiny)
 
 
