@@ -303,8 +303,11 @@ class Linkage:
         above, tied = np.zeros(len(right), dtype=np.intp), np.zeros(len(right), dtype=np.intp)
 
         def count(rows):
-            own = comparison.own(rows, right)
-            for row, _, scores in comparison.scores(rows):
+            own = {}
+            for row, which, scores in comparison.scores(rows, right):
+                if row not in own:  # the right candidate comes first, by itself
+                    own[row] = scores[0] if len(which) else -np.inf
+                    continue
                 above[row] += (scores > own[row] + _EQUAL).sum()
                 tied[row] += (np.abs(scores - own[row]) <= _EQUAL).sum() if own[row] > -np.inf else 0
             for row in rows:
@@ -383,9 +386,9 @@ class _Comparison:
             numbers, rows = by_length.setdefault(len(document), ([], []))
             numbers.append(number)
             rows.append([self._index.setdefault(word, len(self._index)) for word in document])
-        # Position by position, as they are looked up.
-        self._by_length = {
-            length: (np.array(numbers), np.array(rows, dtype=np.int32).reshape(len(rows), length).T.copy())
+        # Position by position, as they are looked up; candidates of one length together.
+        self._blocks = {
+            length: list(_parts(np.array(numbers), np.array(rows, dtype=np.int32).reshape(len(rows), length).T))
             for length, (numbers, rows) in by_length.items()
         }
         self._look_at(list(self._index))
@@ -395,32 +398,39 @@ class _Comparison:
                     what = f"released: {word!r} of document {number} is nothing that the mechanism releases"
                     raise ValueError(f"{what}; pass what it released, as tokens")
 
+    @cached_property
+    def _padded(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Candidates of all lengths together, the longest first, words that they lack -1."""
+        longest = max(self._blocks)
+        numbers, columns = [], []
+        for length in sorted(self._blocks, reverse=True):
+            for some, ids in self._blocks[length]:
+                numbers.append(some)
+                columns.append(np.pad(ids, ((0, longest - length), (0, 0)), constant_values=-1))
+        return list(_parts(np.concatenate(numbers), np.hstack(columns)))
+
     def batches(self) -> Iterator[list[int]]:
         """Releases that are looked up together: those of one length are beside each other."""
         order = sorted(range(len(self.released)), key=lambda row: len(self.released[row]))
         return (order[at : at + _RELEASES] for at in range(0, len(order), _RELEASES))
 
-    def scores(self, rows: Sequence[int]) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-        """For some releases, in blocks of candidates: a release, candidate numbers, log likelihoods."""
+    def scores(
+        self, rows: Sequence[int], right: np.ndarray | None = None
+    ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+        """For some releases, in blocks of candidates: a release, candidate numbers, log likelihoods.
+
+        With `right` the first block of each release is its right candidate alone, empty if it is impossible.
+        """
         words, score = self._scorer(rows)
         for row in rows:
             places = [words[word] for word in self.released[row]]
-            for length, (numbers, ids) in self._by_length.items():
-                if self.any_length or length == len(places):
-                    for at in range(0, len(numbers), _CANDIDATES):
-                        part = slice(at, at + _CANDIDATES)
-                        yield row, numbers[part], score(places, ids[:, part])
-
-    def own(self, rows: Sequence[int], right: np.ndarray) -> dict[int, float]:
-        """Log likelihood of the right candidate of each of some releases."""
-        words, score = self._scorer(rows)
-        found = dict.fromkeys(rows, -math.inf)
-        for row in rows:
-            document = self.candidates[right[row]]
-            if self.any_length or len(document) == len(self.released[row]):
+            if right is not None:
+                document = self.candidates[right[row]]
+                fits = self.any_length or len(document) == len(places)
                 ids = np.array([self._index[word] for word in document], dtype=np.int32)[:, None]
-                found[row] = float(score([words[word] for word in self.released[row]], ids)[0])
-        return found
+                yield row, right[row : row + fits], score(places, ids) if fits else np.empty(0)
+            for numbers, ids in self._padded if self.any_length else self._blocks.get(len(places), []):
+                yield row, numbers, score(places, ids)
 
     def table(self, words: Sequence[str]) -> np.ndarray:
         """log Pr(y | word of a candidate), (n released words, n words of candidates)."""
@@ -467,7 +477,7 @@ class _Comparison:
         with_row, rows, evenly = [], [], []
         verbatim: dict[str, list[int]] = {}
         self._shifted: dict[int, tuple[int, int]] = {}
-        inputs = frozenset(mechanism.inputs)
+        inputs, numbers = frozenset(mechanism.inputs), getattr(mechanism, "numbers", None)
         for at, word in enumerate(words):
             lower = word.lower()
             if word in mechanism.keep or lower in mechanism.keep:
@@ -475,14 +485,16 @@ class _Comparison:
             elif word in inputs or lower in inputs:
                 with_row.append(at)
                 rows.append(index[word if word in inputs else lower])
-            elif mechanism.oov != "error" or getattr(mechanism, "numbers", None):
-                fate = _fate(mechanism, word)
-                if fate == word:
+            elif numbers and _is_number(word):
+                least, largest = _ends(mechanism, word)
+                if least == largest == word:
                     verbatim.setdefault(word, []).append(at)
-                elif isinstance(fate, tuple):
-                    self._shifted[at] = fate
-                elif mechanism.oov == "uniform":
-                    evenly.append(at)
+                else:
+                    self._shifted[at] = int(least), int(largest)
+            elif mechanism.oov == "keep":
+                verbatim.setdefault(word, []).append(at)
+            elif mechanism.oov == "uniform":
+                evenly.append(at)
         self._with_row, self._rows = np.array(with_row, dtype=np.intp), np.array(rows, dtype=np.intp)
         self._drawn_evenly, self._verbatim_at = np.array(evenly, dtype=np.intp), verbatim
 
@@ -499,19 +511,9 @@ class _Comparison:
         )
 
 
-def _fate(mechanism: Mechanism, word: str) -> str | tuple[int, int] | None:
-    """What a word without a row becomes: itself, a number of a range, or None: something else.
-
-    It is asked of the mechanism, by the least and the largest variate.
-    """
-    if mechanism.oov == "error" and not _is_number(word):
-        return None
-    least, largest = mechanism._unknown(np.array([word] * 2, dtype=object), np.array([0.0, 1 - 2.0**-53]))
-    if least == word == largest:
-        return word
-    if getattr(mechanism, "numbers", None) == "jitter" and _is_number(word):
-        return int(least), int(largest)
-    return None
+def _ends(mechanism: Mechanism, number: str) -> np.ndarray:
+    """What a number without a row becomes with the least and with the largest variate: the mechanism is asked."""
+    return mechanism._unknown(np.array([number] * 2, dtype=object), np.array([0.0, 1 - 2.0**-53]))
 
 
 def _is_number(word: str) -> bool:
@@ -546,25 +548,42 @@ def _in_any_order(table: np.ndarray, places: Sequence[int], ids: np.ndarray) -> 
 
 
 def _aligned(table, background, places: Sequence[int], ids: np.ndarray, lost: float, added: float) -> np.ndarray:
-    """Sums over all alignments: `reached[j]` is the log probability of the first j released words so far."""
-    with np.errstate(divide="ignore"):
-        further, goes_on = math.log(added) if added else -np.inf, np.log1p(-added)
-        skipped, sent = goes_on + np.log(lost), goes_on + np.log1p(-lost)
-    reached = np.full((len(places) + 1, ids.shape[1]), -np.inf)
-    reached[0] = 0.0
+    """Sums over all alignments, (n candidates,); the longest candidate first, words that are lacking -1.
 
-    def insert(reached):
-        for j, place in enumerate(places):
-            reached[j + 1] = np.logaddexp(reached[j + 1], reached[j] + further + background[place])
+    `reached[j]` is the probability of the first j released words, by that of as many added ones; candidate by
+    candidate it is scaled so that its largest is one, which `scale` remembers.
+    """
+    rows = table[places] if places else np.zeros((0, table.shape[1]))
+    # Without added words any unit does: that of the likeliest candidate word.
+    unit = math.log(added) + background[places] if added else rows.max(axis=1, initial=-np.inf)
+    unit = np.where(np.isneginf(unit), 0.0, unit)
+    sent = (1 - added) * (1 - lost) * np.exp(rows - unit[:, None])
+    reached, scale = np.zeros((len(places) + 1, ids.shape[1])), np.zeros(ids.shape[1])
+    reached[0] = 1.0
+    if added:
+        reached[:] = 1.0
+    lengths, found = (ids >= 0).sum(axis=0), np.empty(ids.shape[1])
+    for length, words in enumerate([*ids, None]):
+        ends = np.searchsorted(-lengths, -length)  # those from here on end here
+        with np.errstate(divide="ignore"):
+            found[ends : len(scale)] = np.log(reached[-1, ends:]) + scale[ends:]
+        if words is None or not ends:
+            break
+        reached, scale = reached[:, :ends], scale[:ends]
+        after = reached * ((1 - added) * lost)
+        after[1:] += reached[:-1] * sent.take(words[:ends], axis=1)
+        reached = np.cumsum(after, axis=0) if added else after
+        largest = reached.max(axis=0)
+        largest[largest == 0] = 1.0
+        reached /= largest
+        scale = scale + np.log(largest)
+    return found + unit.sum() + math.log1p(-added)
 
-    insert(reached)
-    for words in ids:
-        after = reached + skipped
-        if places:
-            after[1:] = np.logaddexp(after[1:], reached[:-1] + sent + table[places][:, words])
-        reached = after
-        insert(reached)
-    return reached[-1] + goes_on
+
+def _parts(numbers: np.ndarray, ids: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Some candidates at a time."""
+    for at in range(0, len(numbers), _CANDIDATES):
+        yield numbers[at : at + _CANDIDATES], np.ascontiguousarray(ids[:, at : at + _CANDIDATES])
 
 
 def _log_choose(n, k) -> np.ndarray:

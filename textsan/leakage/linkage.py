@@ -29,7 +29,7 @@ from textsan.leakage.vulnerability import conditional_entropy, entropy
 from textsan.privacy import composed_uniform_success
 
 _ENUMERATED = 4096  # pairs of documents and releases up to which all are looked at, and none is drawn
-_FEW = 64  # words that can become a released word, up to which its scores are held one by one
+_FEW = 64  # different scores that a released word gives, up to which they are held one by one
 _SUMS = 4096  # distinct sums of scores up to which a document's are held one by one
 _CELLS = 12, 17  # least and largest binary logarithm of the cells of the grid that else holds the law of a sum
 _FINE = 0.02  # standard deviations of a sum within which the grid should know it
@@ -166,7 +166,7 @@ def linkage_success(
         seed: None, int or Generator, of the draws.
 
     Returns:
-        the success rate, with an interval of both the grid's ends and 95 % of the draws.
+        the success rate, with an interval that holds both the grid's ends and 95 % of the draws.
 
     Raises:
         ValueError: the prior ranges over other words than the channel, the channel is estimated, or a number is
@@ -189,12 +189,18 @@ def linkage_success(
     else:
         x, y, weights = every
     low, high = _Matches(channel, p, x, y, n).ends()
-    floor, ceiling = float(weights @ low), float(weights @ high)
-    error = 0.0
-    if every is None:
-        error = 1.96 * float(((low + high) / 2).std(ddof=1)) / math.sqrt(draws)
-    value = min(1.0, (floor + ceiling) / 2)
-    return Estimate(value, max(0.0, floor - error), min(1.0, ceiling + error))
+    floor, ceiling = max(float(weights @ low), 1 / n), min(float(weights @ high), 1.0)
+    value = (floor + ceiling) / 2
+    if every is not None:
+        return Estimate(value, floor, ceiling)
+    return Estimate(value, _wilson(floor, draws)[0], _wilson(ceiling, draws)[1])
+
+
+def _wilson(mean: float, n: int) -> tuple[float, float]:
+    """The 95 % score interval of the mean of n values in [0, 1], whose variance is largest if all are 0 or 1."""
+    z = 1.96
+    middle, spread = mean + z**2 / (2 * n), math.sqrt(mean * (1 - mean) / n + (z / (2 * n)) ** 2)
+    return max(0.0, (middle - z * spread) / (1 + z**2 / n)), min(1.0, (middle + z * spread) / (1 + z**2 / n))
 
 
 def _every_pair(p: np.ndarray, channel: Channel, length: int):
@@ -262,8 +268,9 @@ class _Matches:
                 score[mine] = values[x[mine]]
                 tied[mine] = self._p[x[mine]]  # of many words it is enough to know that one ties with itself
                 finite = values > -np.inf
-                if finite.sum() <= _FEW:
-                    few[row] = scores, masses = _merged(values[finite], self._p[finite])
+                scores, masses = _few_values(values[finite], self._p[finite])
+                if len(scores):
+                    few[row] = scores, masses
                     tied[mine] = masses[np.abs(scores[:, None] - score[mine]).argmin(axis=0)]
                 seen = values > _LOWEST
                 values, weights = values[seen], weights[seen]
@@ -308,43 +315,42 @@ class _Matches:
         at_once = max(1, _MEMORY // (8 * cells))
         for start in range(0, len(draws), at_once):
             part = draws[start : start + at_once]
-            laws, taken = self._laws(part, width, cells)
-            for draw, law, rounding, centre in zip(part, laws, taken, mean.sum(axis=1)[start:], strict=False):
+            spectra, taken = self._spectra(part, width, cells)
+            for draw, one, rounding, centre in zip(part, spectra, taken, mean.sum(axis=1)[start:], strict=False):
+                law = scipy.fft.irfft(one, n=cells)
                 numbers = math.floor(centre / width) - cells // 2 + np.arange(cells)
                 values = numbers * width + rounding
                 ends.append(self._from_law(draw, values, law[numbers % cells].clip(0), widths * width))
         low, high = zip(*ends, strict=True)
         return np.array(low), np.array(high)
 
-    def _laws(self, draws: np.ndarray, width: float, cells: int) -> tuple[np.ndarray, np.ndarray]:
-        """Of each draw the posterior law of the rounded score, and what rounding takes on average."""
+    def _spectra(self, draws: np.ndarray, width: float, cells: int) -> tuple[np.ndarray, np.ndarray]:
+        """Of each draw the transformed posterior law of the rounded score, and what rounding takes on average."""
         at = self._at[draws]
         wanted = np.unique(at)
         spectra = np.ones((len(draws), cells // 2 + 1), dtype=complex)
         taken = np.zeros(len(self._released))
+        found = np.empty((2 * BLOCK, cells // 2 + 1), dtype=complex)  # of a few words: all would fill the memory
 
-        def block(rows):
+        def block(places):
+            rows = wanted[start + places]
             information, posterior = self._columns(self._released[rows])
-            laws = np.zeros((len(rows), cells))
-            for i, (values, weights) in enumerate(zip(information, posterior, strict=True)):
+            for place, row, values, weights in zip(places, rows, information, posterior, strict=True):
                 seen = values > _LOWEST
                 values, weights = values[seen], weights[seen]
                 numbers = np.floor(values / width).astype(np.intp)
-                laws[i] = np.bincount(numbers % cells, weights, minlength=cells)
-                taken[rows[i]] = weights @ (values - numbers * width)
-            return scipy.fft.rfft(laws, axis=1)
+                found[place] = scipy.fft.rfft(np.bincount(numbers % cells, weights, minlength=cells))
+                taken[row] = weights @ (values - numbers * width)
 
-        for start in range(0, len(wanted), 2 * BLOCK):  # the laws of all words at once would fill the memory
-            rows = wanted[start : start + 2 * BLOCK]
-            found = np.concatenate(list(map_blocks(block, rows)))
+        def multiply(draw):
+            mine = np.searchsorted(wanted, at[draw]) - start
+            for place in mine[(mine >= 0) & (mine < len(found))]:
+                spectra[draw] *= found[place]
 
-            def multiply(draw, rows=rows, found=found):
-                mine = at[draw][(at[draw] >= rows[0]) & (at[draw] <= rows[-1])]
-                for one in np.searchsorted(rows, mine):
-                    spectra[draw] *= found[one]
-
+        for start in range(0, len(wanted), len(found)):
+            list(map_blocks(block, np.arange(min(len(found), len(wanted) - start))))
             list(map_jobs(multiply, range(len(draws))))
-        return scipy.fft.irfft(spectra, n=cells, axis=1), taken[at].sum(axis=1)
+        return spectra, taken[at].sum(axis=1)
 
     def _from_law(self, draw: int, values: np.ndarray, law: np.ndarray, slack: float) -> tuple[float, float]:
         """The ends of one draw, from the posterior law of its score known to `slack`."""
@@ -365,6 +371,16 @@ def _merged(values: np.ndarray, masses: np.ndarray) -> tuple[np.ndarray, np.ndar
     values, masses = values[order], masses[order]
     first = np.flatnonzero(np.diff(values, prepend=-np.inf) > _EQUAL)
     return values[first], np.add.reduceat(masses, first)
+
+
+def _few_values(values: np.ndarray, masses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Equal values once, where they are few; else none."""
+    # Where the first few hundred are nearly all different there is no need to sort the others.
+    for some in (slice(4 * _FEW), slice(None)):
+        merged = _merged(values[some], masses[some])
+        if len(merged[0]) > _FEW:
+            return np.empty(0), np.empty(0)
+    return merged
 
 
 def _linked(above: float, tied: float, n: int) -> float:

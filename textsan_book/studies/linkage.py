@@ -46,7 +46,7 @@ def linkages(
     defence: str,
     epsilon: float,
     seed: int,
-    released: int = 200,
+    released: int = 100,
     candidates: int = 1000,
     shadow: int = 500,
 ) -> list[dict]:
@@ -132,7 +132,8 @@ class _World:
         threshold = float(np.quantile(calibrated.log_ratios, 1 - CALIBRATED, method="higher"))
         rows = []
         for version, limit in ((f"bound {FALSE_LINKS:g}", bound), (f"calibrated {CALIBRATED:g}", threshold)):
-            main, control = right * (there.log_ratios >= limit), absent.log_ratios >= limit
+            claimed, wrongly = ((one.best >= 0) & (one.log_ratios >= limit) for one in (there, absent))
+            main, control = right * claimed, wrongly
             rows.append(self._row("open set", version, len(self.docs), main, control, np.zeros(self.n)))
         return rows
 
@@ -143,9 +144,8 @@ class _World:
         some = [row for row, found in enumerate(columns) if len(found) == _ALIKE - 1]
         main, control = np.zeros(self.n), np.zeros(self.n)
         for row in some:
-            asked = [row, *columns[row]]
             for scores, rates in ((self._main, main), (self._control, control)):
-                rates[row] = _ranks(scores[row, row, None], scores[row, asked[1:]][None]).success()[0]
+                rates[row] = _ranks(scores[row, row, None], scores[row, columns[row]][None]).success()[0]
         lengths = np.full(self.n, 1 / _ALIKE)
         return [self._row("near copies", "", _ALIKE, main, control, lengths, np.array(some, dtype=np.intp))]
 
@@ -220,9 +220,10 @@ def _among(matrix: np.ndarray) -> Ranks:
 def _by_length(releases: Docs, candidates: Docs, **edits) -> Ranks:
     """The same attack, which sees lengths alone."""
     blind = ChannelMechanism(Channel.from_matrix([[1.0]], ["x"], ["x"]))
-    attack = Linkage(blind, Prior(["x"], [1.0]), **edits)
-    seen = partial(_only, frozenset())
-    return attack.ranks(seen(releases), seen(candidates), range(len(releases)))
+    seen, row = np.unique([len(doc) for doc in releases], return_inverse=True)
+    known, column = np.unique([len(doc) for doc in candidates], return_inverse=True)
+    pages = ([["x"] * int(length) for length in lengths] for lengths in (seen, known))
+    return _among(Linkage(blind, Prior(["x"], [1.0]), **edits).log_likelihoods(*pages)[row][:, column])
 
 
 def _only(keep: frozenset[str], docs: Docs) -> list[list[str]]:
