@@ -34,7 +34,7 @@ _EXACT = 60  # words up to which the programme of all unknowns is solved
 _LOOK = 25  # rounds after which an average is tried
 _FLOOR = 1e-9  # least capacity of an output, of the mean
 _SHARES = 1.0, 0.3, 0.1, 0.03, 0.01  # capacities, of the mean, below which outputs are left out
-_CRUMB = 2e-4  # of the loss, that this may cost
+_CRUMB = 5e-4  # of the loss, that this may cost
 _LIMITS = 0.97, 1.0, 1.03  # of the excess that a certificate may have, of that which the capacities pay for
 
 
@@ -374,4 +374,6 @@ def _channel(lists: SortedOutputs, capacity: np.ndarray):
     matrix = scipy.sparse.coo_array(
         (np.concatenate(entries), (np.concatenate(rows), np.concatenate(columns))), shape=shape
     )
-    return matrix.tocsr(), (float(top.sum()), loss)
+    matrix = matrix.tocsr()
+    matrix.eliminate_zeros()
+    return matrix, (float(top.sum()), loss)
