@@ -33,7 +33,8 @@ _LARGEST = 5000  # words of a table of distances
 _EXACT = 60  # words up to which the programme of all unknowns is solved
 _LOOK = 25  # rounds after which an average is tried
 _FLOOR = 1e-9  # least capacity of an output, of the mean
-_CRUMB = 1e-3  # capacity, of the mean, that an output may lose; and what that may cost, of the loss
+_SHARES = 1.0, 0.3, 0.1, 0.03, 0.01  # capacities, of the mean, below which outputs are left out
+_CRUMB = 5e-4  # of the loss, that this may cost
 _LIMITS = 0.97, 1.0, 1.03  # of the excess that a certificate may have, of that which the capacities pay for
 
 
@@ -268,13 +269,16 @@ def _solve(lists: SortedOutputs, v: float, gap: float, rounds: int) -> tuple[np.
 
 def _without_crumbs(lists: SortedOutputs, capacity: np.ndarray, v: float) -> np.ndarray:
     """Capacities without what the updates have left to outputs that nobody needs, if that costs nothing much."""
-    few = np.where(capacity < _CRUMB * v / len(capacity), 0.0, capacity)
-    few *= v / few.sum()
-    try:
-        loss = lists.fill(few)[0]
-    except ValueError:  # some word has no other output on its list
-        return capacity
-    return few if loss <= (1 + _CRUMB) * lists.fill(capacity)[0] else capacity
+    most = (1 + _CRUMB) * lists.fill(capacity)[0]
+    for share in _SHARES:
+        few = np.where(capacity < share * v / len(capacity), 0.0, capacity)
+        few *= v / few.sum()
+        try:
+            if lists.fill(few)[0] <= most:
+                return few
+        except ValueError:  # some word has no other output on its list
+            continue
+    return capacity
 
 
 def _solve_exactly(lists: SortedOutputs, v: float) -> tuple[np.ndarray, tuple[float, float]]:
@@ -370,4 +374,6 @@ def _channel(lists: SortedOutputs, capacity: np.ndarray):
     matrix = scipy.sparse.coo_array(
         (np.concatenate(entries), (np.concatenate(rows), np.concatenate(columns))), shape=shape
     )
-    return matrix.tocsr(), (float(top.sum()), loss)
+    matrix = matrix.tocsr()
+    matrix.eliminate_zeros()
+    return matrix, (float(top.sum()), loss)

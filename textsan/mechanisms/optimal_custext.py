@@ -21,8 +21,9 @@ from textsan.text.vocabulary import STOP_WORDS
 
 _VERSION = "optimal custext 1"  # of what is kept in the cache
 _FEW = 50  # groups that are not worth keeping
-_PRICES = 14  # of a unit of vulnerability, that are tried at most for a success rate
-_NEAR = 2e-3  # relative distance to the success rate at which to stop
+_PRICES = 20  # of a unit of vulnerability, that are tried at most for a success rate
+_DEAREST = 100.0  # price, of the largest loss, at which vulnerability alone counts
+_NEAR = 2e-3  # share of loss and price that a better channel might save, at which to stop
 
 
 class OptimalCusText(CusText):
@@ -95,12 +96,7 @@ class OptimalCusText(CusText):
             entries = stored(
                 [_VERSION, repr(self.epsilon), repr(self.success), sizes, losses, self.prior], self._entries
             )
-        ends = np.cumsum([len(group) ** 2 for group in self.groups])
-        tables = [
-            part.reshape(len(group), -1)
-            for group, part in zip(self.groups, np.split(entries, ends[:-1]), strict=True)
-        ]
-        return grouped_channel(self.inputs, self.groups, tables).keeping(self.keep)
+        return grouped_channel(self.inputs, self.groups, self._split(entries)).keeping(self.keep)
 
     @cached_property
     def prior(self) -> np.ndarray:
@@ -123,28 +119,23 @@ class OptimalCusText(CusText):
                 f"success: {self.success:g} is below what the groups give away; pass {least:.6g} or a larger k"
             )
         dear = self._priced(0.0)
-        high = self._vulnerability(dear)
-        if high <= self.success:
+        if self._taken(dear)[0] <= self.success:
             return dear
-        low_price, price = 0.0, 1.0
-        while True:
-            cheap = self._priced(price)
-            low = self._vulnerability(cheap)
-            if low <= self.success or price > 1e6:
-                break
-            low_price, dear, high, price = price, cheap, low, 4 * price
+        cheap = self._priced(_DEAREST * max(self._losses(group).max() for group in self.groups))
         for _ in range(_PRICES):
-            if high - low <= _NEAR * self.success:
-                break
-            middle = (low_price + price) / 2
-            found = self._priced(middle)
-            v = self._vulnerability(found)
+            (high, less), (low, more) = self._taken(dear), self._taken(cheap)
+            price = (more - less) / (high - low)  # at which the two are worth the same
+            found = self._priced(price)
+            v, loss = self._taken(found)
+            if less + price * high - (loss + price * v) <= _NEAR * (less + price * high):
+                break  # no channel is better than a mixture of the two by more
             if v > self.success:
-                low_price, dear, high = middle, found, v
+                dear = found
             else:
-                price, cheap, low = middle, found, v
-        # V is convex: that of the mixture is not above the success rate
-        share = (self.success - low) / (high - low) if high > self.success >= low else 0.0
+                cheap = found
+        high, low = self._taken(dear)[0], self._taken(cheap)[0]
+        # V is convex: that of the mixture is no more than the mixture of both
+        share = np.clip((self.success - low) / (high - low), 0.0, 1.0)
         return share * dear + (1 - share) * cheap
 
     def _priced(self, price: float) -> np.ndarray:
@@ -154,12 +145,19 @@ class OptimalCusText(CusText):
         done = tqdm(map_jobs(table, self.groups), "groups", len(self.groups), unit="group", disable=None, delay=2)
         return np.concatenate(list(done))
 
-    def _vulnerability(self, entries: np.ndarray) -> float:
+    def _taken(self, entries: np.ndarray) -> tuple[float, float]:
+        """Bayes vulnerability and expected loss of tables under the public prior."""
+        v, loss = 0.0, 0.0
+        for group, table in zip(self.groups, self._split(entries), strict=True):
+            joint = self.prior[group][:, None] * table
+            v, loss = v + joint.max(axis=0).sum(), loss + (joint * self._losses(group)).sum()
+        return v, loss
+
+    def _split(self, entries: np.ndarray) -> list[np.ndarray]:
+        """The tables that stand in one array, each of its own shape."""
         ends = np.cumsum([len(group) ** 2 for group in self.groups])
-        parts = zip(self.groups, np.split(entries, ends[:-1]), strict=True)
-        return sum(
-            (self.prior[group][:, None] * part.reshape(len(group), -1)).max(axis=0).sum() for group, part in parts
-        )
+        parts = np.split(entries, ends[:-1])
+        return [part.reshape(len(group), -1) for group, part in zip(self.groups, parts, strict=True)]
 
 
 def optimal_custext_plus(
