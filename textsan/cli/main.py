@@ -3,6 +3,7 @@
 import click
 
 from textsan.base import kernels
+from textsan.cli.audit import audit
 from textsan.cli.data import data
 from textsan.cli.errors import Commands
 from textsan.cli.sanitize import sanitize
@@ -20,5 +21,5 @@ def main(context):
         kernels.pin()
 
 
-for command in (data, sanitize, sweep):
+for command in (audit, data, sanitize, sweep):
     main.add_command(command)

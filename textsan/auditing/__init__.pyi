@@ -1,0 +1,2 @@
+from .measuring import audit as audit
+from .report import Report as Report
