@@ -60,8 +60,9 @@ class Links(NamedTuple):
         return self.numbers[:, 0]
 
     def claimed(self, false_links: float = 1e-4) -> np.ndarray:
-        """Which releases an attacker claims who does not know whether their originals are there: log ratios at
-        least log(N / false_links).
+        """Which releases are claimed by who does not know whether their originals are there.
+
+        Those of a log ratio of at least log(N / false_links).
 
         A release whose original is not among N candidates of words drawn from the prior is claimed with
         probability `false_links` at most, whatever was released: E exp(log ratio) = 1, Markov's inequality, N
@@ -463,7 +464,8 @@ class _Comparison:
     def _look_at(self, words: list[str]) -> None:
         """How the mechanism treats each word of the candidates."""
         mechanism, index = self.attack.mechanism, self.attack.channel.input_index
-        with_row, rows, verbatim, evenly = [], [], {}, []
+        with_row, rows, evenly = [], [], []
+        verbatim: dict[str, list[int]] = {}
         self._shifted: dict[int, tuple[int, int]] = {}
         inputs = frozenset(mechanism.inputs)
         for at, word in enumerate(words):

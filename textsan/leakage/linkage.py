@@ -31,7 +31,8 @@ from textsan.privacy import composed_uniform_success
 _ENUMERATED = 4096  # pairs of documents and releases up to which all are looked at, and none is drawn
 _FEW = 64  # words that can become a released word, up to which its scores are held one by one
 _SUMS = 4096  # distinct sums of scores up to which a document's are held one by one
-_CELLS = 1 << 16  # of the grid that else holds the law of a sum
+_CELLS = 12, 17  # least and largest binary logarithm of the cells of the grid that else holds the law of a sum
+_FINE = 0.02  # standard deviations of a sum within which the grid should know it
 _EQUAL = 1e-9  # nats within which two scores are the same
 _SURE = 16.0  # nats above log N from which a document is linked but for exp(-16) = 1e-7
 _LOWEST = -30.0  # information of a word below which its posterior probability, at most exp(-30), is left out
@@ -225,7 +226,7 @@ class _Matches:
         # By Markov's inequality a wrong candidate scores i with probability exp(-i) at most.
         low, high = 1 - self._n * np.exp(-np.maximum(self._scores, 0)), np.ones(len(self.x))
         left = []
-        for draw in np.flatnonzero(self._scores < math.log(self._n) + _SURE):
+        for draw in np.flatnonzero(self._scores < math.log(self._n) + _SURE).tolist():
             sums = self._sums(draw)
             if sums is None:
                 left.append(draw)
@@ -294,41 +295,43 @@ class _Matches:
         """The ends of some draws, whose scores of many words are rounded down to multiples of a width."""
         length = self.x.shape[1]
         mean, variance, span = (self._moments[:, i][self._at[draws]] for i in range(3))
+        deviations = np.sqrt(variance.sum(axis=1))
         # Sums lie within twelve deviations and three times the widest word of their mean; what lies beyond would
         # come out at the other end of the grid.
-        half = 12 * np.sqrt(variance.sum(axis=1).max()) + 3 * span.max() + 1.0
-        width = 2 * half / _CELLS
+        half = 12 * deviations.max() + 3 * span.max() + 1.0
         # What rounding takes of a sum is independent from word to word and of [0, width]: Hoeffding's inequality.
-        slack = width * min(length / 2, math.sqrt(length * math.log(2 / _REST) / 2))
+        widths = min(length / 2, math.sqrt(length * math.log(2 / _REST) / 2))
+        fine = max(_FINE * float(np.median(deviations)), 1e-6) / widths
+        cells = 1 << int(np.clip(math.ceil(math.log2(2 * half / fine)), *_CELLS))
+        width = 2 * half / cells
         ends = []
-        at_once = max(1, _MEMORY // (16 * (_CELLS // 2 + 1)))
+        at_once = max(1, _MEMORY // (8 * cells))
         for start in range(0, len(draws), at_once):
             part = draws[start : start + at_once]
-            laws, taken = self._laws(part, width)
+            laws, taken = self._laws(part, width, cells)
             for draw, law, rounding, centre in zip(part, laws, taken, mean.sum(axis=1)[start:], strict=False):
-                lowest = math.floor(centre / width) - _CELLS // 2
-                numbers = lowest + np.arange(_CELLS)
+                numbers = math.floor(centre / width) - cells // 2 + np.arange(cells)
                 values = numbers * width + rounding
-                ends.append(self._from_law(draw, values, law[numbers % _CELLS].clip(0), slack))
+                ends.append(self._from_law(draw, values, law[numbers % cells].clip(0), widths * width))
         low, high = zip(*ends, strict=True)
         return np.array(low), np.array(high)
 
-    def _laws(self, draws: np.ndarray, width: float) -> tuple[np.ndarray, np.ndarray]:
+    def _laws(self, draws: np.ndarray, width: float, cells: int) -> tuple[np.ndarray, np.ndarray]:
         """Of each draw the posterior law of the rounded score, and what rounding takes on average."""
         at = self._at[draws]
         wanted = np.unique(at)
-        spectra = np.ones((len(draws), _CELLS // 2 + 1), dtype=complex)
+        spectra = np.ones((len(draws), cells // 2 + 1), dtype=complex)
         taken = np.zeros(len(self._released))
 
         def block(rows):
             information, posterior = self._columns(self._released[rows])
-            laws = np.zeros((len(rows), _CELLS))
+            laws = np.zeros((len(rows), cells))
             for i, (values, weights) in enumerate(zip(information, posterior, strict=True)):
                 seen = values > _LOWEST
                 values, weights = values[seen], weights[seen]
-                cells = np.floor(values / width).astype(np.intp)
-                laws[i] = np.bincount(cells % _CELLS, weights, minlength=_CELLS)
-                taken[rows[i]] = weights @ (values - cells * width)
+                numbers = np.floor(values / width).astype(np.intp)
+                laws[i] = np.bincount(numbers % cells, weights, minlength=cells)
+                taken[rows[i]] = weights @ (values - numbers * width)
             return scipy.fft.rfft(laws, axis=1)
 
         for start in range(0, len(wanted), 2 * BLOCK):  # the laws of all words at once would fill the memory
@@ -341,7 +344,7 @@ class _Matches:
                     spectra[draw] *= found[one]
 
             list(map_jobs(multiply, range(len(draws))))
-        return scipy.fft.irfft(spectra, n=_CELLS, axis=1), taken[at].sum(axis=1)
+        return scipy.fft.irfft(spectra, n=cells, axis=1), taken[at].sum(axis=1)
 
     def _from_law(self, draw: int, values: np.ndarray, law: np.ndarray, slack: float) -> tuple[float, float]:
         """The ends of one draw, from the posterior law of its score known to `slack`."""
