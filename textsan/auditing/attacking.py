@@ -129,7 +129,7 @@ def hits(
     Returns:
         hits by attack; and of an attack that is always made and cannot be here, why, by name.
     """
-    kept, few = kept or Kept(None, material), _few(material.mechanism.channel)
+    kept, few = kept or Kept(None, material), few_candidates(material.mechanism.channel)
     everything, sampled = np.unique(material.documents).tolist(), material.sampled(sample)
     plan = []
     for name in names:
@@ -204,8 +204,12 @@ class _Made:
         return MarkovBayes(knowledge.channel, fitted.model, weight=fitted.weight, k=k)
 
 
-def _few(channel: Channel) -> bool:
-    """Whether few words can become a released one, as where words have groups; judged by some of them."""
+def few_candidates(channel: Channel) -> bool:
+    """Whether few words can become a released one, as where words have groups; judged by some of them.
+
+    Args:
+        channel: Pr(y | x).
+    """
     some = np.linspace(0, len(channel.outputs) - 1, 64).astype(np.intp)
     return bool((channel.log_columns(np.unique(some)) > -np.inf).sum(axis=1).max() <= _FEW)
 

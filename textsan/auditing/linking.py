@@ -51,13 +51,13 @@ def linked(material: Material, *, among: int = AMONG, size: int) -> dict[str, An
     everyone = candidates + [stranger or [""] for stranger in strangers]
     scores = Linkage.against(material.knowledge(told=True)).log_likelihoods(released, everyone)
     rows, alone = np.arange(len(targets)), len(candidates)
-    main = _success(scores[:, :alone], scores[rows, targets], among)
+    main = success(scores[:, :alone], scores[rows, targets], among)
     lengths = np.array([len(doc) for doc in candidates])
     same = np.where(lengths[targets][:, None] == lengths, 0.0, -np.inf)
-    length = _success(same, np.zeros(len(rows)), among)
+    length = success(same, np.zeros(len(rows)), among)
     known = np.array([stranger is not None for stranger in strangers])
     scores[rows, targets] = -np.inf  # the original is not there: the stranger stands in its place
-    control = _success(scores[:, :alone], scores[rows, alone + rows], among, inside=False)[known]
+    control = success(scores[:, :alone], scores[rows, alone + rows], among, inside=False)[known]
     return {
         "among": among,
         "releases": len(targets),
@@ -69,10 +69,17 @@ def linked(material: Material, *, among: int = AMONG, size: int) -> dict[str, An
     }
 
 
-def _success(scores: np.ndarray, own: np.ndarray, among: int, *, inside: bool = True) -> np.ndarray:
+def success(scores: np.ndarray, own: np.ndarray, among: int, *, inside: bool = True) -> np.ndarray:
     """For each release the chance that one candidate is named among so many, itself and others of a table.
 
-    Its score is one of the table if it is `inside`, else it stands in for one whose score there is -inf.
+    Args:
+        scores: (releases, candidates) log-likelihoods.
+        own: (releases,) of the candidate.
+        among: how many candidates there are, itself among them.
+        inside: whether its score is one of the table; else it stands in for one whose score there is -inf.
+
+    Returns:
+        (releases,) over all draws of the others, and of one of several that are likeliest.
     """
     others, possible = scores.shape[1] - 1, own > -np.inf
     level = np.where(possible, own, 0.0)[:, None]

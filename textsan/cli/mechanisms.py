@@ -58,13 +58,13 @@ class MechanismCommand(PluginCommand):
         """The parameters of the command itself: arguments, `--mechanism`, options."""
         from textsan.mechanisms import MECHANISMS
 
-        mechanism = click.Option(["--mechanism"], required=self.required, type=_Name(list(MECHANISMS)))
+        mechanism = click.Option(["--mechanism"], required=self.required, type=Name(list(MECHANISMS)))
         mechanism.help = "The sanitizer; custext+ keeps stop words, santext+ most tokens of frequent words."
         n = self.arguments
         return [*self.params[:n], mechanism, *super().get_params(context)[n:]]
 
 
-class _Name(click.Choice):
+class Name(click.Choice):
     """A name of a mechanism; one that is near is asked after."""
 
     def convert(self, value, param, context):
