@@ -8,16 +8,18 @@ import hashlib
 import os
 import shutil
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from textsan.attacks import ATTACKS, Attack
+from textsan.attacks import ATTACKS, Attack, Knowledge
 from textsan.attacks.markov import MarkovBayes
 from textsan.auditing.material import Material
 from textsan.base.plugins import Needed
 from textsan.channel import Channel
+from textsan.priors import MarkovModel
 from textsan.version import __version__
 
 WHOLE = ("unchanged", "context-free", "unseen mass", "public ranks")
@@ -34,6 +36,7 @@ SAMPLE = 500
 
 _FEW = 1_024  # words that can become a released one, where the Markov attack takes all of them
 _K = 10  # that it takes where they are more
+_FITTED = 1_000  # documents of the attacker's on which its weight is chosen
 _PART, _SMALL_PART = 2_000, 100  # documents of a part: of the Markov attack on all, and of those on a sample
 
 
@@ -139,7 +142,7 @@ def hits(
         cut = [some[at : at + size] for at in range(0, len(some), size)]
         plan += [(Asked(name, told), cut) for told in ((True,) if name == "unchanged" else (True, False))]
     total, done = sum(len(some) for _, cut in plan for some in cut), 0
-    made, found, skipped = _Made(material, few), {}, {}
+    made, found, skipped = _Made(material), {}, {}
     for asked, cut in plan:
         if asked.name not in skipped:
             try:
@@ -186,22 +189,34 @@ def _hits(_: Needed, attack: Attack, released, positions, truths) -> np.ndarray:
 class _Made:
     """Attacks, each made once from what it is granted."""
 
-    def __init__(self, material: Material, few: bool):
-        self._material, self._few = material, few
+    def __init__(self, material: Material):
+        self._material = material
         self._markov: MarkovBayes | None = None
 
     def attack(self, asked: Asked) -> Attack:
         knowledge = self._material.knowledge(told=asked.told)
         if asked.name != MARKOV:
             return ATTACKS[asked.name].load()(knowledge)
-        k = None if self._few else _K
         if self._markov is None:  # fitted once: its weight was chosen by who is told
             told = knowledge if asked.told else self._material.knowledge(told=True)
-            self._markov = MarkovBayes.against(told, k=k)
+            self._markov = markov(told, MarkovModel.fit(told.documents, words=told.channel.inputs))
         fitted = self._markov
         if asked.told:
             return fitted
-        return MarkovBayes(knowledge.channel, fitted.model, weight=fitted.weight, k=k)
+        return MarkovBayes(knowledge.channel, fitted.model, weight=fitted.weight, k=fitted.k)
+
+
+def markov(knowledge: Knowledge, model: MarkovModel) -> MarkovBayes:
+    """The Markov attack with a model of all the attacker's text, and a weight that a thousand documents chose.
+
+    Args:
+        knowledge: channel and shadow text.
+        model: fitted on all of that, with a state for every input: it does not depend on epsilon.
+    """
+    channel, k = knowledge.channel, None if few_candidates(knowledge.channel) else _K
+    some = replace(knowledge, shadow=list(knowledge.documents)[:_FITTED])
+    weight = MarkovBayes.against(some, k=k).weight
+    return MarkovBayes(channel, model, weight=weight, k=k, attacked=knowledge.attacked)
 
 
 def few_candidates(channel: Channel) -> bool:

@@ -7,15 +7,15 @@ epsilons are of one grid, fixed beforehand, so that one which is said holds and 
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from textsan.attacks import ContextFreeBayes, Knowledge, Linkage, MarkovBayes
+from textsan.attacks import ContextFreeBayes, Knowledge, Linkage
 from textsan.auditing import promises, use
-from textsan.auditing.attacking import few_candidates
+from textsan.auditing.attacking import markov
 from textsan.auditing.linking import success
 from textsan.auditing.material import Material, material
 from textsan.auditing.words import promised
@@ -38,8 +38,6 @@ SAMPLE = 1_000
 """Documents that choose, unless another number is asked for."""
 
 _BELOW = 8  # steps of the grid below the channel's own choice at which testing begins
-_FITTED = 500  # documents of the attacker's on which the weight of the language model is chosen
-_K = 10  # words that the Markov attack takes for a released one, where many are possible
 _DRAWS = 60  # documents whose linkage is computed
 _WORDS = 20_000  # of the public vocabulary
 
@@ -267,7 +265,7 @@ class _Tried:
         largest = _usual(found)
         for d, doc in enumerate(self._docs):
             self._positions += [(d, i) for i, word in enumerate(doc) if word in found.attacked][:largest]
-        self._model: MarkovModel | None = None
+        self._model = MarkovModel.fit(found.shadow, words=made.channel.inputs)
         if target.what == "words":
             self.sizes = np.bincount([d for d, _ in self._positions], minlength=len(self._docs)).astype(float)
             self.largest = largest
@@ -325,22 +323,12 @@ class _Tried:
         found = {}
         for name, attack in (
             ("context-free", ContextFreeBayes.against(knowledge)),
-            ("markov", self._markov(knowledge)),
+            ("markov", markov(knowledge, self._model)),
         ):
             guesses = attack.reconstruct(released, self._positions)
             right = [guess == truth for guess, truth in zip(guesses, truths, strict=True)]
             found[name] = np.bincount(where, weights=right, minlength=len(self._docs))
         return found
-
-    def _markov(self, knowledge: Knowledge) -> MarkovBayes:
-        """The attack with all of the attacker's text, its weight chosen on some of it, at this epsilon."""
-        channel = knowledge.channel
-        k = None if few_candidates(channel) else _K
-        if self._model is None:
-            self._model = MarkovModel.fit(knowledge.documents, words=channel.inputs)
-        some = replace(knowledge, shadow=list(knowledge.documents)[:_FITTED])
-        fitted = MarkovBayes.against(some, k=k)
-        return MarkovBayes(channel, self._model, weight=fitted.weight, k=k, attacked=knowledge.attacked)
 
     def _documents(self, mechanism: Mechanism, released) -> dict[str, np.ndarray]:
         others = [doc for doc in self._found.shadow if doc]

@@ -258,8 +258,8 @@ def _public(documents: int) -> list[list[str]]:
     """Public sentences, the same number of each corpus, and the same ones for every text of a size."""
     wanted = min(max(10 * documents, _LEAST), _MOST) // len(PUBLIC)
     generator = np.random.default_rng(0)
-    found = []
+    drawn = []
     for name in PUBLIC:
         records = load_dataset(name)
-        found += [records[i].tokens for i in generator.permutation(len(records))[:wanted]]
-    return found
+        drawn.append([records[i].tokens for i in generator.permutation(len(records))[:wanted]])
+    return [doc for docs in zip(*drawn, strict=False) for doc in docs]  # any beginning is of all corpora
