@@ -9,6 +9,7 @@ from .linkage import (
     sharp_information as sharp_information,
 )
 from .noise import noisy_vector_vulnerability as noisy_vector_vulnerability
+from .pointwise import pointwise_leakage as pointwise_leakage, repeated_leakage as repeated_leakage
 from .vulnerability import (
     bayes_vulnerability as bayes_vulnerability,
     conditional_entropy as conditional_entropy,
