@@ -144,3 +144,55 @@ def test_a_reader_that_is_not_linear_may_still_see_it():
         for head in ("linear", "mlp")
     }
     assert areas["linear"].high < 0.65 and areas["mlp"].low > 0.65
+
+
+# --- the study --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def planted(monkeypatch):
+    """Vectors that say in a coordinate each which of two words a sentence has, and in a third what it is worth."""
+    from textsan.text.corpora import Record
+    from textsan_book.studies import erasure
+
+    random = np.random.default_rng(0)
+    has, liked = random.random((600, 2)) < 0.4, random.random(600) < 0.5
+    texts = [f"{'apple ' * int(a)}{'pear ' * int(b)}number {i}" for i, (a, b) in enumerate(has)]
+    records = [Record(text, 1.0 if good else -1.0) for text, good in zip(texts, liked, strict=True)]
+    known = {text: [*row, good, 1.0] for text, row, good in zip(texts, has, liked, strict=True)}
+    mixed = random.normal(size=(4, 6))
+
+    def encode(some, **view):
+        rows = np.array([known[text] for text in some], dtype=float) @ mixed
+        return (rows + 0.05 * np.random.default_rng(1).normal(size=rows.shape)).astype(np.float32)
+
+    monkeypatch.setattr(erasure, "load_dataset", lambda name, split: records)
+    monkeypatch.setattr(erasure, "sentence_vectors", encode)
+    erasure._encoded.cache_clear()
+    yield erasure
+    erasure._encoded.cache_clear()
+
+
+def rows(study, erased):
+    sizes = {"n": 150, "fitted": 300, "seed": 0, "encoder": "planted", "pooling": "mean", "layer": -1}
+    found = study.erasures(dataset="any", erased=erased, asked="apple pear", **sizes)
+    return {(row["keyword"], row["head"]): row for row in found}
+
+
+def test_the_erased_word_is_hidden_and_the_other_and_the_use_are_not(planted):
+    before, after, both = (rows(planted, erased) for erased in ("", "apple", "apple pear"))
+    assert all(row["asr"] > 0.99 and row["utility"] > 0.9 for row in before.values())
+    assert all(row["moved"] == 0 == row["over_plain"] for row in before.values())
+    for head in ("linear", "mlp"):
+        assert after["apple", head]["is_erased"] and not after["pear", head]["is_erased"]
+        assert after["apple", head]["balanced_low"] < 0.6 and after["pear", head]["asr"] > 0.99
+        assert both["pear", head]["balanced_low"] < 0.6
+    assert all(row["utility"] > 0.95 for row in both.values())
+    assert 0 < after["apple", "mlp"]["moved"] < both["apple", "mlp"]["moved"] < 1
+
+
+def test_no_sentence_is_in_two_parts(planted):
+    three = planted.parts("any", ["apple"], 150, 300, seed=0)
+    texts = [set(part.texts) for part in three]
+    assert [len(some) for some in texts] == [150, 150, 300] and len(set.union(*texts)) == 600
+    assert all(len(part.vectors) == len(part.records) for part in three)

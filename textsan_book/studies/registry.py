@@ -13,6 +13,7 @@ EXPERIMENTS = {
     "keywords": Experiment(f"{_HERE}.vectors"),
     "inversions": Experiment(f"{_HERE}.vectors"),
     "trade_offs": Experiment(f"{_HERE}.vector_defences"),
+    "erasures": Experiment(f"{_HERE}.erasure"),
     "preparations": Experiment(f"{_HERE}.pretraining"),
     "gradient_spans": Experiment(f"{_HERE}.gradients"),
     "gradient_features": Experiment(f"{_HERE}.gradients"),
