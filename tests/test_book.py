@@ -363,6 +363,14 @@ def test_failing_cell_is_shown_and_the_partial_notebook_kept(project):
     assert not list((project / "notebooks").glob("*.part"))
 
 
+def test_a_chapter_that_lacks_a_library_names_the_extra_that_brings_it(project, monkeypatch):
+    monkeypatch.setattr(execution.extras, "install_line", lambda library: f"pip install 'textsan[of {library}]'")
+    edit(project / "book" / "02-second.md", "print(i, flush=True)", "import nowhere.at_all")
+    result = textsan("run", "2")
+    assert result.exit_code == 1
+    assert "nowhere is not installed; pip install 'textsan[of nowhere]'" in result.output
+
+
 # What is stored
 
 

@@ -122,7 +122,7 @@ def test_pipes(run):
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_every_mechanism(run, tmp_path, name):
     (tmp_path / "in.txt").write_text(TEXT)
-    epsilon = () if name == "random" else ("--epsilon", "3")
+    epsilon = ("--epsilon", "3") if "epsilon" in MECHANISMS[name].parameters() else ()
     result = run("--mechanism", name, *epsilon, "in.txt", "out.txt")
     assert result.exit_code == 0, result.output
     assert len((tmp_path / "out.txt").read_text().split()) == 12
@@ -131,10 +131,19 @@ def test_every_mechanism(run, tmp_path, name):
 
 def options_of(name):
     """Command lines that make a registered mechanism: with its defaults, and with each other choice it has."""
-    epsilon = {} if name == "random" else {"epsilon": 3.0}
+    epsilon = {"epsilon": 3.0} if "epsilon" in MECHANISMS[name].parameters() else {}
     yield epsilon
     for parameter, one in MECHANISMS[name].parameters().items():
-        others = {"k": [3], "w": [0.5], "p": [0.7], "t": [0.2], "strength": [0.6], "beta": [0.1], "gamma": [1.5]}
+        others = {
+            "k": [3],
+            "w": [0.5],
+            "p": [0.7],
+            "t": [0.2],
+            "strength": [0.6],
+            "q": [0.2],
+            "beta": [0.1],
+            "gamma": [1.5],
+        }
         choices = [choice for choice in get_args(one.annotation) if isinstance(choice, str)]
         for value in others.get(parameter, [choice for choice in choices if choice != one.default]):
             if parameter != "device":
@@ -208,7 +217,7 @@ def test_the_vocabulary_is_public_and_not_of_the_input(run, tmp_path):
         *(
             ("in.txt", "a\n", ("--mechanism", name, "--epsilon", "1e308"), "epsilon: 1e+308 is out of range")
             for name in MECHANISMS
-            if name != "random"
+            if "epsilon" in MECHANISMS[name].parameters()
         ),
         ("in.txt", "a\nzebra\n", (*CUSTEXT, "--oov", "error"), "line 2 has a word outside of the vocabulary"),
         ("in.csv", 'id,text\n1,a\n2,"a\nb"\n', (*CUSTEXT, "--oov", "error"), "line 3 has a word outside"),
@@ -284,7 +293,7 @@ def test_no_error_quotes_the_private_text(run, tmp_path, name, content):
 @pytest.mark.parametrize("name", [name for name in MECHANISMS if name != "released custext+"])  # it has two
 def test_the_record_describes_the_vocabulary_once(run, tmp_path, name):
     (tmp_path / "in.txt").write_text(TEXT)
-    epsilon = () if name == "random" else ("--epsilon", "3")
+    epsilon = ("--epsilon", "3") if "epsilon" in MECHANISMS[name].parameters() else ()
     assert run("--mechanism", name, *epsilon, "in.txt", "out.txt").exit_code == 0
     text = (tmp_path / "out.txt.json").read_text()
     assert text.count(json.loads(text)["embedding"]["sha256"]) == 1
@@ -514,7 +523,7 @@ def test_what_is_released_as_it_is_is_warned_of_and_recorded(run, tmp_path, monk
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_the_record_says_everything_in_the_terms_of_the_user(run, tmp_path, name):
     (tmp_path / "my reviews.csv").write_text("id,review\n1,good film\n")
-    epsilon = () if name == "random" else ("--epsilon", "3")
+    epsilon = ("--epsilon", "3") if "epsilon" in MECHANISMS[name].parameters() else ()
     arguments = ("--mechanism", name, *epsilon, "--field", "review", "my reviews.csv", "out.csv")
     assert run(*arguments).exit_code == 0
     made = json.loads((tmp_path / "out.csv.json").read_text())
@@ -571,8 +580,8 @@ def test_help_says_of_each_mechanism_what_its_epsilon_is(run):
         for names, meaning in [part.split(": ", 1)]
         for name in names.split(", ")
     }
-    assert set(said) == set(MECHANISMS) - {"random"}
-    of_pairs = {"custext", "custext+", "released custext+"}
+    assert set(said) == set(MECHANISMS) - {"random", "erasure"}
+    of_pairs = {"custext", "custext+", "released custext+", "optimal custext", "optimal custext+", "spent"}
     assert {name for name, meaning in said.items() if "per unit of" not in meaning} == of_pairs
     assert "two words of one group" in said["custext+"] and "|.|_M" in said["mahalanobis"]
 

@@ -501,6 +501,19 @@ def test_the_workflow_never_takes_the_students_word():
     assert installs and not any("submission" in line for line in installs)
 
 
+def test_what_the_workflow_takes_from_the_clone_is_there():
+    """Both packages are installed, and files lie where it says: the checkout is its folder course/."""
+    text = (ROOT / "book" / "course" / "classroom" / "grade.yml").read_text()
+    named = re.findall(r"(?<=[ /])course/([\w./-]+)", text)
+    assert {"constraints.txt", "textsan_book", "book/course/masters"} <= {*named}
+    assert [
+        name for name in named if not (ROOT / name).exists() and not (ROOT / "book" / "course" / name).exists()
+    ] == []
+    assert re.search(r'pip install .*"\./course\[.*course.*\]" \./course/textsan_book$', text, re.MULTILINE)
+    page = (ROOT / "book" / "pages" / "course-instructors.md").read_text()
+    assert all((ROOT / path).exists() for path in re.findall(r"`(book/course/[\w./-]+\.yml)`", page))
+
+
 def test_the_students_page_says_what_the_grader_says():
     page = (ROOT / "book" / "pages" / "course-students.md").read_text()
     for said in (

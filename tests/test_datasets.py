@@ -8,9 +8,8 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
-import pyarrow
-import pyarrow.parquet
 import pytest
+from arro3 import core, io
 from hypothesis import given, strategies as st
 
 from textsan.base import assets
@@ -360,18 +359,30 @@ def test_lines_of_sst2_come_from_as_many_sentences_as_there_are(monkeypatch):
 # --- the hub's files -----------------------------------------------------------------------------------------
 
 
+def text(value):
+    return [value], core.DataType.string()
+
+
+def whole(value):
+    return [value], core.DataType.int64()
+
+
+def real(value):
+    return [value], core.DataType.float64()
+
+
 @pytest.mark.parametrize(
     ("name", "columns", "expected"),
     [
-        ("sst2", {"sentence": ["good film "], "label": [1], "idx": [0]}, ("good film ", 1)),
-        ("qnli", {"question": ["Who?"], "sentence": ["He."], "label": [0], "idx": [0]}, ("He.", 0)),
-        ("stsb", {"sentence1": ["One."], "sentence2": ["Two."], "label": [3.5], "idx": [0]}, ("One.", 3.5)),
-        ("yelp", {"label": [4], "text": ["Great place"]}, ("Great place", 5)),
+        ("sst2", {"sentence": text("good film "), "label": whole(1), "idx": whole(0)}, ("good film ", 1)),
+        ("qnli", {"question": text("Who?"), "sentence": text("He."), "label": whole(0)}, ("He.", 0)),
+        ("stsb", {"sentence1": text("One."), "sentence2": text("Two."), "label": real(3.5)}, ("One.", 3.5)),
+        ("yelp", {"label": whole(4), "text": text("Great place")}, ("Great place", 5)),
     ],
 )
 def test_parquet_of_the_hub(tmp_path, monkeypatch, name, columns, expected):
     for file in assets.registry()["datasets"][name]["splits"].values():
-        pyarrow.parquet.write_table(pyarrow.table(columns), tmp_path / file)
+        io.write_parquet(core.Table({key: core.Array(*of) for key, of in columns.items()}), tmp_path / file)
     monkeypatch.setattr(assets, "fetch", lambda asset: tmp_path)
     record = load_dataset(name, list(assets.registry()["datasets"][name]["splits"])[-1])[0]
     assert (record.text, record.label) == expected

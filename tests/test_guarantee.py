@@ -10,11 +10,14 @@ from textsan.privacy import Adjacency, Guarantee
 
 WORDS = ["the", "of", *(f"w{i}" for i in range(58))]
 EMBEDDINGS = Embeddings(WORDS, np.random.default_rng(0).normal(size=(60, 4)))
-EXACT = ["random", "santext", "santext+", "custext", "custext+", "tem"]
+EXACT = ["random", "santext", "santext+", "custext", "custext+", "tem", "weighted santext", "optimal custext"]
+EXACT += ["optimal custext+", "spent"]
 
 
 def made(name, epsilon=1.3):
-    return make_mechanism(name, EMBEDDINGS, **({} if name == "random" else {"epsilon": epsilon}))
+    return make_mechanism(
+        name, EMBEDDINGS, **({"epsilon": epsilon} if "epsilon" in MECHANISMS[name].parameters() else {})
+    )
 
 
 @pytest.mark.parametrize("name", EXACT)
@@ -97,8 +100,8 @@ def test_which_epsilon_a_promise_needs_is_the_inverse_of_what_it_allows(name):
         epsilon = mechanism.epsilon_for(success, PRIOR)
         if np.isfinite(epsilon):
             assert mechanism.with_(epsilon=epsilon).guarantee.success(PRIOR) == pytest.approx(success, abs=5e-4)
-        elif name == "random":
-            assert (epsilon == np.inf) == (success >= blind)
+        elif name in ("random", "erasure"):
+            assert (epsilon == np.inf) == (name == "random" and success >= blind)
         else:
             assert np.isnan(epsilon) and mechanism.with_(epsilon=1e-5).guarantee.success(PRIOR) > success
     assert np.isnan(mechanism.epsilon_for(blind / 2, PRIOR)) and mechanism.epsilon_for(1.0, PRIOR) == np.inf

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from textsan import Embeddings, Split
 from textsan.cli.main import main
 from textsan.evaluation import bootstrap_mean
-from textsan.sweeps import problems, sanitized
+from textsan.sweeps import problems, sweep
 from textsan.sweeps.hits import load_hits
 from textsan.sweeps.paired import paired_differences
 
@@ -30,7 +30,7 @@ def world(monkeypatch):
     docs = generator.choice(words, size=(100, 8), p=generator.dirichlet(np.full(63, 0.5))).tolist()
     setting = Split(docs[:60], docs[60:], Embeddings(words, generator.normal(size=(63, 4))))
     monkeypatch.setattr(problems, "_split", lambda *given, **more: setting)
-    monkeypatch.setattr(sanitized, "load_dataset", lambda name: [])
+    monkeypatch.setattr(sweep.corpora, "load_dataset", lambda name: [])
     return setting
 
 

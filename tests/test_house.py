@@ -150,12 +150,12 @@ def test_what_a_program_loads_is_seen():
 
 
 def test_import_is_light():
-    heavy = ["torch", "pandas", "transformers", "matplotlib", "pyarrow", "scipy.stats", "IPython"]
+    heavy = ["torch", "pandas", "transformers", "matplotlib", "arro3", "scipy.stats", "IPython"]
     assert loaded(LIGHT, heavy) == set()
 
 
 def test_a_program_of_matrices_needs_no_torch_and_no_tables():
-    assert loaded(MATRIX, ["torch", "pandas", "transformers", "matplotlib", "pyarrow"]) == set()
+    assert loaded(MATRIX, ["torch", "pandas", "transformers", "matplotlib", "arro3"]) == set()
 
 
 WITHOUT = """

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-HEAVY = (*(f"scipy.{part}" for part in ("sparse", "spatial", "special", "stats")), "pandas", "pyarrow", "torch")
+HEAVY = (*(f"scipy.{part}" for part in ("sparse", "spatial", "special", "stats")), "pandas", "arro3", "torch")
 ASKED = f"print([name for name in {HEAVY} if name in sys.modules])"
 
 

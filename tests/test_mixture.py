@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy
 
-from textsan import Channel, Knowledge
+from textsan import Channel, Embeddings, Knowledge, SanTextPlus
 from textsan.attacks import ATTACKS, LanguageModelBayes, MarkovBayes, Mixture, mixture as module
 from textsan.attacks.mixture import STATED, Factors, fit_weights
 from textsan.priors import MarkovModel, Prior
@@ -130,6 +130,30 @@ def test_mixture_never_sees_the_truth():
     assert other != weights[0]
 
 
+def test_who_is_not_told_weighs_the_parts_alike(monkeypatch):
+    """Kept words say nothing of the weights, as none of them is ever scored; planted: with them other weights."""
+    channel, model = make_world(16)
+    granted = {"shadow": model.sample(300, seed=17, length=10), "kept": WORDS[:15], "seed": 1}
+    told = Mixture.against(Knowledge(channel, attacked=WORDS[15:], **granted), **SMALL)
+    knowledge = Knowledge(channel, **granted)
+    not_told = Mixture.against(knowledge, **SMALL)
+    assert not_told.weights == pytest.approx(told.weights, abs=1e-6)
+    kept = [["w20", "w3"]], [(0, 1)]
+    assert not_told.reconstruct(*kept) == ["w3"] != told.reconstruct(*kept)
+    monkeypatch.setattr(Knowledge, "scored", property(lambda self: self.candidates))
+    others = Mixture.against(Knowledge(channel, **granted), **SMALL).weights
+    assert max(abs(others[name] - weight) for name, weight in told.weights.items()) > 0.1
+
+
+def test_what_is_scored_follows_from_the_mechanism():
+    channel, _ = make_world(0)
+    assert Knowledge(channel, kept=WORDS[:10]).scored == set(WORDS[10:])
+    assert Knowledge(channel, kept=WORDS[:10], attacked=WORDS[5:15]).scored == set(WORDS[5:15])
+    points = Embeddings(WORDS, np.arange(30.0)[:, None])
+    mechanism = SanTextPlus(points, 1.0, sensitive=WORDS[20:], p=0.3)
+    assert Knowledge.of(mechanism).scored == set(WORDS[20:]) != Knowledge.of(mechanism).candidates
+
+
 def test_little_shadow_text_is_stated_weights():
     channel, model = make_world(14)
     few = Mixture.against(Knowledge(channel, shadow=model.sample(5, seed=1, length=6)), **SMALL)
@@ -191,3 +215,17 @@ def test_the_language_model_speaks_where_a_kept_word_was_released():
         mass = scipy.special.softmax(scores[at])
         said = {WORDS[n]: p for n, p in zip(found.numbers[at], mass, strict=True) if n >= 0}
         assert said == pytest.approx(expected.mapping(at), abs=1e-5) and len(said) > 5
+
+
+def test_a_language_model_that_takes_a_kept_word_for_itself_adds_nothing():
+    """Who is not told where attacked words stand: no candidate gains by a part that reads none of them."""
+    channel, model = make_world(4)
+    channel = channel.keeping(["w0"])
+    attack = Mixture(
+        channel,
+        Prior(WORDS, np.full(30, 1 / 30)),
+        language=LanguageModelBayes(channel, model, k=30, beam=30),
+        k=30,
+    )
+    said = attack.factors([["w3", "w0", "w7"]], [(0, 0), (0, 1)]).values["language"]
+    assert np.ptp(said[0]) > 1 and not said[1].any()

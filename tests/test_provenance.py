@@ -21,7 +21,7 @@ from textsan.attacks import ATTACKS
 from textsan.base import kernels
 from textsan.base.registry import Entry
 from textsan.cli import main
-from textsan.sweeps import problems, provenance, sanitized, specification, sweep
+from textsan.sweeps import problems, provenance, specification, sweep
 from textsan_book.chapters import stored_tables
 from textsan_book.studies import recertification
 
@@ -160,7 +160,7 @@ def world(monkeypatch):
     docs = generator.choice(words, size=(70, 8), p=generator.dirichlet(np.full(61, 0.5))).tolist()
     setting = Split(docs[:40], docs[40:], Embeddings(words, generator.normal(size=(61, 4))))
     monkeypatch.setattr(problems, "_split", lambda *given, **more: setting)
-    monkeypatch.setattr(sanitized, "load_dataset", lambda name: [])
+    monkeypatch.setattr(sweep.corpora, "load_dataset", lambda name: [])
 
 
 @pytest.fixture

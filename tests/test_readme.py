@@ -16,10 +16,9 @@ from pathlib import Path
 import nbformat
 import numpy as np
 import pandas as pd
-import pyarrow
-import pyarrow.parquet
 import pytest
 import yaml
+from arro3 import core, io
 
 from textsan import load_dataset, load_embeddings
 from textsan.base import assets
@@ -104,6 +103,7 @@ def test_every_section_with_a_program_is_tested():
     assert set(programs()) == {
         ("README.md", "Sanitize a text"),
         ("README.md", "Attack it"),
+        ("README.md", "Audit your own text"),
         ("README.md", "Recompute a difference"),
         ("README.md", "Plug in a mechanism"),
         ("README.md", "Plug in an attack"),
@@ -139,6 +139,13 @@ def test_readme_sanitizes(default_data, tmp_path):
     assert len(words) == 12 and words != "the staff were kind , but i waited for three hours .".split(" ")
     assert set(words) <= set(load_embeddings().words[:20_000])
     assert promise.startswith("DP within groups with epsilon = 1;")
+
+
+def test_readme_audits(default_data, tmp_path):
+    said = run_program("README.md", "Audit your own text", tmp_path).splitlines()
+    assert said[0].startswith("Of 100 words that should be protected, a reader with public text names")
+    assert json.loads((tmp_path / "audit.json").read_text())["about"]["documents"] == 100
+    assert "<svg" in (tmp_path / "audit.html").read_text(encoding="utf-8")
 
 
 def test_readme_attacks(default_data, tmp_path):
@@ -234,8 +241,9 @@ def test_contributors_entry_of_the_registry(tmp_path, monkeypatch):
         folder = tmp_path / "cache" / "ward"  # as if the hub had been asked
         folder.mkdir(parents=True)
         (file,) = asset["files"]
-        table = pyarrow.table({"note": ["Slept well.", "Went home early."], "long": [0, 1]})
-        pyarrow.parquet.write_table(table, folder / file["path"])
+        notes = core.Array(["Slept well.", "Went home early."], core.DataType.string())
+        table = core.Table({"note": notes, "long": core.Array([0, 1], core.DataType.int64())})
+        io.write_parquet(table, folder / file["path"])
         recorded = {file["path"]: assets.file_sha256(folder / file["path"])}
         (folder / f".sha256-{asset['revision']}.json").write_text(json.dumps(recorded))
         assert [(r.text, r.label) for r in load_dataset("ward")] == [("Slept well.", 0), ("Went home early.", 1)]
@@ -295,6 +303,15 @@ def runs_the_chapter(folder, said):
     assert all(cell.execution_count for cell in cells)
 
 
+def audits(folder, said):
+    assert said.startswith("2 documents decide nothing") and "<svg" in (folder / "audit.html").read_text()
+    assert json.loads((folder / "audit.json").read_text())["about"]["documents"] == 2
+
+
+def chooses(folder, said):
+    assert "custext+" in said and "invented later" in said
+
+
 def compares(folder, said):
     cells = read_spec(folder / "data" / "sweeps" / "quick.yml")
     table = pd.read_csv(folder / "runs" / "sweeps" / "quick" / "results.csv")
@@ -332,6 +349,8 @@ RUN = {
     ANYWHERE: parameters_are_passed,
     ".venv/bin/textsan run 03 -p epsilon 1.0 -p dataset amazon": runs_the_chapter,
     ".venv/bin/textsan sanitize --mechanism custext+ --epsilon 1 reviews.txt safe.txt": sanitizes,
+    ".venv/bin/textsan audit --mechanism custext+ --epsilon 1 reviews.txt": audits,
+    ".venv/bin/textsan choose reviews.txt --mechanism custext+ --words 0.2": chooses,
     ".venv/bin/textsan sweep data/sweeps/quick.yml --over context-free": compares,
     ".venv/bin/textsan sweep data/sweeps/quick.yml --status": says_what_is_missing,
     ".venv/bin/textsan sweep --status --all": says_what_made_the_tables,

@@ -13,7 +13,7 @@ from textsan.attacks import ATTACKS, Attack
 from textsan.base.registry import Registry
 from textsan.cli.main import main
 from textsan.mechanisms import MECHANISMS, Mechanism, make_mechanism
-from textsan.sweeps import problems, sanitized, specification, sweep
+from textsan.sweeps import problems, specification, sweep
 from textsan.sweeps.tables import load_tables
 
 NEEDS_AN_ENCODER = {
@@ -43,7 +43,7 @@ def world(monkeypatch):
         return Split(draws[:n_private], draws[n_private:], embeddings)
 
     monkeypatch.setattr(problems, "_split", split)
-    monkeypatch.setattr(sanitized, "load_dataset", lambda name: [])
+    monkeypatch.setattr(sweep.corpora, "load_dataset", lambda name: [])
 
 
 def spec(folder, **changes):

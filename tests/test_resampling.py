@@ -6,7 +6,7 @@ import yaml
 
 from textsan import Embeddings
 from textsan.evaluation import bootstrap_mean
-from textsan.sweeps import problems, sanitized, specification, sweep
+from textsan.sweeps import problems, specification, sweep
 from textsan.sweeps.splits import Split
 
 SOURCES, PHRASES = 40, 20
@@ -26,7 +26,7 @@ def phrases(monkeypatch):
         return Split(private, shadow, embeddings, (), [i // PHRASES for i in range(len(private))])
 
     monkeypatch.setattr(problems, "_split", split)
-    monkeypatch.setattr(sanitized, "load_dataset", lambda name: [])
+    monkeypatch.setattr(sweep.corpora, "load_dataset", lambda name: [])
 
 
 def test_intervals_resample_source_sentences_and_not_lines(phrases, tmp_path):

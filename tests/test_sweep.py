@@ -21,7 +21,7 @@ from textsan.attacks import ATTACKS, Unchanged
 from textsan.base import cluster
 from textsan.cli import main
 from textsan.evaluation import attack_success_rate, bootstrap_rate
-from textsan.sweeps import problems, provenance, sanitized, specification, sweep
+from textsan.sweeps import problems, provenance, specification, sweep
 from textsan.sweeps.splits import load_split
 from textsan.text.names import find_names
 
@@ -61,7 +61,7 @@ def world(monkeypatch):
         return Split(draws[:n_private], draws[n_private:], embeddings)
 
     monkeypatch.setattr(problems, "_split", split)
-    monkeypatch.setattr(sanitized, "load_dataset", lambda name: [])
+    monkeypatch.setattr(sweep.corpora, "load_dataset", lambda name: [])
 
 
 def contents(folder):
@@ -426,7 +426,7 @@ def test_the_rate_over_all_that_should_be_protected_counts_what_has_no_row(tmp_p
         return Split(private, [["w0", "w1"]], embeddings)
 
     monkeypatch.setattr(problems, "_split", split)
-    monkeypatch.setattr(sanitized, "load_dataset", lambda name: [])
+    monkeypatch.setattr(sweep.corpora, "load_dataset", lambda name: [])
     cells = specification.read_spec(
         write(tmp_path, defence={"name": "santext", "epsilon": 9.0}, attack="unchanged")
     )

@@ -40,9 +40,16 @@ def problem(default_data):
 
 
 @pytest.mark.parametrize(
-    "name", ["context-free", "public ranks", "unseen mass", "markov", "mixture without language"]
+    ("name", "many", "gain"),
+    [
+        ("context-free", 0.3, 0.03),
+        ("public ranks", 0.3, 0.03),
+        ("unseen mass", 0.3, 0.03),
+        ("markov", 0.3, 0.03),
+        ("mixture without language", 0.2, 0.01),  # its weights are those of who is told
+    ],
 )
-def test_who_is_not_told_takes_many_kept_words_for_themselves(problem, name):
+def test_who_is_not_told_takes_many_kept_words_for_themselves(problem, name, many, gain):
     """At an attacked position a kept word is a fake, and only who is told the position knows."""
     kept, found = problem.mechanism.keep, {}
     released = [problem.released[d][i] for d, i in problem.positions]
@@ -52,8 +59,8 @@ def test_who_is_not_told_takes_many_kept_words_for_themselves(problem, name):
         guesses = problem.run(name, told=told).guesses
         found[told] = np.mean(np.array(guesses) == problem.truth.words)
         as_it_is = np.mean([guesses[n] == released[n] for n in np.flatnonzero(at)])
-        assert as_it_is == 0 if told else as_it_is > 0.3
-    assert found[True] > found[False] + 0.03
+        assert as_it_is == 0 if told else as_it_is > many
+    assert found[True] > found[False] + gain
 
 
 def test_ranks_are_those_of_the_public_list():

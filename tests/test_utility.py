@@ -13,7 +13,7 @@ from textsan import Embeddings, Split
 from textsan.attacks.base import Attack
 from textsan.mechanisms import CusText, Random
 from textsan.models import encoders
-from textsan.sweeps import problems, provenance, sanitized, specification, sweep, tables
+from textsan.sweeps import problems, provenance, specification, sweep, tables
 from textsan.text.corpora import Record, load_dataset
 from textsan.utility import (
     TASKS,
@@ -257,7 +257,7 @@ def world(monkeypatch, tiny):
 
     monkeypatch.setattr(problems, "_split", split)
     monkeypatch.setattr(problems, "load_dataset", lambda name, split: records(80, seed=99))
-    monkeypatch.setattr(sanitized, "load_dataset", lambda name: [])
+    monkeypatch.setattr(sweep.corpora, "load_dataset", lambda name: [])
     monkeypatch.setattr(encoders, "load_encoder", lambda name=encoders.ENCODER, **options: tiny)
 
 
@@ -392,6 +392,39 @@ def test_exposure_counts_kept_words_and_is_that_of_a_small_world(world):
     assert np.isclose(exposure(keeping, docs), 1 - counts["unlisted"] / counts.total())
 
 
+@pytest.mark.parametrize("name", ["custext", "custext+", "santext"])
+def test_exposure_of_kept_unknown_words_is_that_of_every_release(world, name):
+    """Against a channel in which unlisted words have rows of their own: keeping gives their share away."""
+    from textsan_book.studies.exposure import exposure, unlisted
+
+    given = {"epsilon": 2.0} | ({} if name == "santext" else {"k": 5})
+    problem = problems.prepare("rt", 60, 20, None, 0, name, oov="keep", **given)
+    docs = [[*doc, "unlisted", *(["elsewhere"] if i % 3 else [])] for i, doc in enumerate(problem.split.private)]
+    counts, channel = Counter(word for doc in docs for word in doc), problem.mechanism.channel
+    more = [word for word in counts if word not in channel.input_index]
+    assert sorted(more) == ["elsewhere", "unlisted"] == sorted(unlisted(problem.mechanism, counts))
+    size = len(channel.inputs), len(channel.outputs)
+    rows = np.zeros((size[0] + 2, size[1] + 2))
+    rows[:-2, :-2], rows[-2:, -2:] = channel.matrix(), np.eye(2)
+    joint = np.array([counts[x] for x in [*channel.inputs, *more]])[:, None] * rows
+    assert np.isclose(exposure(problem.mechanism, docs), joint.max(axis=0).sum() / counts.total())
+    hiding = exposure(problem.mechanism.with_(oov="uniform"), docs)
+    share = sum(counts[word] for word in more) / counts.total()
+    assert np.isclose(exposure(problem.mechanism, docs) - hiding, share)
+
+
+def test_a_kept_unknown_word_that_is_also_an_output_hides_behind_likelier_ones():
+    """Outputs of another list: who sees such a word guesses it, or what is more often released as it."""
+    from textsan import Embeddings
+    from textsan.mechanisms import CusText
+    from textsan_book.studies.exposure import exposure
+
+    inputs, outputs = Embeddings(["a"], [[0.0]]), Embeddings(["a", "b"], [[0.0], [1.0]])
+    one = CusText(inputs, 0.0, k=2, mapping="overlapping", outputs=outputs, oov="keep")
+    for often, expected in ((1, (2 + 2) / 5), (4, (2 + 4) / 8)):  # "a" comes out as either, twice of four times
+        assert np.isclose(exposure(one, [["a"] * 4 + ["b"] * often]), expected)
+
+
 def test_exposure_table_asks_about_the_same_words_under_every_mechanism(world, tmp_path, monkeypatch):
     from textsan_book.studies import exposure
 
@@ -399,6 +432,7 @@ def test_exposure_table_asks_about_the_same_words_under_every_mechanism(world, t
     kept = {"name": "custext+", "epsilon": 9, "k": 5}
     cells = cells_of(tmp_path, defence=["random", kept], attack=...)
     found = pd.DataFrame(exposure.of_cells(cells))
+    assert (found.oov == "uniform").all() and found.unlisted.between(0, 1).all()
     assert len(found) == 2 and (found.exposure <= 1).all()  # a row a released text, not a task
     same = found[found.defence == "random"]
     assert np.allclose(same.common, same.vulnerability)  # no made-up word is a stop word

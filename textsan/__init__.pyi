@@ -1,5 +1,6 @@
 from . import (
     attacks as attacks,
+    auditing as auditing,
     base as base,
     channel as channel,
     embedding_leakage as embedding_leakage,
@@ -17,6 +18,7 @@ from . import (
     utility as utility,
 )
 from .attacks import Knowledge as Knowledge
+from .auditing import audit as audit, choose_epsilon as choose_epsilon
 from .base import load_plugin as load_plugin, project_data as project_data
 from .channel import Channel as Channel
 from .mechanisms import (

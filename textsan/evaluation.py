@@ -132,6 +132,42 @@ def hit_rate(hits: Listed[bool]) -> Estimate:
     return Estimate(float(hits.mean()), float(interval.low), float(interval.high))
 
 
+def clustered_rate(hits: Listed[bool], groups: Listed[int]) -> Estimate:
+    """Share of hits with a 95 % interval for hits of one group (a document's, say) that hang together; no draws.
+
+    Wilson's interval at the effective number of hits, p (1 - p) over the variance of the ratio of group sums, less
+    what Student's t of so many groups takes (Korn and Graubard 1998). Where all hits are alike it is the number of
+    groups. For 100,000 positions it takes what resampling takes a thousand times.
+
+    Args:
+        hits: whether each of what was tried came out right.
+        groups: number of the group of each.
+
+    Raises:
+        ValueError: none was tried, or not as many groups as hits.
+
+    >>> print(clustered_rate([True, True, False, False], [0, 0, 1, 2]))
+    0.500 [0.022, 0.978]
+    """
+    values = np.asarray(hits, dtype=float)
+    if not len(values):
+        raise ValueError("hits: none; pass at least one")
+    if len(groups) != len(values):
+        raise ValueError(f"groups: {len(groups)} for {len(values)} hits; pass one a hit")
+    _, group = np.unique(np.asarray(groups), return_inverse=True)
+    sums, sizes = np.bincount(group, weights=values), np.bincount(group)
+    p, n = float(values.mean()), len(sums)
+    if n < 2:
+        return Estimate(p, 0.0, 1.0)
+    variance = ((sums - p * sizes) ** 2).sum() / len(values) ** 2 * n / (n - 1)
+    effective = min(p * (1 - p) / variance, len(values)) if variance > 0 else n
+    z, t = scipy.stats.norm.ppf(0.975), scipy.stats.t.ppf(0.975, n - 1)
+    m = effective * (z / t) ** 2
+    middle, width = p + z * z / (2 * m), z * np.sqrt(p * (1 - p) / m + (z / (2 * m)) ** 2)
+    low, high = ((middle + side * width) / (1 + z * z / m) for side in (-1, 1))
+    return Estimate(p, float(max(low, 0.0)), float(min(high, 1.0)))
+
+
 def bootstrap_mean(values: Listed[float], groups: Listed[int], *, seed, resamples: int = 1000) -> Estimate:
     """Mean with a 95 % percentile interval from resampling whole groups: those of the same sentence, say.
 

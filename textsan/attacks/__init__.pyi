@@ -6,6 +6,7 @@ from .embedding_inversion import EmbeddingInversion as EmbeddingInversion
 from .inversion_bert import EmpiricalInversion as EmpiricalInversion, InversionBert as InversionBert
 from .knowledge import Knowledge as Knowledge, Truth as Truth
 from .language_model import LanguageModelBayes as LanguageModelBayes
+from .linkage import Linkage as Linkage, Links as Links, Ranks as Ranks
 from .markov import MarkovBayes as MarkovBayes
 from .mask_inference import MaskedBert as MaskedBert, MaskedReader as MaskedReader, MaskInference as MaskInference
 from .memory import Memory as Memory

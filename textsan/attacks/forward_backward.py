@@ -5,11 +5,14 @@ With f_t the forward and b_t the backward messages, e_t the emissions of what wa
     f_t = e_t * (A^T f_{t-1}),   b_t = A (e_{t+1} * b_{t+1}),   Pr(x_t | y_1 .. y_n) proportional to f_t * b_t
 
 (Rabiner 1989, with messages rescaled at every step). A is sparse plus rank one, so a step costs the bigrams and
-the states it visits: all of them (`Dense`), or a list of candidates for each position (`Sparse`).
+the states it visits: all of them (`Dense`), or a list of candidates for each position (`Sparse`). On a torch
+device (`OnDevice`) it is always all of them: sentences of one length are the rows of one matrix product.
 """
 
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import scipy
@@ -41,6 +44,36 @@ class Transitions:
         seen.resize((n + 1, n + 1))
         self.seen, self.transposed = seen, scipy.sparse.csr_array(seen.T)
         self.leave, self.arrive, self.start = (np.append(part, 1.0) for part in (leave, arrive, start))
+        self._moved: dict[str, TorchTransitions] = {}
+
+    def on(self, device: str) -> "TorchTransitions":
+        """The same on a torch device, moved there once."""
+        if device not in self._moved:
+            self._moved[device] = TorchTransitions(self, device)
+        return self._moved[device]
+
+
+class TorchTransitions:
+    """`Transitions` as tensors.
+
+    Args:
+        a: those to move.
+        device: a torch device.
+    """
+
+    def __init__(self, a: Transitions, device: str):
+        import torch
+
+        def moved(matrix):
+            entries = matrix.tocoo()
+            places = np.stack([entries.row, entries.col]).astype(np.int64)
+            given = {"dtype": torch.float64, "device": device, "check_invariants": False}
+            return torch.sparse_coo_tensor(places, entries.data, entries.shape, **given).coalesce()
+
+        self.device = device
+        self.seen, self.transposed = moved(a.seen), moved(a.transposed)
+        vectors = (a.leave, a.arrive, a.start)
+        self.leave, self.arrive, self.start = (torch.as_tensor(part, device=device) for part in vectors)
 
 
 class Dense:
@@ -53,6 +86,10 @@ class Dense:
     def __init__(self, emissions: Sequence[np.ndarray]):
         self.emissions = emissions
         self.states = [np.broadcast_to(np.arange(e.shape[1]), e.shape) for e in emissions]
+
+    def start(self, a: Transitions) -> np.ndarray:
+        """Pr(x_1) of the states at the first position."""
+        return a.start[self.states[0]]
 
     def ahead(self, a: Transitions, t: int, forward: np.ndarray) -> np.ndarray:
         """A^T f, from position t - 1 to t."""
@@ -75,8 +112,15 @@ class Sparse:
     def __init__(
         self, seen: "scipy.sparse.csr_array", states: Sequence[np.ndarray], emissions: Sequence[np.ndarray]
     ):
-        self.states, self.emissions = states, emissions
-        self._bigrams = [None, *(_between(seen, *pair) for pair in pairwise(states))]
+        self.states, self.emissions, self._seen = states, emissions, seen
+
+    @cached_property
+    def _bigrams(self) -> list:
+        return [None, *(_between(self._seen, *pair) for pair in pairwise(self.states))]
+
+    def start(self, a: Transitions) -> np.ndarray:
+        """Pr(x_1) of the states at the first position."""
+        return a.start[self.states[0]]
 
     def ahead(self, a: Transitions, t: int, forward: np.ndarray) -> np.ndarray:
         """A^T f, from position t - 1 to t."""
@@ -93,6 +137,45 @@ class Sparse:
         return seen + (message * a.arrive[after]).sum(axis=1)[:, None] * a.leave[before]
 
 
+class OnDevice:
+    """All states at every position, as tensors; what is no candidate has emission 0.
+
+    Args:
+        chain: states and emissions.
+        transitions: on the device.
+    """
+
+    def __init__(self, chain: Dense | Sparse, transitions: TorchTransitions):
+        import torch
+
+        self._torch, self._chain, self.transitions = torch, chain, transitions
+        self.emissions = []
+        for states, emission in zip(chain.states, chain.emissions, strict=True):
+            full = np.zeros((len(emission), len(transitions.start)))
+            line, place = np.nonzero(emission)
+            full[line, states[line, place]] = emission[line, place]
+            self.emissions.append(torch.as_tensor(full, device=transitions.device))
+
+    def start(self, a: TorchTransitions):
+        """Pr(x_1) of all states."""
+        return a.start
+
+    def ahead(self, a: TorchTransitions, t: int, forward):
+        """A^T f, from position t - 1 to t."""
+        return (a.transposed @ forward.T).T + self._torch.outer(forward @ a.leave, a.arrive)
+
+    def back(self, a: TorchTransitions, t: int, message):
+        """A m, from position t to t - 1."""
+        return (a.seen @ message.T).T + self._torch.outer(message @ a.arrive, a.leave)
+
+    def listed(self, posteriors: Sequence) -> list[np.ndarray]:
+        """Posteriors over all states as those over the chain's own, where it has a candidate."""
+        return [
+            np.where(emission > 0, np.take_along_axis(found.cpu().numpy(), states, axis=1), 0.0)
+            for found, states, emission in zip(posteriors, self._chain.states, self._chain.emissions, strict=True)
+        ]
+
+
 def _between(seen: "scipy.sparse.csr_array", before: np.ndarray, after: np.ndarray):
     """Entries of `seen` that lead from a candidate to one at the next position, and their flat places in both."""
     place = np.full((len(after), seen.shape[1]), -1, dtype=np.intp)
@@ -106,18 +189,31 @@ def _between(seen: "scipy.sparse.csr_array", before: np.ndarray, after: np.ndarr
     return entries[hit], source[hit], target[hit]
 
 
-def smooth(chain: Dense | Sparse, transitions: Transitions) -> list[np.ndarray]:
+def smooth(chain: Dense | Sparse, transitions: Transitions, device: str | None = None) -> list[np.ndarray]:
     """Pr(x_t | y_1 .. y_n) over the chain's states, for each position an array (sentences, states).
+
+    Args:
+        chain: states and emissions.
+        transitions: A.
+        device: None is NumPy; else a torch device.
 
     Raises:
         ValueError: a sentence has probability zero.
     """
-    forward: list[np.ndarray] = []
+    if device is None:
+        return _messages(chain, transitions)
+    moved = OnDevice(chain, transitions.on(device))
+    return moved.listed(_messages(moved, moved.transitions))
+
+
+def _messages(chain: Dense | Sparse | OnDevice, transitions: Any) -> list:
+    """The same over whatever states the chain has, as arrays or tensors."""
+    forward: list = []
     emissions = chain.emissions
     for t, emission in enumerate(emissions):
-        arriving = chain.ahead(transitions, t, forward[-1]) if t else transitions.start[chain.states[0]]
+        arriving = chain.ahead(transitions, t, forward[-1]) if t else chain.start(transitions)
         forward.append(_normalised(emission * arriving))
-    backward = np.ones_like(emissions[-1])
+    backward: Any = 1.0
     for t in reversed(range(len(emissions))):
         if t < len(emissions) - 1:
             backward = _normalised(chain.back(transitions, t + 1, emissions[t + 1] * backward))
@@ -125,7 +221,7 @@ def smooth(chain: Dense | Sparse, transitions: Transitions) -> list[np.ndarray]:
     return forward
 
 
-def _normalised(messages: np.ndarray) -> np.ndarray:
+def _normalised(messages):
     totals = messages.sum(axis=1, keepdims=True)
     if not (totals > 0).all():
         raise ValueError(

@@ -145,6 +145,18 @@ class Knowledge:
         inputs = frozenset(self.channel.inputs)
         return inputs if self.attacked is None else inputs.intersection(self.attacked)
 
+    @cached_property
+    def scored(self) -> frozenset[str]:
+        """The candidates that hits are counted over: those at attacked positions, whoever is told where they are.
+
+        Who is not told knows from the mechanism, which is public, what it protects.
+        """
+        if self.attacked is not None:
+            return self.candidates
+        return (
+            self.candidates & self.mechanism.protected if self.mechanism else self.candidates.difference(self.kept)
+        )
+
     @property
     def documents(self) -> Sequence[Sequence[str]]:
         """The shadow text, for attacks that cannot do without.

@@ -18,6 +18,7 @@ from textsan.attacks.knowledge import Knowledge
 from textsan.attacks.training_text import paired, whole_sentences
 from textsan.base import checks
 from textsan.channel import Channel, Posterior
+from textsan.channel.accelerator import choose_device
 from textsan.priors import MarkovModel
 
 _SENTENCES = 128  # of one length, worked through together
@@ -40,9 +41,11 @@ class MarkovBayes(Attack):
         k: None is exact; else each position has as states the `k` inputs that are best without context (and
             the `k` best of those that are not sensitive, where there are such).
         attacked: words that can stand at an attacked position; None is every input of the channel.
+        device: where messages are computed: None is NumPy; else a torch device, as of `Channel.posterior`.
 
     Raises:
-        ValueError: an input of the channel that is no state of the model, or a number out of range.
+        ValueError: an input of the channel that is no state of the model, a number out of range, or a device that
+            is not there.
 
     >>> channel = Channel.from_matrix([[0.5, 0.5], [0.5, 0.5]], inputs=["a", "b"], outputs=["u", "v"])
     >>> model = MarkovModel.from_arrays(["a", "b", "the"], [0, 0, 1], [[0, 1, 0], [1, 0, 0], [0.75, 0.25, 0]])
@@ -58,8 +61,10 @@ class MarkovBayes(Attack):
         weight: float = 1.0,
         k: int | None = None,
         attacked: Collection[str] | None = None,
+        device: str | None = None,
     ):
         self.channel, self.model = channel, model
+        self.device = None if device is None else choose_device(device)
         self.weight = checks.number("weight", weight, low=0, high=1)
         self.k = None if k is None else checks.whole("k", k, low=1)
         self.attacked = frozenset(channel.inputs if attacked is None else attacked)
@@ -210,10 +215,11 @@ class MarkovBayes(Attack):
         sparse = self._emissions.tabulate({token for doc in docs for token in doc})
         for length in sorted(by_length.keys() - {0}):
             numbers = by_length[length]
-            size = _SENTENCES if sparse else self._emissions.dense_sentences(length)
+            listed = sparse and self.device is None  # on a device messages are over all states
+            size = _SENTENCES if listed else self._emissions.dense_sentences(length)
             for part in (numbers[at : at + size] for at in range(0, len(numbers), size)):
                 chain = self._emissions.chain([docs[d] for d in part], transitions[0].seen if sparse else None)
-                yield part, chain.states, [smooth(chain, a) for a in transitions]
+                yield part, chain.states, [smooth(chain, a, self.device) for a in transitions]
 
 
 def _smallest_of_the_best(weights: Sequence[float], right: np.ndarray) -> float:

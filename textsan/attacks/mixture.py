@@ -5,7 +5,9 @@
 where Pr(x) leaves a share to unseen words, s is a reader's estimate of log Pr(c | x) up to a constant, and b and l
 are what a bigram model and a language model add to the context-free posterior: log Pr(x | y_1 .. y_n) of each
 minus log Pr(x | y). The weights make original words of shadow sentences likeliest (a conditional logit), sentences
-whose own words are in none of the counts, bigrams and readers that attack them.
+whose own words are in none of the counts, bigrams and readers that attack them. They are fitted on protected words
+alone, as hits are counted. Who is not told which positions are attacked has kept words among the candidates, too:
+a kept word that was released is nearly always itself, and would say of the weights only how sure that is.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -148,7 +150,10 @@ class Mixture(Attack):
             if name == "reader":
                 said = _reader(part, docs, positions, numbers)
             elif name == "language":
-                said = _aligned(part.read(docs, positions), numbers) - free
+                listed = part.read(docs, positions)
+                read = np.array([len(some) > 0 for some, _ in listed], dtype=bool)[:, None]
+                # Who is not told where attacked words stand takes a kept word for itself, and reads nothing there.
+                said = np.where(read, _aligned(listed, numbers) - free, 0.0)
             else:
                 said = _bigrams(part, docs, positions, numbers) - free
             values[name] = np.where(possible, said, 0.0)
@@ -253,6 +258,8 @@ class _Maker:
     def fit(self, sentences: int) -> dict[str, float]:
         """Weights from so many shadow sentences, attacked by what has seen neither them nor their phrases."""
         shadow, released = self.knowledge.sanitized()
+        channel, scored = self.knowledge.channel, self.knowledge.scored
+        is_scored = np.array([word in scored for word in channel.inputs])
         share = min(1.0, sentences / len(shadow))
         chosen = list(range(len(shadow)))
         if share < 0.9:
@@ -263,13 +270,12 @@ class _Maker:
             own = set(whole_sentences(shadow)[attacked])
             others = [doc for doc, s in zip(shadow, whole_sentences(shadow), strict=True) if s not in own]
             originals = [shadow[d] for d in attacked]
-            positions = [
-                (d, i) for d, doc in enumerate(originals) for i, x in enumerate(doc) if x in self.attacked
-            ]
+            positions = [(d, i) for d, doc in enumerate(originals) for i, x in enumerate(doc) if x in scored]
             if not positions or not any(others):
                 continue
-            factors.append(self(others).factors([released[d] for d in attacked], positions))
-            truths.append(np.array([self.knowledge.channel.input_index[originals[d][i]] for d, i in positions]))
+            numbers, values = self(others).factors([released[d] for d in attacked], positions)
+            factors.append(Factors(np.where(is_scored[numbers], numbers, -1), values))
+            truths.append(np.array([channel.input_index[originals[d][i]] for d, i in positions]))
         return fit_weights(factors, truths)
 
     def _reader(self, docs):

@@ -22,7 +22,8 @@ def meaning(constructor: Callable, name: str) -> str:
     'privacy parameter per unit of distance, at least 0; 0 is uniform.'
     """
     for documented in _places(constructor):
-        found = re.search(rf"^( *){name}: (.*(?:\n\1 +\S.*)*)", _arguments(documented), re.MULTILINE)
+        arguments = (inspect.getdoc(documented) or "").partition("Args:")[2].partition("\n\n")[0]
+        found = re.search(rf"^( *){name}: (.*(?:\n\1 +\S.*)*)", arguments, re.MULTILINE)
         if found:
             return " ".join(found[2].split())
     return UNDOCUMENTED
@@ -48,7 +49,3 @@ def _places(constructor: Callable) -> Iterator[object]:
     made = constructor if inspect.isclass(constructor) else inspect.signature(constructor).return_annotation
     if inspect.isclass(made):
         yield from made.__mro__
-
-
-def _arguments(documented) -> str:
-    return (inspect.getdoc(documented) or "").partition("Args:")[2].partition("\n\n")[0]

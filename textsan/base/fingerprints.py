@@ -4,6 +4,8 @@ import ast
 import hashlib
 from pathlib import Path
 
+from textsan.base.assets import file_sha256
+
 
 def fingerprint(path: str | Path) -> str:
     """sha256 of what a file says: of Python its syntax tree without docstrings, of everything else its bytes.
@@ -21,10 +23,9 @@ def fingerprint(path: str | Path) -> str:
     >>> len(fingerprint(__file__))
     64
     """
-    content = Path(path).read_bytes()
     if Path(path).suffix == ".py":
-        return code_fingerprint(content, str(path))
-    return hashlib.sha256(content).hexdigest()
+        return code_fingerprint(Path(path).read_bytes(), str(path))
+    return file_sha256(Path(path))
 
 
 def code_fingerprint(source: str | bytes, name: str = "<source>") -> str:

@@ -1,4 +1,7 @@
-"""The exponential storage's distances on a GPU: the numbers of the CPU within rounding, by torch in float64."""
+"""Bayes' rules for one word, and the exponential storage's distances, on a GPU: by torch in float64.
+
+The numbers are those of NumPy within rounding. torch is loaded only where a device is asked for.
+"""
 
 import importlib.util
 import shutil
@@ -6,6 +9,8 @@ import shutil
 import numpy as np
 
 from textsan.text.embeddings import CANCELLATION
+
+_ENTRIES = 1 << 24  # float64 of a block of columns: 128 MiB
 
 
 def choose_device(device: str) -> str:
@@ -41,6 +46,75 @@ def choose_device(device: str) -> str:
     raise ValueError(f"device: {device!r} is not available; pass 'cpu' or 'auto'")
 
 
+class TorchJoint:
+    """log Pr(x) Pr(y | x) of a channel, blocks of columns y at a time, on a torch device.
+
+    Words of prior 0 are left out, whatever the storage.
+
+    Args:
+        storage: of the channel.
+        log_prior: (n_in,) log weights of the inputs, -inf for impossible ones.
+        device: as of `choose_device`.
+    """
+
+    def __init__(self, storage, log_prior: np.ndarray, device: str):
+        import torch
+
+        device = choose_device(device)
+        self._torch, self._possible = torch, np.flatnonzero(log_prior > -np.inf)
+        self._log_prior = torch.as_tensor(log_prior[self._possible], device=device)
+        self._columns = storage.restrict(self._possible).columns_on(device)
+        self._size = max(1, _ENTRIES // max(1, len(self._possible)))
+
+    def best_inputs(self, columns: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """As `Channel.best_inputs` of some column numbers; the inputs beyond the possible ones have -inf."""
+
+        def best(joint):
+            if k == 1:
+                return joint.max(dim=1, keepdim=True)
+            some = joint.topk(min(k, joint.shape[1]), dim=1).indices.sort(dim=1).values
+            logs, order = self._torch.sort(joint.gather(1, some), dim=1, descending=True, stable=True)
+            return logs, some.gather(1, order)  # ties by row
+
+        found = [[part.cpu().numpy() for part in best(joint)] for joint in self._blocks(columns)]
+        if not found:
+            return np.empty((0, k), dtype=np.intp), np.empty((0, k))
+        logs, numbers = (np.concatenate(part) for part in zip(*found, strict=True))
+        more = (0, 0), (0, k - logs.shape[1])
+        return np.pad(self._possible[numbers], more), np.pad(logs, more, constant_values=-np.inf)
+
+    def log_marginal(self, columns: np.ndarray) -> np.ndarray:
+        """log Pr(y) of some column numbers."""
+        sums = (self._torch.logsumexp(joint, dim=1).cpu().numpy() for joint in self._blocks(columns))
+        return np.concatenate([np.empty(0), *sums])
+
+    def _blocks(self, columns: np.ndarray):
+        for at in range(0, len(columns), self._size):
+            yield self._columns(columns[at : at + self._size]) + self._log_prior
+
+
+def dense_columns(log_matrix: np.ndarray, device: str):
+    """log Pr(y | .) of some column numbers, a tensor (columns, n_in), as a function; of a whole matrix."""
+    import torch
+
+    table = torch.as_tensor(log_matrix, device=device).T
+    return lambda columns: table[torch.as_tensor(columns, device=device)]
+
+
+def sparse_columns(matrix, device: str):
+    """The same of positive entries, a scipy matrix (n_in, n_out) held by columns."""
+    import torch
+
+    def columns(numbers):
+        part = matrix[:, numbers].tocoo()
+        x, y = (torch.as_tensor(index, device=device).long() for index in (part.row, part.col))
+        table = torch.full(part.shape[::-1], -torch.inf, dtype=torch.float64, device=device)
+        table[y, x] = torch.as_tensor(part.data, device=device).log()
+        return table
+
+    return columns
+
+
 class TorchDistances:
     """`ScaledDistances` on a torch device.
 
@@ -64,19 +138,20 @@ class TorchDistances:
 
     def block(self, rows, *, out) -> np.ndarray:
         """Distances of some rows to all others, into `out`, float64."""
-        out[:] = self._scaled(rows).cpu().numpy()
+        out[:] = self.scaled(rows).cpu().numpy()
         return out
 
     def sums(self, rows, part: int) -> tuple[np.ndarray, np.ndarray]:
         """Sums of exp(least - scaled distance) over runs of `part` others, (len(rows), parts), and least."""
-        scaled = self._scaled(rows)
+        scaled = self.scaled(rows)
         least = scaled.amin(dim=1)
         weights = self._torch.exp(least[:, None] - scaled)
         pad = -weights.shape[1] % part
         weights = self._torch.nn.functional.pad(weights, (0, pad)).reshape(len(rows), -1, part)
         return weights.sum(dim=2).cpu().numpy(), least.cpu().numpy()
 
-    def _scaled(self, rows):
+    def scaled(self, rows):
+        """The same as a tensor on the device."""
         torch = self._torch
         rows = torch.as_tensor(np.asarray(rows), device=self._points.device)
         points, norms = self._points[rows], self._norms[0][rows]

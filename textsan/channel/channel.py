@@ -14,6 +14,7 @@ import scipy
 from textsan.base import checks
 from textsan.base.blocks import map_blocks
 from textsan.base.listed import Listed
+from textsan.channel.accelerator import TorchJoint
 from textsan.channel.exponential import Exponential
 from textsan.channel.posterior import Posterior, tabulate
 from textsan.channel.storage import Dense, Sparse
@@ -255,13 +256,17 @@ class Channel:
             return prior.aligned(self.inputs)
         return checks.probabilities("prior", prior, len(self.inputs))
 
-    def posterior(self, prior, k: int = 10, outputs: Sequence[str] | None = None) -> Posterior:
+    def posterior(
+        self, prior, k: int = 10, outputs: Sequence[str] | None = None, *, device: str | None = None
+    ) -> Posterior:
         """Pr(x | y), proportional to Pr(x) Pr(y | x): the `k` likeliest inputs of each released word.
 
         Args:
             prior: a `Prior`, or (n_in,) probabilities.
             k: candidates a released word, at least 1.
             outputs: released words; None is all outputs.
+            device: a torch device, "cpu" or "cuda", or "auto" for a GPU where there is one, which gives the same
+                within rounding; None is NumPy.
 
         >>> channel = Channel.from_matrix([[0.5, 0.5], [1.0, 0.0]], inputs=["a", "b"], outputs=["u", "v"])
         >>> posterior = channel.posterior([0.5, 0.5], k=1)
@@ -270,16 +275,21 @@ class Channel:
         """
         with np.errstate(divide="ignore"):
             log_prior = np.log(self.prior_array(prior))
-        return tabulate(self, log_prior, checks.whole("k", k, low=1), outputs)
+        return tabulate(self, log_prior, checks.whole("k", k, low=1), outputs, device)
 
-    def log_marginal(self, log_prior: np.ndarray, outputs: Listed | None = None) -> np.ndarray:
+    def log_marginal(
+        self, log_prior: np.ndarray, outputs: Listed | None = None, device: str | None = None
+    ) -> np.ndarray:
         """log sum_x Pr(x) Pr(y | x) of some outputs (words or column numbers), (n outputs,).
 
         Args:
             log_prior: (n_in,) log weights of the inputs.
             outputs: None is all of them.
+            device: as of `posterior`.
         """
         columns = np.arange(self.shape[1]) if outputs is None else _numbers(outputs, self.output_index, "outputs")
+        if device is not None:
+            return TorchJoint(self._storage, log_prior, device).log_marginal(columns)
 
         def block(part):
             joint = self._storage.log_columns(part)
@@ -301,19 +311,25 @@ class Channel:
         numbers = _numbers(inputs, self.input_index, "inputs")
         return self._storage.sample(numbers, np.asarray(uniforms, dtype=np.float64))
 
-    def best_inputs(self, log_prior: np.ndarray, outputs: Listed | None = None, k: int = 1):
+    def best_inputs(
+        self, log_prior: np.ndarray, outputs: Listed | None = None, k: int = 1, device: str | None = None
+    ):
         """The `k` inputs of largest Pr(x) Pr(y | x) for each output, best first, ties by row.
 
         Args:
             log_prior: (n_in,) log weights of the inputs, -inf for impossible ones.
             outputs: words or column numbers; None is all of them.
             k: how many, from 1 to n_in.
+            device: as of `posterior`.
 
         Returns:
             row numbers and log joint probabilities, both of shape (n outputs, k).
         """
         columns = np.arange(self.shape[1]) if outputs is None else _numbers(outputs, self.output_index, "outputs")
-        return self._storage.best_inputs(log_prior, columns, min(k, self.shape[0]))
+        k = min(k, self.shape[0])
+        if device is not None:
+            return TorchJoint(self._storage, log_prior, device).best_inputs(columns, k)
+        return self._storage.best_inputs(log_prior, columns, k)
 
 
 def _numbers(words: Listed, index: dict[str, int], name: str) -> np.ndarray:

@@ -66,6 +66,34 @@ class Exponential:
         log_columns[i, owner[i]] = np.logaddexp(log_columns[i, owner[i]], log_stay[owner[i]])
         return log_columns
 
+    def columns_on(self, device):
+        import torch
+
+        def moved(array):
+            return torch.as_tensor(array, device=device)
+
+        outputs, inputs, scale, cutoff = self._mirror
+        rows, distances = (
+            TorchDistances(*pair, scale, cutoff, device) for pair in ((inputs, outputs), (outputs, inputs))
+        )
+        numbers = np.arange(self.shape[0])
+        sums = [rows.sums(numbers[at : at + _HEIGHT], self._m) for at in range(0, len(numbers), _HEIGHT)]
+        normaliser = np.concatenate([np.log(total[:, 0]) - least for total, least in sums])
+        log_stay, log_move = map(moved, self._log_stay_move)
+        offset, owner = log_move - moved(normaliser), moved(self._owner)
+
+        def columns(numbers):
+            numbers = moved(numbers)
+            drawn = numbers < self._m
+            logs = offset - distances.scaled(torch.where(drawn, numbers, 0))
+            logs[~drawn] = -torch.inf
+            i = torch.nonzero(owner[numbers] >= 0)[:, 0]
+            own = owner[numbers[i]]
+            logs[i, own] = torch.logaddexp(logs[i, own], log_stay[own])
+            return logs
+
+        return columns
+
     def best_inputs(self, log_prior, columns, k):
         possible = np.flatnonzero(log_prior > -np.inf)
         if not k <= len(possible) < len(log_prior):

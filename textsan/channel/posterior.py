@@ -21,6 +21,7 @@ class Posterior:
         released: the released word of each observation; None is `observed` itself.
         channel: for released words, where they come from.
         log_prior: with `channel`, its (n_in,) log Pr(x).
+        device: with `channel`, where log Pr(y) is computed, as of `Channel.posterior`.
 
     >>> from textsan import Channel, Prior
     >>> channel = Channel.from_matrix([[0.6, 0.4], [0.2, 0.8]], inputs=["a", "b"], outputs=["u", "v"])
@@ -29,11 +30,22 @@ class Posterior:
     (['a', 'a'], 0.75, {'a': 0.6000000000000001, 'b': 0.4})
     """
 
-    def __init__(self, observed, words, numbers, log_weights, *, released=None, channel=None, log_prior=None):
+    def __init__(
+        self,
+        observed,
+        words,
+        numbers,
+        log_weights,
+        *,
+        released=None,
+        channel=None,
+        log_prior=None,
+        device: str | None = None,
+    ):
         self.observed, self.words = list(observed), words
         self.numbers, self.log_weights = numbers, log_weights
         self.released = self.observed if released is None else list(released)
-        self._channel, self._log_prior = channel, log_prior
+        self._channel, self._log_prior, self._device = channel, log_prior, device
 
     @classmethod
     def from_scores(cls, positions, released, words, numbers, log_scores, k: int | None = None) -> "Posterior":
@@ -86,7 +98,7 @@ class Posterior:
         """log Pr(x | y) of the candidates, (n, k); over all words they sum to one, over k of them to less."""
         if self._channel is None:
             return self.log_weights
-        total = self._channel.log_marginal(self._log_prior, self.observed)
+        total = self._channel.log_marginal(self._log_prior, self.observed, self._device)
         return self.log_weights - np.where(total > -np.inf, total, 0.0)[:, None]
 
     def mapping(self, at: int) -> dict[str, float]:
@@ -198,7 +210,9 @@ class Posterior:
         return rows, self._channel.rows(own)[np.arange(len(own)), columns]
 
 
-def tabulate(channel, log_prior: np.ndarray, k: int, outputs: Sequence | None = None) -> Posterior:
+def tabulate(
+    channel, log_prior: np.ndarray, k: int, outputs: Sequence | None = None, device: str | None = None
+) -> Posterior:
     """The posterior of released words under log weights of the inputs, which need not sum to one.
 
     Args:
@@ -206,8 +220,10 @@ def tabulate(channel, log_prior: np.ndarray, k: int, outputs: Sequence | None = 
         log_prior: (n_in,) -inf for words that are impossible.
         k: candidates a word.
         outputs: released words; None is all of them.
+        device: as of `Channel.posterior`.
     """
     outputs = channel.outputs if outputs is None else list(outputs)
-    numbers, joint = channel.best_inputs(log_prior, outputs, k)
+    numbers, joint = channel.best_inputs(log_prior, outputs, k, device)
     numbers = np.where(joint > -np.inf, numbers, -1)
-    return Posterior(outputs, channel.inputs, numbers, joint, channel=channel, log_prior=log_prior)
+    given = {"channel": channel, "log_prior": log_prior, "device": device}
+    return Posterior(outputs, channel.inputs, numbers, joint, **given)

@@ -2,7 +2,7 @@
 
 All three answer the same questions: `log_rows` and `log_columns` of some row or column numbers, the `best_inputs`
 of some columns, and `sample`; and `keeping` makes rows those of the identity, in a table that may have grown by
-words, and `restrict` leaves some rows only.
+words, and `restrict` leaves some rows only. `columns_on` is `log_columns` on a torch device, as a function.
 """
 
 from functools import cached_property
@@ -11,6 +11,7 @@ import numpy as np
 import scipy
 
 from textsan.base.blocks import map_blocks
+from textsan.channel.accelerator import dense_columns, sparse_columns
 
 
 class Dense:
@@ -24,6 +25,9 @@ class Dense:
 
     def log_columns(self, columns):
         return self.log_matrix[:, columns].T.copy()
+
+    def columns_on(self, device):
+        return dense_columns(self.log_matrix, device)
 
     def best_inputs(self, log_prior, columns, k):
         return best_by_blocks(self.log_columns, log_prior, columns, k)
@@ -59,6 +63,9 @@ class Sparse:
 
     def log_columns(self, columns):
         return _log_dense(self._by_column[:, columns].T)
+
+    def columns_on(self, device):
+        return sparse_columns(self._by_column, device)
 
     def best_inputs(self, log_prior, columns, k):
         """By the entries of each column alone: what has no entry, or no prior, is -inf, its number 0."""

@@ -3,6 +3,8 @@
 import click
 
 from textsan.base import kernels
+from textsan.cli.audit import audit
+from textsan.cli.choose import choose
 from textsan.cli.data import data
 from textsan.cli.errors import Commands
 from textsan.cli.sanitize import sanitize
@@ -20,5 +22,5 @@ def main(context):
         kernels.pin()
 
 
-for command in (data, sanitize, sweep):
+for command in (audit, choose, data, sanitize, sweep):
     main.add_command(command)

@@ -16,7 +16,13 @@ class MechanismCommand(PluginCommand):
     """A command with `--mechanism` and its parameters; the registry is read when the command is, not before.
 
     The function gets the parameters that were given as one dict, `parameters`.
+
+    Attributes:
+        arguments: how many stand before the options.
+        required: whether a mechanism must be named.
     """
+
+    arguments, required = 2, True
 
     def parse_args(self, context, args):
         from textsan.mechanisms import MECHANISMS
@@ -45,18 +51,20 @@ class MechanismCommand(PluginCommand):
             for name, parameter in entry.parameters().items():
                 if _flag(name) not in taken:
                     takers.setdefault(name, []).append((entry, parameter))
-        return [*others[:3], *map(_option, takers.values()), *others[3:]]
+        first = self.arguments + 1
+        return [*others[:first], *map(_option, takers.values()), *others[first:]]
 
     def _others(self, context) -> list[click.Parameter]:
         """The parameters of the command itself: arguments, `--mechanism`, options."""
         from textsan.mechanisms import MECHANISMS
 
-        mechanism = click.Option(["--mechanism"], required=True, type=_Name(list(MECHANISMS)))
+        mechanism = click.Option(["--mechanism"], required=self.required, type=Name(list(MECHANISMS)))
         mechanism.help = "The sanitizer; custext+ keeps stop words, santext+ most tokens of frequent words."
-        return [*self.params[:2], mechanism, *super().get_params(context)[2:]]
+        n = self.arguments
+        return [*self.params[:n], mechanism, *super().get_params(context)[n:]]
 
 
-class _Name(click.Choice):
+class Name(click.Choice):
     """A name of a mechanism; one that is near is asked after."""
 
     def convert(self, value, param, context):

@@ -35,19 +35,15 @@ def sweep(spec, output, workers, scheduler, over, status):
         click.echo(status_line(cells, folder))
     else:
         means = {"workers": workers or -1, "scheduler": scheduler}
-        _report(lambda: sweep.run(cells, folder, **means, baselines=over), folder)
+        try:
+            failures = sweep.run(cells, folder, **means, baselines=over)
+        except KeyboardInterrupt:
+            fail(f"stopped; finished cells are kept in {folder}, and the same command goes on from there")
+        click.echo(folder / "results.csv")
+        if failures:
+            fail(f"{len(failures)} failed, the others are kept: " + "\n".join(failures))
         if over:
             click.echo(_compared(folder, over))
-
-
-def _report(compute, folder) -> None:
-    try:
-        failures = compute()
-    except KeyboardInterrupt:
-        fail(f"stopped; finished cells are kept in {folder}, and the same command goes on from there")
-    click.echo(folder / "results.csv")
-    if failures:
-        fail(f"{len(failures)} failed, the others are kept: " + "\n".join(failures))
 
 
 def _compared(folder, over) -> str:

@@ -1,10 +1,12 @@
 from . import (
     defences as defences,
+    erasure as erasure,
     heads as heads,
     inversion as inversion,
     keyword as keyword,
     pattern as pattern,
 )
+from .erasure import Eraser as Eraser
 from .inversion import WordInversion as WordInversion
 from .keyword import KeywordInference as KeywordInference, KeywordTransfer as KeywordTransfer
 from .pattern import PatternReconstruction as PatternReconstruction

@@ -1,4 +1,4 @@
-"""Scores of recovered sentences: ROUGE, exact recovery of pieces, cosine of sentence vectors."""
+"""Scores of recovered sentences: ROUGE, and exact recovery of pieces."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -77,24 +77,3 @@ def score(case: Case, sentences: Sequence[Sequence[int]]) -> list[dict]:
         row |= {"exact": exact_share(reference[1:-1], found[1:-1]), "reference": texts[0], "recovered": texts[1]}
         rows.append(row)
     return rows
-
-
-def sentence_cosine(references: Sequence[str], recovered: Sequence[str]) -> np.ndarray:
-    """Cosine between the sentence vectors of MiniLM (mean of the last layer), of each pair: SBERT's score.
-
-    Args:
-        references, recovered: as many of each.
-    """
-    import torch
-
-    from textsan.models import encoders
-
-    encoder, tokenizer = encoders.load_encoder(), encoders.load_tokenizer()
-    vectors = []
-    with torch.no_grad():
-        for text in [*references, *recovered]:
-            ids = torch.tensor([tokenizer.encode(text).ids])
-            hidden = encoder(input_ids=ids, attention_mask=torch.ones_like(ids)).last_hidden_state[0].mean(0)
-            vectors.append(hidden / hidden.norm())
-    both = torch.stack(vectors)
-    return (both[: len(references)] * both[len(references) :]).sum(1).numpy()

@@ -270,7 +270,8 @@ def assemble(shared: Shared, found: Accepted, *, most: int = 64, restarts: int =
     victim, generator = shared.victim, torch.Generator().manual_seed(seed)
     second = span(stacked(shared, layer=1))
     basis = Span(second.basis.to(victim.words.dtype), second.values)
-    special = victim.special
+    d, special = second.basis.shape[1], victim.special
+    random = max(1 - second.rank / d, 1 / d) ** 0.5  # what a random direction leaves, in expectation
     answers: list[list[int]] = []
     scores: list[float] = []
     for length in shared.lengths:
@@ -281,18 +282,12 @@ def assemble(shared: Shared, found: Accepted, *, most: int = 64, restarts: int =
             taken = guess in answers
             if off + taken < score:
                 best, score = guess, off + taken
-            if off < 0.01 * second_floor(basis) and not taken:
+            if off < 0.01 * random and not taken:
                 break
         assert best is not None  # restarts is at least 1
         answers.append(best)
         scores.append(score)
     return answers, scores
-
-
-def second_floor(found: Span) -> float:
-    """The residual that a random direction has, in expectation: the root of the share of dimensions outside."""
-    d = found.basis.shape[1]
-    return max(1 - found.rank / d, 1 / d) ** 0.5
 
 
 def _options(found: Accepted, length: int, special: dict, most: int) -> list[list[int]]:

@@ -105,11 +105,7 @@ class Victim(nn.Module):
 
 
 def load_victim(
-    name: str = encoders.ENCODER,
-    *,
-    layers: int | None = None,
-    classes: int = 2,
-    seed: int = 0,
+    name: str = encoders.ENCODER, *, layers: int | None = None, classes: int = 2, seed: int = 0
 ) -> Victim:
     """A registered encoder with a fresh pooler (tanh, as BERT's) and classifier, without dropout.
 

@@ -1,5 +1,15 @@
 from . import repeated_releases as repeated_releases
+from .least_loss import Frontier as Frontier, frontier as frontier
+from .linkage import (
+    LinkageLimit as LinkageLimit,
+    linkage_limit as linkage_limit,
+    linkage_success as linkage_success,
+    linkage_threshold as linkage_threshold,
+    mutual_information as mutual_information,
+    sharp_information as sharp_information,
+)
 from .noise import noisy_vector_vulnerability as noisy_vector_vulnerability
+from .pointwise import pointwise_leakage as pointwise_leakage, repeated_leakage as repeated_leakage
 from .vulnerability import (
     bayes_vulnerability as bayes_vulnerability,
     conditional_entropy as conditional_entropy,

@@ -1,12 +1,16 @@
 from .base import Mechanism as Mechanism
 from .bert import bert_vocabulary as bert_vocabulary, join_pieces as join_pieces, wordpieces as wordpieces
 from .custext import CusText as CusText
+from .erasure import Erasure as Erasure
 from .fbdd import FBDD as FBDD
 from .given_channel import ChannelMechanism as ChannelMechanism
 from .mahalanobis import Mahalanobis as Mahalanobis
 from .make import make_mechanism as make_mechanism
+from .optimal_custext import OptimalCusText as OptimalCusText
 from .random import Random as Random
 from .registry import MECHANISMS as MECHANISMS
 from .santext import SanText as SanText, SanTextPlus as SanTextPlus, least_frequent as least_frequent
+from .spent import Spent as Spent
 from .tem import TEM as TEM
 from .vickrey import Vickrey as Vickrey
+from .weighted_santext import WeightedSanText as WeightedSanText

@@ -125,7 +125,7 @@ def measured(ax, rows, x: str, attacks: Sequence[str], *, apart: float = 0.0, la
 
     Args:
         ax: matplotlib axes; on a logarithmic one, set before, neighbours are apart by a factor.
-        rows: as from `report.tables.load_tables`.
+        rows: as from `sweeps.tables.load_tables`.
         x: the column of the abscissae.
         attacks: names in the registry; one that has no row is left out.
         apart: how far the points of two attacks at the same x are from each other, or by which factor less one.

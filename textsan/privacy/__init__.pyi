@@ -1,6 +1,10 @@
 from . import deniability as deniability, floating_point as floating_point, tight_epsilons as tight_epsilons
 from .attained import Attained as Attained, attained_metric_success as attained_metric_success
-from .composition import composed_delta as composed_delta, composed_success as composed_success
+from .composition import (
+    composed_delta as composed_delta,
+    composed_success as composed_success,
+    composed_uniform_success as composed_uniform_success,
+)
 from .guarantee import Adjacency as Adjacency, Guarantee as Guarantee
 from .sharp_bounds import (
     MetricBound as MetricBound,

@@ -5,11 +5,14 @@ released words together are one release of the word that is guessed, and its gua
 Viswanath 2015).
 """
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 import scipy
 
 from textsan.base import checks
-from textsan.privacy.sharp_bounds import sharp_success
+from textsan.privacy.sharp_bounds import best_guess, sharp_success
 
 _STEPS = 400  # values of epsilon' between 0 and n epsilon that are looked at; each gives a bound
 
@@ -64,10 +67,29 @@ def composed_success(prior, epsilon: float, n: int) -> float:
     >>> round(composed_success([0.5, 0.25, 0.25], 0.1, 20), 4), round(sharp_success([0.5, 0.25, 0.25], 2.0), 4)
     (0.5082, 0.787)
     """
+    return _composed(partial(sharp_success, prior), epsilon, n)
+
+
+def composed_uniform_success(words: int, epsilon: float, n: int) -> float:
+    """`composed_success` of so many equally likely words (or documents, that n words are released of).
+
+    Args:
+        words: how many, at least 1; a thousand million are no more work than two.
+        epsilon, n: as of `composed_success`.
+
+    >>> round(composed_uniform_success(4, 1.0, 3), 9) == round(composed_success([0.25] * 4, 1.0, 3), 9)
+    True
+    """
+    share = 1 / checks.whole("words", words, low=1)
+    return _composed(lambda one: best_guess(one, share), epsilon, n)
+
+
+def _composed(sharp: Callable[[float], float], epsilon: float, n: int) -> float:
+    """The least bound over epsilon', from the sharp success at each."""
     epsilon, n = checks.epsilon(epsilon), checks.whole("n", n, low=1)
     # Any epsilon' gives a bound: a grid errs on the safe side. Delta has its kinks at n, n - 2, ... epsilon.
     kinks = epsilon * np.arange(n, -1, -2)
     grid = np.unique(np.concatenate([kinks[kinks >= 0], np.linspace(0.0, n * epsilon, _STEPS)]))
     deltas = composed_delta(epsilon, n, grid)
-    sharp = np.array([sharp_success(prior, float(one)) for one in grid])
-    return float(min((deltas + (1 - deltas) * sharp).min(), 1.0))
+    best = np.array([sharp(float(one)) for one in grid])
+    return float(min((deltas + (1 - deltas) * best).min(), 1.0))

@@ -160,13 +160,7 @@ class Problem:
         return guesses
 
     def run(
-        self,
-        name: str,
-        *,
-        told: bool = True,
-        tests: int | None = None,
-        checkpoint: Path | None = None,
-        **settings,
+        self, name: str, *, told: bool = True, tests: int | None = None, checkpoint: Path | None = None, **settings
     ) -> "Run":
         """Makes an attack, lets it guess, and gathers what else is known of it.
 

@@ -22,7 +22,6 @@ import yaml
 
 from textsan.attacks import ATTACKS
 from textsan.base import kernels
-from textsan.base.assets import file_sha256
 from textsan.base.fingerprints import fingerprint
 from textsan.base.project import project_data
 from textsan.mechanisms import MECHANISMS
@@ -63,7 +62,7 @@ def code_of(cell: Mapping) -> Code:
         root = experiment.module, cell["experiment"]
         return code_from([root, *_by_name(root, cell, experiment.reads)]) | _read(experiment.reads)
     code, vectors = code_from(_ROOTS + tuple(_constructors(cell))), Path(cell.get("embeddings", ""))
-    return code | ({f"word vectors {vectors}": _content(vectors)} if vectors.is_file() else {})
+    return code | ({f"word vectors {vectors}": _fingerprint(vectors)} if vectors.is_file() else {})
 
 
 def _read(patterns: Iterable[str]) -> Code:
@@ -100,11 +99,6 @@ def _strings(value) -> Iterator[str]:
             yield from _strings(one)
     elif isinstance(value, str):
         yield value
-
-
-@cache
-def _content(path: Path) -> str:
-    return file_sha256(path)[:16]
 
 
 def _constructors(cell: Mapping) -> Iterator[tuple[str, str]]:

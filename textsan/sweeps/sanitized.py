@@ -16,7 +16,6 @@ from textsan.models import encoders
 from textsan.sweeps import problems
 from textsan.sweeps.outcomes import Outcome
 from textsan.sweeps.specification import Cell, cell_name, released_by
-from textsan.text.corpora import load_dataset
 from textsan.text.embeddings import Embeddings
 
 SHARED = "dataset shadow_dataset split_by drawn_from vocabulary embeddings targets".split()
@@ -40,16 +39,6 @@ def labels(cell: Mapping) -> dict:
         kind: asked.pop("name"),
         f"{kind}_parameters": json.dumps(asked),
     }
-
-
-def check_data(cells: list[Cell]) -> None:
-    """Reads the data sets that cells name, so that one that is not there ends before anything runs.
-
-    Raises:
-        KeyError, ValueError: as `textsan.text.corpora.load_dataset`.
-    """
-    for name in {cell[key] for cell in cells for key in ("dataset", "shadow_dataset")} - {None}:
-        load_dataset(name)
 
 
 def outcomes(cells: list[Cell], folder: Path) -> Iterator[Callable[[], Outcome]]:

@@ -37,7 +37,7 @@ from tqdm import tqdm
 from textsan.attacks import ATTACKS
 from textsan.base import cluster, extras, plugins
 from textsan.base.registry import Entry
-from textsan.evaluation import Estimate, bootstrap_mean
+from textsan.evaluation import bootstrap_mean
 from textsan.mechanisms import MECHANISMS
 from textsan.models.causal import CAUSAL
 from textsan.models.encoders import ENCODER
@@ -69,6 +69,7 @@ _MODELS = {
 
 _PACKAGES = ("textsan", "numpy", "scipy", "scikit-learn", "torch", "transformers", "tensorly")
 _MODULES = {"scikit-learn": "sklearn"}  # of packages whose module has another name
+_DATA = ("dataset", "shadow_dataset")  # keys of a cell that name data sets
 _DIGITS = 5  # of the numbers in a stored table
 _BEAT = 0.5  # seconds between two looks at which cells have ended
 
@@ -166,8 +167,8 @@ def compute(
     """
     stored = Path(folder).resolve() / "cells"
     stored.mkdir(parents=True, exist_ok=True)
-    if of_text := [cell for cell in cells if "experiment" not in cell]:
-        sanitized.check_data(of_text)
+    for name in {cell[key] for cell in cells if "experiment" not in cell for key in _DATA} - {None}:
+        corpora.load_dataset(name)  # one that is not there ends before anything runs
     families: dict[str, Family] = {}
     for cell in cells:
         family = families.setdefault(json.dumps(released_by(cell)), Family([], [], plugged_in(), plugins.loaded()))
@@ -256,7 +257,9 @@ def table(cells: list[Cell], folder: Path, baselines: Sequence[str] = ()) -> pd.
         for attack in others if "attack" in cell else []:
             other = cell | {"attack": attack}
             if other in computed and other != cell:
-                name, gain = f"over {attack['name']}", _difference(cell, other, folder)
+                name, ours, theirs = f"over {attack['name']}", *(load_hits(one, folder) for one in (cell, other))
+                more = ours["hit"].astype(float) - theirs["hit"]
+                gain = bootstrap_mean(more, ours["source"], seed=cell["seed"])
                 found[0] |= dict(zip((name, f"{name} low", f"{name} high"), gain, strict=True))
         rows += found
     return pd.DataFrame(rows)
@@ -294,7 +297,7 @@ def _stand_ins(cells: list[Cell], made: list[dict]) -> dict:
     """Data, word vectors and models of a sweep of sanitizers, and what they stand for."""
     if not cells:
         return {}
-    names = {cell[key] for cell in cells for key in ("dataset", "shadow_dataset")} - {None}
+    names = {cell[key] for cell in cells for key in _DATA} - {None}
     vectors = {cell["embeddings"] for cell in cells}
     models = {name for one in made for name in one.get("models", ())}
     return {
@@ -381,11 +384,6 @@ def load_hits(cell: Cell, folder: Path) -> dict[str, np.ndarray]:
     """
     with np.load(_result(cell, folder).with_suffix(".npz"), allow_pickle=False) as file:
         return dict(file)
-
-
-def _difference(cell: Cell, other: Cell, folder: Path) -> Estimate:
-    ours, theirs = load_hits(cell, folder), load_hits(other, folder)
-    return bootstrap_mean(ours["hit"].astype(float) - theirs["hit"], ours["source"], seed=cell["seed"])
 
 
 class Family(NamedTuple):

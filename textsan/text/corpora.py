@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from textsan.base import assets, checks
+from textsan.text.parquet import read_columns
 from textsan.text.sources import phrase_sources, sharing, sharing_runs
 from textsan.text.vocabulary import tokenize
 
@@ -291,15 +292,12 @@ def _local_splits(name: str, entry: dict, folder: Path) -> dict[str, list[Record
 
 
 def _hub_splits(name: str, entry: dict) -> dict[str, list[Record]]:
-    import pyarrow.parquet
-
     folder = assets.fetch(entry["asset"])
     rename, offset = entry.get("rename", {}), entry.get("label_offset", 0)
     splits = {}
     for split, file in entry["splits"].items():
-        table = pyarrow.parquet.read_table(folder / file)
-        table = table.rename_columns([rename.get(column, column) for column in table.column_names])
-        rows = (row for batch in table.to_batches() for row in batch.to_pylist())
+        columns = {rename.get(name, name): values for name, values in read_columns(folder / file).items()}
+        rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
         rows = (row | {"label": row["label"] + offset} for row in rows)
         splits[split] = _records(name, entry, rows)
     return splits

@@ -13,6 +13,7 @@ import numpy as np
 from textsan.base import assets
 from textsan.text.counter_fitting import counter_fit
 from textsan.text.embeddings import Embeddings
+from textsan.text.parquet import read_columns
 
 GLOVE = "glove-6b-50d"
 """The word vectors that are used unless others are asked for."""
@@ -95,13 +96,11 @@ def _kinds() -> dict[Any, str]:
 
 
 def _registered(name: str) -> Embeddings:
-    import pyarrow.parquet
-
     folder = assets.fetch(name)
     vectors_file, words_file = next(folder.rglob("*.npy")), next(folder.rglob("*.parquet"))
     vectors = np.load(vectors_file, allow_pickle=False)
-    column = pyarrow.parquet.read_table(words_file).column(0)
-    return Embeddings(column.to_pylist(), np.ascontiguousarray(vectors))
+    words, *_ = read_columns(words_file).values()
+    return Embeddings(words, np.ascontiguousarray(vectors))
 
 
 def _read(path: str | Path) -> Embeddings:

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from textsan.base import kernels
+from textsan.base import extras, kernels
 from textsan_book.chapters import compare, dependencies
 from textsan_book.chapters.chapters import Chapter, check_size, checked_parameters, content, profile, read_text
 from textsan_book.chapters.findings import DEFAULTS
@@ -123,7 +123,9 @@ def _execute(chapter: Chapter, values: dict, output: Path) -> dict[str, dict[str
             )
             record = Path(variables["TEXTSAN_RECORD"]).read_text(encoding="utf-8", errors="surrogateescape")
     except PapermillExecutionError as error:
-        trace = "\n".join(error.traceback)
+        trace, absent = "\n".join(error.traceback), re.match("No module named '(.+)'", error.evalue or "")
+        if absent:  # of an extra, mostly: say which
+            trace += f"\n\n{extras.missing(ModuleNotFoundError(error.evalue, name=absent[1]))}"
         raise ChapterError(
             f"{chapter.name}: cell {error.exec_count} failed\n\n{error.source}\n\n{trace}\n\nkept: {where}"
         ) from None

@@ -17,7 +17,7 @@ def over_seeds(rows: pd.DataFrame, by: Sequence[str] | None = None) -> pd.DataFr
     spread, the largest success rate minus the smallest.
 
     Args:
-        rows: as from `report.tables.load_tables`, of sweeps.
+        rows: as from `sweeps.tables.load_tables`, of sweeps.
         by: columns that tell cells apart; None is those of sweeps of sanitizers.
 
     >>> one = {"attack": "markov", "epsilon": 4.0, "n_positions": 10, "low": 0.0, "high": 1.0}

@@ -5,6 +5,7 @@ protects rare words, CusText+ all but stop words. Comparable are V(X | Y) of the
 and the exposure of a document, in which every word counts, the kept ones too.
 """
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 
 import numpy as np
@@ -31,41 +32,61 @@ def vulnerability_of(mechanism: Mechanism, docs: Docs, words: Collection[str]) -
         words: among the channel's inputs.
     """
     counts = count_words(docs)
+    return float(_best(mechanism, counts, words).sum() / sum(counts[word] for word in words))
+
+
+def exposure(mechanism: Mechanism, docs: Docs) -> float:
+    """The expected share of the private words, of whatever kind, that the best context-free guess gets right.
+
+    The prior is the true one of all words that have a row or are kept. A word without a row that becomes a uniform
+    draw counts as never guessed; one that is released verbatim is guessed wherever no other word is likelier.
+
+    Args:
+        mechanism: one whose channel has a formula.
+        docs: the private text, token lists.
+    """
+    counts, channel = count_words(docs), mechanism.channel
+    best = dict(zip(channel.outputs, _best(mechanism, counts, channel.inputs).tolist(), strict=True))
+    if mechanism.oov == "keep":
+        for word in unlisted(mechanism, counts):
+            best[word] = max(best.get(word, 0.0), counts[word])
+    return sum(best.values()) / counts.total()
+
+
+def unlisted(mechanism: Mechanism, words: Collection[str]) -> list[str]:
+    """Those of some words that have no row and are not kept: what `Mechanism.oov` decides about.
+
+    Args:
+        mechanism: any.
+        words: to choose from.
+    """
+    return [word for word in words if not mechanism.knows(word)]
+
+
+def _best(mechanism: Mechanism, counts: Counter, words: Collection[str]) -> np.ndarray:
+    """For each output the count of the best guess, (outputs,): the largest n_x Pr(y | x) of the words."""
     asked = [word for word in words if counts[word]]
     weights = np.array([counts[word] for word in asked], dtype=float)
     best = np.zeros(len(mechanism.channel.outputs))
     for at in range(0, len(asked), _BLOCK):  # rows of the words that occur, not of the whole vocabulary
         rows = mechanism.channel.rows(asked[at : at + _BLOCK])
         np.maximum(best, (weights[at : at + _BLOCK, None] * rows).max(axis=0), out=best)
-    return float(best.sum() / weights.sum())
-
-
-def exposure(mechanism: Mechanism, docs: Docs) -> float:
-    """The expected share of the private words, of whatever kind, that the best context-free guess gets right.
-
-    The prior is the true one of all words that have a row or are kept. A word without a row becomes a uniform draw
-    and counts as never guessed.
-
-    Args:
-        mechanism: one whose channel has a formula.
-        docs: the private text, token lists.
-    """
-    words, counts = mechanism.channel.inputs, count_words(docs)
-    return vulnerability_of(mechanism, docs, words) * sum(counts[word] for word in words) / counts.total()
+    return best
 
 
 def exposures(*, sweeps: str, seed: int) -> list[dict]:
     """A row for each released text that cells of sweeps share: what made it, and three numbers.
 
     They are V(X | Y) of the words it protects (vulnerability), of those that all mechanisms of the cells protect
-    (common), and the exposure.
+    (common), and the exposure. Beside them stand what becomes of words without a row (oov), and their share of all
+    private words (unlisted).
 
     Args:
         sweeps: names of specifications of `data/sweeps`, with blanks between.
         seed: of the cells.
 
     Returns:
-        rows: dataset, vocabulary, n_private, defence, epsilon, vulnerability, common, exposure.
+        rows: dataset, vocabulary, n_private, defence, epsilon, oov, unlisted, vulnerability, common, exposure.
     """
     paths = [project_data() / "sweeps" / f"{name}.yml" for name in sweeps.split()]
     return of_cells([cell for path in paths for cell in specification.read_spec(path) if cell["seed"] == seed])
@@ -99,6 +120,9 @@ def _made(shared: specification.Cell, splits: dict) -> tuple[Mechanism, Docs]:
 def _row(shared: specification.Cell, mechanism: Mechanism, docs: Docs, common: Collection[str]) -> dict:
     said = {key: shared[key] for key in ("dataset", "vocabulary", "n_private")}
     said |= {"defence": shared["defence"]["name"], "epsilon": shared["defence"].get("epsilon")}
+    counts = count_words(docs)
+    without = sum(counts[word] for word in unlisted(mechanism, counts)) / counts.total()
+    said |= {"oov": mechanism.oov, "unlisted": without}
     own = vulnerability_of(mechanism, docs, mechanism.protected)
     both = vulnerability_of(mechanism, docs, common)
     return said | {"vulnerability": own, "common": both, "exposure": exposure(mechanism, docs)}

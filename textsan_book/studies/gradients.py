@@ -10,7 +10,7 @@ import torch
 
 from textsan.base import assets
 from textsan.gradient_leakage import cases, features, fluency, matching, scores, spans, victims
-from textsan.models.encoders import pick_device
+from textsan.models import encoders
 from textsan.text.corpora import load_dataset
 
 TRAINED_ON = 8500  # sentences: all of CoLA's and Rotten Tomatoes' train, a draw from SST-2's
@@ -48,7 +48,8 @@ def trained_victim(dataset: str, *, epochs: int = 2, seed: int = 0, folder: Path
     if file.is_file():
         victim.load_state_dict(load_file(file))
         return victim
-    victims.fine_tune(victim.to(pick_device()), training_records(dataset, seed), epochs=epochs, seed=seed).cpu()
+    victim = victim.to(encoders.pick_device())
+    victims.fine_tune(victim, training_records(dataset, seed), epochs=epochs, seed=seed).cpu()
     folder.mkdir(parents=True, exist_ok=True)
     part = file.with_suffix(".part")
     save_file({name: value.contiguous() for name, value in victim.state_dict().items()}, part)
@@ -144,9 +145,22 @@ def gradient_attacks(
         given["features"] = matching.attackers_order(case.shared, guess, slopes, seed=seed)
     outcome = matching.attack(case.shared, method, **given)
     rows = scores.score(case, outcome.sentences)
-    cosine = scores.sentence_cosine([row["reference"] for row in rows], [row["recovered"] for row in rows])
+    cosine = _sentence_cosine([row["reference"] for row in rows], [row["recovered"] for row in rows])
     more = [{"distance": outcome.distance, "sbert": float(one)} for one in cosine]
     return _rows([row | other for row, other in zip(rows, more, strict=True)])
+
+
+def _sentence_cosine(references: list[str], recovered: list[str]) -> np.ndarray:
+    """Cosine between the sentence vectors of MiniLM (mean of the last layer), of each pair: SBERT's score."""
+    encoder, tokenizer = encoders.load_encoder(), encoders.load_tokenizer()
+    vectors = []
+    with torch.no_grad():
+        for text in [*references, *recovered]:
+            ids = torch.tensor([tokenizer.encode(text).ids])
+            hidden = encoder(input_ids=ids, attention_mask=torch.ones_like(ids)).last_hidden_state[0].mean(0)
+            vectors.append(hidden / hidden.norm())
+    both = torch.stack(vectors)
+    return (both[: len(references)] * both[len(references) :]).sum(1).numpy()
 
 
 def _drawn(victim: str, dataset: str, B: int, batches: int, batch: int, longest: int | None, seed: int):

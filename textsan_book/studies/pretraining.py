@@ -9,9 +9,10 @@ from textsan.attacks import MaskInference
 from textsan.attacks.mask_inference import MaskedBert
 from textsan.evaluation import bootstrap_rate, paired_difference
 from textsan.mechanisms import make_mechanism
+from textsan.mechanisms.base import Oov
 from textsan.models import encoders
 from textsan.sweeps import problems
-from textsan.text.loading import load_embeddings
+from textsan.text.embeddings import Embeddings
 from textsan.utility import paired_difference as task_difference
 from textsan_book.studies import adapters, filling_blanks
 from textsan_book.studies.vectors import columns
@@ -21,13 +22,14 @@ def preparations(
     *,
     dataset: str,
     epsilon: float,
-    vocabulary: int,
+    vocabulary: int | str,
     n_private: int,
     n_shadow: int,
     n_positions: int,
     n_test: int,
     steps: int,
     seed: int,
+    oov: Oov = "uniform",
 ) -> list[dict]:
     """What a model that was prepared for SanText gives a learner and gives mask inference, a row a model.
 
@@ -37,21 +39,22 @@ def preparations(
     Args:
         dataset: what is learnt from and attacked; the public text is the default corpora's, without it.
         epsilon: of SanText.
-        vocabulary: most frequent words of GloVe.
+        vocabulary: of `problems.prepare`; the public text is sanitized over the same words.
         n_private, n_shadow, n_positions: of `problems.prepare`.
         n_test: test examples of the sentiment task.
         steps: of pretraining, whose seed is always 0.
         seed: of sentences, draws and fine-tuning.
+        oov: what becomes of words without a row, in private and in public text.
 
     Returns:
         rows: model, accuracy and what it is over the bare model's; success of mask inference and the same; chance,
         the rates of a constant answer.
     """
-    given = {"epsilon": epsilon, "vocabulary": vocabulary}
+    given = {"epsilon": epsilon, "vocabulary": vocabulary, "oov": oov}
     problem = problems.prepare(dataset, n_private, n_shadow, n_positions, seed, "santext", **given)
     without = problems.leaving_out(dataset).removeprefix("without-")
-    models = {"as published": None, "bare": _pretrained(without, None, vocabulary, steps)}
-    models["prepared"] = _pretrained(without, epsilon, vocabulary, steps)
+    models = {"as published": None, "bare": _pretrained(without, steps)}
+    models["prepared"] = _pretrained(without, steps, problem.split.embeddings, epsilon, oov)
     learnt, filled = {}, {}
     candidates, counts = sorted(problem.knowledge.candidates), problem.knowledge.counts
     for name, model in models.items():
@@ -77,9 +80,14 @@ def preparations(
 
 
 @lru_cache(maxsize=2)
-def _pretrained(without: str, epsilon: float | None, vocabulary: int, steps: int):
-    """The encoder that has filled in blanks of public text; the cells of several seeds share it."""
-    mechanism = epsilon and make_mechanism("santext", load_embeddings().frequent(vocabulary), epsilon=epsilon)
+def _pretrained(
+    without: str, steps: int, words: Embeddings | None = None, epsilon: float = 0.0, oov: Oov = "uniform"
+):
+    """The encoder that has filled in blanks of public text, sanitized if there are words to do so with.
+
+    The cells of several seeds share it: a draw of sentences changes no vocabulary.
+    """
+    mechanism = make_mechanism("santext", words, epsilon=epsilon, oov=oov) if words else None
     model = filling_blanks.masked_model()
     filling_blanks.pretrain(model, adapters.public_sentences(without), mechanism, steps=steps)
     return model

@@ -3,7 +3,8 @@
 from textsan.sweeps.studies import Experiment
 
 _HERE = "textsan_book.studies"
-_UTILITY = tuple(f"sweeps/utility-sst2{part}.yml" for part in ("", "-between", "-custext"))
+_GRIDS = "sst2", "sst2-between", "sst2-custext", "oov", "oov-words", "oov-between"
+_UTILITY = tuple(f"sweeps/utility-{name}.yml" for name in _GRIDS)
 _VERDICTS = "results/scoreboard.csv", "results/claims.csv"
 _JUDGED = ("scoreboard.yml", "paper_numbers.csv", "results/*.csv", *(f"!{table}" for table in _VERDICTS))
 EXPERIMENTS = {
@@ -12,6 +13,7 @@ EXPERIMENTS = {
     "keywords": Experiment(f"{_HERE}.vectors"),
     "inversions": Experiment(f"{_HERE}.vectors"),
     "trade_offs": Experiment(f"{_HERE}.vector_defences"),
+    "erasures": Experiment(f"{_HERE}.erasure"),
     "preparations": Experiment(f"{_HERE}.pretraining"),
     "gradient_spans": Experiment(f"{_HERE}.gradients"),
     "gradient_features": Experiment(f"{_HERE}.gradients"),
@@ -28,6 +30,7 @@ EXPERIMENTS = {
     "gradient_factors": Experiment(f"{_HERE}.gradient_factors"),
     "finders": Experiment(f"{_HERE}.name_finders", ("names_checked.csv",)),
     "overlaps": Experiment(f"{_HERE}.overlap", ("results/overlap-sst2.csv", "results/overlap-sst2.npz")),
+    "linkages": Experiment(f"{_HERE}.linkage"),
     "exposures": Experiment(f"{_HERE}.exposure", _UTILITY),
     "scoreboard": Experiment("textsan_book.judging.scoreboard", _JUDGED),
     "claims": Experiment("textsan_book.judging.scoreboard", _JUDGED),

@@ -1,0 +1,3 @@
+from .choosing import Choice as Choice, choose_epsilon as choose_epsilon
+from .measuring import audit as audit
+from .report import Report as Report

@@ -1,0 +1,238 @@
+"""Attacks on a release, in parts that can be kept: what each attack hits, position by position.
+
+A part is an attack, told or not told where the scored words are, on some documents. What is done of an audit that
+was killed lies in a folder beside its report until the same audit goes on there: hits, and no word.
+"""
+
+import hashlib
+import os
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from textsan.attacks import ATTACKS, Attack, Knowledge
+from textsan.attacks.markov import MarkovBayes
+from textsan.auditing.material import Material
+from textsan.base.plugins import Needed
+from textsan.channel import Channel
+from textsan.priors import MarkovModel
+from textsan.version import __version__
+
+WHOLE = ("unchanged", "context-free", "unseen mass", "public ranks")
+"""Attacks that cost a table for each released word: they are made on all documents."""
+
+MARKOV = "markov"
+"""The attack that reads sentences; on all documents where few words can become a released one."""
+
+DEFAULT = (*WHOLE, MARKOV, "memory")
+"""Attacks that are always made."""
+
+SAMPLE = 500
+"""Documents that all other attacks are made on, unless another number is asked for."""
+
+_FEW = 1_024  # words that can become a released one, where the Markov attack takes all of them
+_K = 10  # that it takes where they are more
+_FITTED = 1_000  # documents of the attacker's on which its weight is chosen
+_PART, _SMALL_PART = 2_000, 100  # documents of a part: of the Markov attack on all, and of those on a sample
+
+
+class Asked(NamedTuple):
+    """An attack as it is asked for: its name, and whether it is told which positions are scored."""
+
+    name: str
+    told: bool
+
+
+class Hits(NamedTuple):
+    """What an attack hit.
+
+    Attributes:
+        positions: (n,) numbers of the scored positions that were attacked.
+        hits: (n,) whether each guess is the word.
+    """
+
+    positions: np.ndarray
+    hits: np.ndarray
+
+
+def check_attacks(names: Sequence[str]) -> list[str]:
+    """The attacks that are always made, then further ones of the registry, each once.
+
+    Args:
+        names: of the further ones.
+
+    Raises:
+        KeyError: an unknown one.
+        ValueError: a bound.
+    """
+    for name in names:
+        if ATTACKS[name].is_bound:
+            raise ValueError(f"attacks: {name!r} is a bound, which is shown the text; pass an attack")
+    return list(dict.fromkeys([*DEFAULT, *names]))
+
+
+class Kept:
+    """Parts that are done, in a folder, or in none.
+
+    Args:
+        folder: it is made when the first part is kept; None keeps nothing.
+        material: what is attacked, so that another audit does not go on there.
+    """
+
+    def __init__(self, folder: Path | None, material: Material):
+        self.folder, self._key = folder, _digest(material) if folder else ""
+
+    def path(self, asked: Asked, some: Sequence[int]) -> Path | None:
+        """Where a part is kept."""
+        name = hashlib.sha256(repr((self._key, asked, list(some))).encode()).hexdigest()
+        return self.folder and self.folder / f"{name}.npy"
+
+    def get(self, path: Path | None) -> np.ndarray | None:
+        """The hits of a part, if they are there."""
+        return np.load(path, allow_pickle=False) if path and path.exists() else None
+
+    def put(self, path: Path | None, hits: np.ndarray) -> None:
+        """Keeps the hits of a part, under their name when they are whole."""
+        if path:
+            path.parent.mkdir(mode=0o700, exist_ok=True)
+            part = path.with_suffix(".part")
+            with part.open("wb") as file:
+                np.save(file, hits)
+            os.replace(part, path)
+
+    def clear(self) -> None:
+        """Removes the folder, when the report is written."""
+        if self.folder:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def hits(
+    material: Material,
+    names: Sequence[str],
+    *,
+    sample: int = SAMPLE,
+    workers: int = 1,
+    kept: Kept | None = None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> tuple[dict[Asked, Hits], dict[str, str]]:
+    """What each attack hits, told and not told.
+
+    Args:
+        material: what is attacked.
+        names: of `check_attacks`.
+        sample: documents of the attacks that are not made on all.
+        workers: processes.
+        kept: where parts are kept; None is nowhere.
+        progress: called with the documents that are done, and those of all parts.
+
+    Returns:
+        hits by attack; and of an attack that is always made and cannot be here, why, by name.
+    """
+    kept, few = kept or Kept(None, material), few_candidates(material.mechanism.channel)
+    everything, sampled = np.unique(material.documents).tolist(), material.sampled(sample)
+    plan = []
+    for name in names:
+        whole = name in WHOLE or (name == MARKOV and few)
+        some = everything if whole else sampled
+        size = len(some) if name in WHOLE else _PART if whole else _SMALL_PART
+        cut = [some[at : at + size] for at in range(0, len(some), size)]
+        plan += [(Asked(name, told), cut) for told in ((True,) if name == "unchanged" else (True, False))]
+    total, done = sum(len(some) for _, cut in plan for some in cut), 0
+    made, found, skipped = _Made(material), {}, {}
+    for asked, cut in plan:
+        if asked.name not in skipped:
+            try:
+                found[asked] = _run(material, made, asked, cut, workers, kept)
+            except ValueError as error:
+                if asked.name not in DEFAULT:
+                    raise
+                skipped[asked.name] = str(error)
+        done += sum(map(len, cut))
+        progress(done, total)
+    return found, skipped
+
+
+def _run(material: Material, made: "_Made", asked: Asked, cut, workers: int, kept: Kept) -> Hits:
+    """An attack on all of its parts, those that are kept not once more."""
+    from joblib import Parallel, delayed
+
+    starts = np.searchsorted(material.documents, np.arange(len(material.docs) + 1))
+    places = [np.concatenate([np.arange(starts[d], starts[d + 1]) for d in some]) for some in cut]
+    paths = [kept.path(asked, some) for some in cut]
+    results: list[Any] = [kept.get(path) for path in paths]
+    missing = [at for at, result in enumerate(results) if result is None]
+    if missing:
+        attack = made.attack(asked)
+        jobs = (delayed(_hits)(Needed(), attack, *_part(material, cut[at], places[at])) for at in missing)
+        for at, result in zip(missing, Parallel(n_jobs=workers, return_as="generator")(jobs), strict=True):
+            kept.put(paths[at], result)
+            results[at] = result
+    return Hits(np.concatenate(places), np.concatenate(results))
+
+
+def _part(material: Material, some: Sequence[int], places: np.ndarray) -> tuple[list, list, list]:
+    """Documents as they were released, the scored positions in them, and the words there."""
+    number = {document: at for at, document in enumerate(some)}
+    positions = [(number[d], i) for d, i in (material.positions[place] for place in places)]
+    return [material.released[d] for d in some], positions, [material.truths[place] for place in places]
+
+
+def _hits(_: Needed, attack: Attack, released, positions, truths) -> np.ndarray:
+    guesses = attack.reconstruct(released, positions)
+    return np.array([guess == truth for guess, truth in zip(guesses, truths, strict=True)], dtype=bool)
+
+
+class _Made:
+    """Attacks, each made once from what it is granted."""
+
+    def __init__(self, material: Material):
+        self._material = material
+        self._markov: MarkovBayes | None = None
+
+    def attack(self, asked: Asked) -> Attack:
+        knowledge = self._material.knowledge(told=asked.told)
+        if asked.name != MARKOV:
+            return ATTACKS[asked.name].load()(knowledge)
+        if self._markov is None:  # fitted once: its weight was chosen by who is told
+            told = knowledge if asked.told else self._material.knowledge(told=True)
+            self._markov = markov(told, MarkovModel.fit(told.documents, words=told.channel.inputs))
+        fitted = self._markov
+        if asked.told:
+            return fitted
+        return MarkovBayes(knowledge.channel, fitted.model, weight=fitted.weight, k=fitted.k)
+
+
+def markov(knowledge: Knowledge, model: MarkovModel) -> MarkovBayes:
+    """The Markov attack with a model of all the attacker's text, and a weight that a thousand documents chose.
+
+    Args:
+        knowledge: channel and shadow text.
+        model: fitted on all of that, with a state for every input: it does not depend on epsilon.
+    """
+    channel, k = knowledge.channel, None if few_candidates(knowledge.channel) else _K
+    some = replace(knowledge, shadow=list(knowledge.documents)[:_FITTED])
+    weight = MarkovBayes.against(some, k=k).weight
+    return MarkovBayes(channel, model, weight=weight, k=k, attacked=knowledge.attacked)
+
+
+def few_candidates(channel: Channel) -> bool:
+    """Whether few words can become a released one, as where words have groups; judged by some of them.
+
+    Args:
+        channel: Pr(y | x).
+    """
+    some = np.linspace(0, len(channel.outputs) - 1, 64).astype(np.intp)
+    return bool((channel.log_columns(np.unique(some)) > -np.inf).sum(axis=1).max() <= _FEW)
+
+
+def _digest(material: Material) -> str:
+    mechanism = material.mechanism
+    digest = hashlib.sha256(f"{__version__} {mechanism!r} {material.seed}".encode())
+    for docs in (material.docs, material.released, material.shadow):
+        digest.update(repr([list(doc) for doc in docs]).encode("utf-8", "surrogatepass"))
+    digest.update("\n".join(mechanism.inputs).encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()

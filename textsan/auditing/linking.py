@@ -1,0 +1,113 @@
+"""Which document was it? Releases are linked to their originals among other documents of the text.
+
+The attacker owns candidates, the original among them, and names the one that most easily becomes the release. The
+control seeks a document that was never released in the original's place; the baseline knows the length alone.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from textsan.attacks import Linkage
+from textsan.attacks.linkage import Ranks
+from textsan.auditing.material import Material
+from textsan.base import checks
+from textsan.evaluation import Estimate, hit_rate
+
+AMONG = 300
+"""Documents that an original is sought among, itself included, unless another number is asked for."""
+
+_EQUAL = 1e-9  # nats within which two candidates are as likely
+_POOL = 20_000  # documents that others are drawn from, at most: 80 MB for 500 releases
+
+
+def linked(material: Material, *, among: int = AMONG, size: int) -> dict[str, Any]:
+    """How often a release is linked to its own original, beside a control and a baseline.
+
+    Args:
+        material: what is audited.
+        among: candidates, the original and others of the text at random; all documents if there are fewer.
+        size: releases that are linked, at most.
+
+    Returns:
+        for json: `among` candidates, `releases`, the shares `main`, `control` (of `controls` releases that some
+        document outside of the text is as long as; null without one) and `length`, and the `excess` of main over
+        control, with intervals over releases. Each is a mean over all draws of the others; of several likeliest
+        candidates one is named at random.
+
+    Raises:
+        ValueError: fewer than two candidates, or a release that the mechanism cannot have made.
+    """
+    checks.whole("among", among, low=2)
+    generator = np.random.default_rng([material.seed, 1])
+    pool = [d for d, doc in enumerate(material.docs) if doc]
+    among = min(among, len(pool))
+    if len(pool) > _POOL:
+        pool = np.sort(generator.choice(pool, _POOL, replace=False)).tolist()
+    targets = np.sort(generator.choice(len(pool), min(size, len(pool)), replace=False))
+    candidates, released = [material.docs[d] for d in pool], [material.released[pool[at]] for at in targets]
+    strangers = _strangers(material, [len(doc) for doc in released], generator)
+    everyone = candidates + [stranger or [""] for stranger in strangers]
+    scores = Linkage.against(material.knowledge(told=True)).log_likelihoods(released, everyone)
+    rows, alone = np.arange(len(targets)), len(candidates)
+    main = success(scores[:, :alone], scores[rows, targets], among)
+    lengths = np.array([len(doc) for doc in candidates])
+    same = np.where(lengths[targets][:, None] == lengths, 0.0, -np.inf)
+    length = success(same, np.zeros(len(rows)), among)
+    known = np.array([stranger is not None for stranger in strangers])
+    scores[rows, targets] = -np.inf  # the original is not there: the stranger stands in its place
+    control = success(scores[:, :alone], scores[rows, alone + rows], among, inside=False)[known]
+    return {
+        "among": among,
+        "releases": len(targets),
+        "main": _share(main),
+        "length": float(length.mean()),
+        "controls": int(known.sum()),
+        "control": _share(control) if known.any() else None,
+        "excess": _excess(main[known], control) if known.any() else None,
+    }
+
+
+def success(scores: np.ndarray, own: np.ndarray, among: int, *, inside: bool = True) -> np.ndarray:
+    """For each release the chance that one candidate is named among so many, itself and others of a table.
+
+    Args:
+        scores: (releases, candidates) log-likelihoods.
+        own: (releases,) of the candidate.
+        among: how many candidates there are, itself among them.
+        inside: whether its score is one of the table; else it stands in for one whose score there is -inf.
+
+    Returns:
+        (releases,) over all draws of the others, and of one of several that are likeliest.
+    """
+    others, possible = scores.shape[1] - 1, own > -np.inf
+    level = np.where(possible, own, 0.0)[:, None]
+    above = np.where(possible, (scores > level + _EQUAL).sum(axis=1), others)
+    tied = np.where(possible, (np.abs(scores - level) <= _EQUAL).sum(axis=1) - inside, 0)
+    return Ranks(above, tied, others).success(among)
+
+
+def _strangers(material: Material, lengths: Sequence[int], generator: np.random.Generator) -> list:
+    """For each length a document of the attacker's that is as long, drawn anew for each; None if there is none."""
+    by_length: dict[int, list] = {}
+    for doc in material.shadow:
+        by_length.setdefault(len(doc), []).append(doc)
+    alike = [by_length.get(length) for length in lengths]
+    return [some[int(generator.integers(len(some)))] if some else None for some in alike]
+
+
+def _share(chances: np.ndarray) -> dict[str, float]:
+    """A mean of chances with Wilson's interval at their number: wide enough, as ties only narrow it."""
+    n, value = len(chances), float(chances.mean())
+    whole = hit_rate(np.arange(n) < round(value * n))
+    return {"value": value, "low": min(whole.low, value), "high": max(whole.high, value)}
+
+
+def _excess(main: np.ndarray, control: np.ndarray) -> dict[str, float]:
+    """The mean difference on the same releases, with Newcombe's interval of two shares."""
+    one, other = _share(main), _share(control)
+    value = one["value"] - other["value"]
+    below = np.hypot(one["value"] - one["low"], other["high"] - other["value"])
+    above = np.hypot(one["high"] - one["value"], other["value"] - other["low"])
+    return Estimate(value, float(max(value - below, -1)), float(min(value + above, 1)))._asdict()

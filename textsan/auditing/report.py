@@ -1,0 +1,283 @@
+"""The report of an audit: one html file for people, one json for programs, and whether limits hold.
+
+`audit.schema.json` beside this module says what each field of the json is. The html needs nothing beside it: style
+and drawings are inside, for light and dark screens and for paper.
+"""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from textsan.auditing.attacking import Kept
+from textsan.auditing.material import GROUPS
+from textsan.auditing.words import strongest
+
+SCHEMA = Path(__file__).with_name("audit.schema.json")
+TEMPLATE = Path(__file__).with_name("report.html")
+
+LIMITS = {
+    "words": "all",
+    **{name: name for name in GROUPS if name != "all"},
+    "documents": None,
+}
+"""What can be limited: the share of words, or of a group of them, that the strongest attack names; and the share
+of documents that are linked to their originals."""
+
+_RARE = 0.005  # share below which small numbers say more than is known
+
+FEW = 30
+"""Documents below which an audit decides nothing."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What an audit found.
+
+    Args:
+        content: all of it, for json.
+        kept: what was kept of the audit while it ran.
+    """
+
+    content: dict[str, Any]
+    kept: Kept | None = field(default=None, repr=False, compare=False)
+
+    def __repr__(self) -> str:
+        """Without the text, which is private."""
+        about = self.content["about"]
+        return f"Report({about['documents']} documents, {about['scored']} scored words)"
+
+    @property
+    def said(self) -> list[str]:
+        """The first screen: what a reader names, of a hundred, and whether limits hold, a sentence each."""
+        return said(self.content) + decisions(self.content)
+
+    @property
+    def exceeded(self) -> list[str]:
+        """Names of the limits that do not hold."""
+        return [one["limit"] for one in self.content["decision"] if not one["kept"]]
+
+    def to_json(self, path: str | Path) -> None:
+        """Writes the report for programs, whole or not at all.
+
+        Args:
+            path: of the file.
+        """
+        _write(path, json.dumps(self.content, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+
+    def to_html(self, path: str | Path) -> None:
+        """Writes the report for people, whole or not at all.
+
+        Args:
+            path: of the file.
+        """
+        _write(path, self.html())
+
+    def html(self) -> str:
+        """The report for people."""
+        from jinja2 import Environment, StrictUndefined
+
+        from textsan.auditing import drawing
+
+        engine = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+        engine.filters |= {"hundred": hundred, "odds": odds, "interval": interval, "number": lambda n: f"{n:,}"}
+        template = engine.from_string(TEMPLATE.read_text(encoding="utf-8"))
+        best = {told: strongest(self.content["words"]["attacks"], told=told) for told in (True, False)}
+        return template.render(
+            **self.content,
+            said=said(self.content),
+            limits=not_covered(self.content),
+            groups=GROUPS,
+            best=best,
+            unchanged=_unchanged(self.content["words"]["attacks"]),
+            by_group=by_group(self.content["words"]["attacks"]),
+            few=self.content["about"]["documents"] < FEW,
+            draw=drawing,
+        )
+
+    def clear(self) -> None:
+        """Removes what was kept of the audit while it ran."""
+        if self.kept is not None:
+            self.kept.clear()
+
+
+def decided(content: Mapping[str, Any], limits: Mapping[str, float]) -> list[dict[str, Any]]:
+    """Whether limits hold: the upper end of the interval of the strongest attack, told or not, against each.
+
+    Args:
+        content: of the audit.
+        limits: at most which share, by name, of `LIMITS`.
+
+    Returns:
+        rows for json: limit, at_most, value and high (null where the text has no such word), kept.
+    """
+    rows = []
+    for name, most in limits.items():
+        group = LIMITS[name]
+        measured = [row for row in content["words"]["attacks"] if row["group"] == group]
+        if group is None:
+            measured = [content["linkage"]["main"]]
+        high = max((row["high"] for row in measured), default=None)
+        value = max((row["value"] for row in measured), default=None)
+        kept = high is None or high <= most
+        rows.append({"limit": name, "at_most": most, "value": value, "high": high, "kept": kept})
+    return rows
+
+
+def said(content: Mapping[str, Any]) -> list[str]:
+    """What a reader names, of a hundred words and of a hundred documents, a sentence each.
+
+    Args:
+        content: of the audit.
+    """
+    rows, exact, linkage = content["words"]["attacks"], content["words"]["exact"], content["linkage"]
+    about = content["about"]
+    best, unchanged = strongest(rows), _unchanged(rows)
+    assert best is not None  # there are scored words, and one attack needs nothing
+    owned = "public text" if about["shadow"]["public"] else "the text that was given for one"
+    lines = []
+    if about["documents"] < FEW:
+        lines.append(
+            f"{_many(about['documents'], 'document')} {_decide(about['documents'])} nothing: read the intervals."
+        )
+    lines += [
+        f"Of 100 words that should be protected, a reader with {owned} names {hundred(best['value'])} "
+        f"({odds(best['value'])}).",
+        f"{hundred(unchanged['value']).capitalize()} of 100 came through unchanged. Without any release the best "
+        f"blind guess names {hundred(exact['blind'])}.",
+        f"Of 100 documents, {hundred(linkage['main']['value'])} can be told apart from "
+        f"{_many(linkage['among'] - 1, 'other')} ({odds(linkage['main']['value'])}); by their length alone "
+        f"{hundred(linkage['length'])}.",
+    ]
+    if content["use"]:
+        use = content["use"]
+        lines.append(
+            f"Of 100 documents a reader tells the class of {hundred(use['released']['value'])} from the release, "
+            f"of {hundred(use['original']['value'])} from the originals; {hundred(use['largest'])} are of the "
+            "largest class."
+        )
+    return lines
+
+
+def decisions(content: Mapping[str, Any]) -> list[str]:
+    """Whether each limit holds, a sentence each.
+
+    Args:
+        content: of the audit.
+    """
+    lines = []
+    for one in content["decision"]:
+        holds = "holds" if one["kept"] else "is exceeded"
+        upper = (
+            "there is no such word"
+            if one["high"] is None
+            else f"up to {hundred(one['high'])} of 100, by its interval"
+        )
+        lines.append(f"The limit of {hundred(one['at_most'])} of 100 for {one['limit']} {holds}: {upper}.")
+    return lines
+
+
+def not_covered(content: Mapping[str, Any]) -> list[str]:
+    """What the figures do not cover, a sentence each.
+
+    Args:
+        content: of the audit.
+    """
+    about, mechanism = content["about"], content["mechanism"]
+    share = {name: about[name] / max(about["words"], 1) for name in ("unknown", "let_through")}
+    fate = {"uniform": "become uniform draws", "keep": "are released as they are", "error": "are refused"}
+    lines = [
+        "Every attack's figure is a lower end: a reader with a better attack, or better text, names more.",
+        "A share of words says nothing of a document: one can hide every word and still be told apart.",
+        "The figures are of one release. Two releases of one text give away more.",
+        f"Of 100 words of the text {hundred(share['let_through'])} are released as they are, by the mechanism's "
+        "own rule, and are not counted.",
+        f"Of 100 words of the text {hundred(share['unknown'])} are unknown to the vocabulary: they "
+        f"{fate[about['unknown_become']]}, and are not counted.",
+        "What stands beside the text, other columns or a name, is not looked at.",
+    ]
+    if about["shadow"]["public"]:
+        lines.append(
+            "Who has text of the same kind does better than one with public text: name some with --shadow."
+        )
+    if about["rehearsed"]:
+        lines.append(
+            "The release was made for this report and is thrown away; another draw differs within the intervals."
+        )
+    if not mechanism["finite"]:
+        lines.append("The mechanism promises nothing: only what was measured is known.")
+    return lines
+
+
+def by_group(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """For each group of words its strongest attack, told and not told."""
+    found = []
+    for group, name in GROUPS.items():
+        told, untold = (strongest(rows, group, told=told) for told in (True, False))
+        if told is not None:
+            found.append({"group": group, "name": name, "words": told["words"], "told": told, "untold": untold})
+    return found
+
+
+def hundred(share: float) -> str:
+    """A share as so many of a hundred.
+
+    >>> hundred(0.381), hundred(0.002), hundred(0.998), hundred(0)
+    ('38', 'fewer than 1', 'more than 99', 'none')
+    """
+    whole = round(100 * share)
+    if whole == 0:
+        return "fewer than 1" if share > 0 else "none"
+    return "more than 99" if whole == 100 and share < 1 else str(whole)
+
+
+def odds(share: float) -> str:
+    """A share in small numbers, as people say it.
+
+    >>> odds(0.381), odds(0.02), odds(0.98), odds(1.0)
+    ('about 3 in 8', 'about 1 in 50', 'all but 1 in 50', 'all')
+    """
+    if share in (0, 1):
+        return "all" if share else "none"
+    if min(share, 1 - share) < _RARE:
+        return "nearly all" if share > 0.5 else "hardly any"
+    if share < 0.05:
+        return f"about 1 in {round(1 / share)}"
+    if share > 0.95:
+        return f"all but 1 in {round(1 / (1 - share))}"
+    fraction = Fraction(share).limit_denominator(10)
+    return f"about {fraction.numerator} in {fraction.denominator}"
+
+
+def interval(row: Mapping[str, float]) -> str:
+    """The interval of a share, of a hundred.
+
+    >>> interval({"low": 0.1234, "high": 0.3})
+    '12.3 to 30.0'
+    """
+    return f"{100 * row['low']:.1f} to {100 * row['high']:.1f}"
+
+
+def _unchanged(rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """How many words came through as they were."""
+    return next(row for row in rows if row["attack"] == "unchanged" and row["group"] == "all")
+
+
+def _many(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _decide(number: int) -> str:
+    return "decides" if number == 1 else "decide"
+
+
+def _write(path: str | Path, text: str) -> None:
+    part = Path(f"{path}.part")
+    try:
+        part.write_text(text, encoding="utf-8", errors="surrogateescape")
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)

@@ -1,0 +1,74 @@
+"""What one released word gives away: pointwise maximal leakage (Saeidian et al. 2023; Issa et al. 2020).
+
+Seeing y raises the chance of any guess, about the word or about anything that was computed of it, by a factor of
+at most exp(leakage of y). It is a property of what was released, not of a rule, and says nothing of chances that
+fall.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from textsan.base.listed import Listed
+from textsan.channel import Channel
+from textsan.leakage.vulnerability import _probabilities
+
+
+def pointwise_leakage(prior, channel: Channel, outputs: Listed | None = None) -> np.ndarray:
+    """log max_x Pr(y | x) / Pr(y) over the words x of positive prior: what each released word gives away, in nats.
+
+    The mean of its exponential over Pr(y) is sum_y max_x Pr(y | x), the exponential of maximal leakage. It is at
+    most epsilon under epsilon-DP, and at most log 1 / min_x Pr(x) always.
+
+    Args:
+        prior: `Prior`, or (n_in,) probabilities.
+        channel: Pr(y | x).
+        outputs: words or column numbers that can be released; None is all outputs.
+
+    Returns:
+        (n outputs,) numbers of at least 0; nan for a word that no word of the prior becomes.
+
+    Raises:
+        ValueError: the prior ranges over other words than the channel, or the channel is estimated.
+
+    >>> channel = Channel.from_matrix([[0.75, 0.25], [0.25, 0.75]], inputs=["a", "b"], outputs=["u", "v"])
+    >>> np.exp(pointwise_leakage([0.5, 0.5], channel)).round(3)
+    array([1.5, 1.5])
+    """
+    p = _probabilities(prior, channel.exact("pointwise leakage"))
+    with np.errstate(divide="ignore"):
+        marginal = channel.log_marginal(np.log(p), outputs)
+    _, largest = channel.best_inputs(np.where(p > 0, 0.0, -np.inf), outputs)
+    possible = marginal > -np.inf
+    return np.where(possible, np.maximum(largest[:, 0] - np.where(possible, marginal, 0.0), 0.0), np.nan)
+
+
+def repeated_leakage(prior, channel: Channel, released: Sequence[str]) -> float:
+    """The same of several releases of one word, drawn independently: log max_x prod Pr(y | x) / Pr(y_1 .. y_n).
+
+    It is not the sum of the leakages of each, and can be more: what comes later is measured against the posterior
+    that the earlier ones leave.
+
+    Args:
+        prior: `Prior`, or (n_in,) probabilities.
+        channel: Pr(y | x).
+        released: y_1 .. y_n, outputs of the channel, at least one.
+
+    Raises:
+        ValueError: no release, or none that one word of the prior can have become.
+
+    >>> table = [[0.9, 0.01, 0.09], [0.01, 0.9, 0.09], [0.3, 0.3, 0.4]]
+    >>> channel = Channel.from_matrix(table, inputs="abc", outputs="uvw")
+    >>> prior = [0.45, 0.45, 0.1]
+    >>> alone = pointwise_leakage(prior, channel, ["u", "v"]).sum()
+    >>> round(float(alone), 3), round(repeated_leakage(prior, channel, ["u", "v"]), 3)
+    (1.434, 1.661)
+    """
+    p = _probabilities(prior, channel.exact("pointwise leakage"))
+    if not len(released):
+        raise ValueError("released: none; pass at least one release of the word")
+    likelihood = channel.log_columns(list(released)).sum(axis=0)[p > 0]
+    best = likelihood.max()
+    if best == -np.inf:
+        raise ValueError("released: no word of the prior can have become all of these; check the channel")
+    return float(-np.log(p[p > 0] @ np.exp(likelihood - best)))

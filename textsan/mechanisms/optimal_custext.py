@@ -1,0 +1,182 @@
+"""CusText's promise kept by the channel that loses least: an optimum within each group, in place of a formula."""
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from tqdm import tqdm
+
+from textsan.base import checks
+from textsan.base.blocks import map_jobs
+from textsan.base.stored import stored
+from textsan.channel import Channel
+from textsan.channel.optimal import private_channel
+from textsan.mechanisms.base import Oov
+from textsan.mechanisms.custext import CusText
+from textsan.mechanisms.grouped import grouped_channel
+from textsan.mechanisms.public_prior import public_prior
+from textsan.text.embeddings import Embeddings
+from textsan.text.vocabulary import STOP_WORDS
+
+_VERSION = "optimal custext 1"  # of what is kept in the cache
+_FEW = 50  # groups that are not worth keeping
+_PRICES = 20  # of a unit of vulnerability, that are tried at most for a success rate
+_DEAREST = 100.0  # price, of the largest loss, at which vulnerability alone counts
+_NEAR = 2e-3  # share of loss and price that a better channel might save, at which to stop
+
+
+class OptimalCusText(CusText):
+    """The epsilon-DP channel of least expected distance within each group of CusText's Algorithm 1.
+
+    The groups and the promise are those of CusText (Chen et al. 2023): epsilon-DP of two words of one group. But
+    the rows solve a linear programme (`channel.optimal.private_channel`) for a public prior, while CusText's
+    exponential mechanism spends part of its epsilon on normalisation. At a small epsilon few of a group's words
+    are released at
+    all: a release has fewer different words, which no distance shows.
+
+    With a `success` the channel loses least among those whose Bayes vulnerability under the public prior is at
+    most
+    that: a price of vulnerability, the same in all groups, is searched for, and two channels are mixed.
+
+    Args:
+        embeddings: the vocabulary, inputs and outputs alike.
+        epsilon: privacy parameter of two words of one group, at least 0.
+        counts: word counts of public text; None is the order of the vocabulary, the r-th word weighing 1 / r. Kept
+            words count as never met.
+        k: number of words of a group, at least 1.
+        similarity: which words are close, and what is lost: "euclidean" distance, or "cosine", one less the
+            cosine.
+        success: the largest Bayes vulnerability, under the public prior, of a word that is not kept; None bounds
+            none.
+        keep: words released verbatim, in any case.
+        oov: what becomes of words without a vector: "uniform" draws a word for them, "keep" releases them, "error"
+            refuses them.
+        numbers: what becomes of numbers without a vector: None treats them as other such words, "keep" releases
+            them, "jitter" releases them with their magnitude.
+
+    Raises:
+        ValueError: an argument out of range, or a success rate below what the groups alone give away.
+
+    >>> words = Embeddings(["good", "nice", "bad", "poor"], [[0.0], [1.0], [9.0], [8.0]])
+    >>> OptimalCusText(words, epsilon=2, k=2, counts={}.fromkeys(words.words, 1)).channel.rows(["good"]).round(3)
+    array([[0.881, 0.119, 0.   , 0.   ]])
+    """
+
+    def __init__(
+        self,
+        embeddings: Embeddings,
+        epsilon: float,
+        *,
+        counts: Mapping[str, int] | None = None,
+        k: int = 20,
+        similarity: Literal["euclidean", "cosine"] = "euclidean",
+        success: float | None = None,
+        keep: Iterable[str] = (),
+        oov: Oov = "uniform",
+        numbers: Literal["keep", "jitter"] | None = None,
+    ):
+        super().__init__(embeddings, epsilon, k=k, similarity=similarity, keep=keep, oov=oov, numbers=numbers)
+        self.counts = counts
+        self.success = None if success is None else checks.number("success", success, 0, 1)
+
+    @property
+    def parameters(self) -> dict:
+        """What the constructor was given or chose by default."""
+        return {name: value for name, value in super().parameters.items() if name != "outputs"}
+
+    @cached_property
+    def channel(self) -> Channel:
+        """The channel; its tables are computed once for the same words, counts and parameters, and kept."""
+        if len(self.groups) <= _FEW:
+            entries = self._entries()
+        else:
+            sizes = np.array([len(group) for group in self.groups])
+            losses = np.concatenate([self._losses(group).ravel() for group in self.groups])
+            entries = stored(
+                [_VERSION, repr(self.epsilon), repr(self.success), sizes, losses, self.prior], self._entries
+            )
+        return grouped_channel(self.inputs, self.groups, self._split(entries)).keeping(self.keep)
+
+    @cached_property
+    def prior(self) -> np.ndarray:
+        """The public prior of words that are not kept, (V,); nought for those that are."""
+        p = public_prior(self.counts, self.inputs)
+        p = np.where([word in self.keep for word in self.inputs], 0.0, p)
+        return p / p.sum() if p.sum() > 0 else p
+
+    def _losses(self, group: np.ndarray) -> np.ndarray:
+        far = self._dissimilarity(self._points[group], self._points[group])
+        return far if self.similarity == "euclidean" else far + 1
+
+    def _entries(self) -> np.ndarray:
+        """The tables of all groups, one after another."""
+        if self.success is None:
+            return self._priced(0.0)
+        least = sum(self.prior[group].max() for group in self.groups)
+        if self.success < least - 1e-12:
+            raise ValueError(
+                f"success: {self.success:g} is below what the groups give away; pass {least:.6g} or a larger k"
+            )
+        dear = self._priced(0.0)
+        if self._taken(dear)[0] <= self.success:
+            return dear
+        cheap = self._priced(_DEAREST * max(self._losses(group).max() for group in self.groups))
+        for _ in range(_PRICES):
+            (high, less), (low, more) = self._taken(dear), self._taken(cheap)
+            price = (more - less) / (high - low)  # at which the two are worth the same
+            found = self._priced(price)
+            v, loss = self._taken(found)
+            if less + price * high - (loss + price * v) <= _NEAR * (less + price * high):
+                break  # no channel is better than a mixture of the two by more
+            if v > self.success:
+                dear = found
+            else:
+                cheap = found
+        high, low = self._taken(dear)[0], self._taken(cheap)[0]
+        # V is convex: that of the mixture is no more than the mixture of both
+        share = np.clip((self.success - low) / (high - low), 0.0, 1.0)
+        return share * dear + (1 - share) * cheap
+
+    def _priced(self, price: float) -> np.ndarray:
+        def table(group):
+            return private_channel(self.prior[group], self._losses(group), self.epsilon, price=price).ravel()
+
+        done = tqdm(map_jobs(table, self.groups), "groups", len(self.groups), unit="group", disable=None, delay=2)
+        return np.concatenate(list(done))
+
+    def _taken(self, entries: np.ndarray) -> tuple[float, float]:
+        """Bayes vulnerability and expected loss of tables under the public prior."""
+        v, loss = 0.0, 0.0
+        for group, table in zip(self.groups, self._split(entries), strict=True):
+            joint = self.prior[group][:, None] * table
+            v, loss = v + joint.max(axis=0).sum(), loss + (joint * self._losses(group)).sum()
+        return v, loss
+
+    def _split(self, entries: np.ndarray) -> list[np.ndarray]:
+        """The tables that stand in one array, each of its own shape."""
+        ends = np.cumsum([len(group) ** 2 for group in self.groups])
+        parts = np.split(entries, ends[:-1])
+        return [part.reshape(len(group), -1) for group, part in zip(self.groups, parts, strict=True)]
+
+
+def optimal_custext_plus(
+    embeddings: Embeddings,
+    epsilon: float,
+    *,
+    counts: Mapping[str, int] | None = None,
+    k: int = 20,
+    similarity: Literal["euclidean", "cosine"] = "euclidean",
+    success: float | None = None,
+    oov: Oov = "uniform",
+    numbers: Literal["keep", "jitter"] | None = None,
+) -> OptimalCusText:
+    """The same with stop words released verbatim, as CusText+ does.
+
+    Args: as for `OptimalCusText`.
+
+    >>> optimal_custext_plus(Embeddings(["the", "cat"], [[0.0], [1.0]]), 1.0, k=2).channel.rows(["the"])
+    array([[1., 0.]])
+    """
+    given: dict[str, Any] = {"counts": counts, "k": k, "similarity": similarity, "success": success}
+    return OptimalCusText(embeddings, epsilon, keep=STOP_WORDS, oov=oov, numbers=numbers, **given)

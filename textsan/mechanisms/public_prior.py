@@ -1,0 +1,24 @@
+"""What a mechanism may know of words beforehand: how frequent they are in public text."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from textsan.priors import Prior
+
+
+def public_prior(counts: Mapping[str, int] | None, words: Sequence[str]) -> np.ndarray:
+    """Pr(x) of a vocabulary, (len(words),), from counts or from its order.
+
+    Args:
+        counts: of public text, never of the text that is sanitized: the channel would tell of it. One is added to
+            each. None: the r-th word weighs 1 / r (Zipf), for a vocabulary in order of frequency.
+        words: the vocabulary.
+
+    >>> public_prior(None, ["the", "of"]).round(3)
+    array([0.667, 0.333])
+    """
+    if counts is not None:
+        return Prior.from_counts(counts, words).probabilities
+    weights = 1 / np.arange(1, len(words) + 1)
+    return weights / weights.sum()

@@ -1,0 +1,187 @@
+"""A keyword erased from released vectors: who still reads it, who reads others, what the vectors are good for.
+
+Three parts with no sentence in two of them: the service fits the eraser on its own, attacker and analyst learn on
+theirs what the service releases of them, and the third is released. So nothing is fitted to what is measured.
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from textsan.embedding_leakage.erasure import Eraser
+from textsan.embedding_leakage.heads import Standard
+from textsan.embedding_leakage.keyword import KeywordInference, KeywordScore, keyword_score, present
+from textsan.embedding_leakage.vector_knowledge import VectorKnowledge
+from textsan.evaluation import Estimate, bootstrap_mean
+from textsan.models.sentence_vectors import sentence_vectors
+from textsan.text.corpora import Record, load_dataset, private_and_shadow
+from textsan_book.studies.vector_defences import is_positive
+from textsan_book.studies.vectors import columns
+
+HEADS = ("linear", "mlp")
+"""The attackers: erasing promises something of the one, and nothing of the other."""
+
+
+class Part(NamedTuple):
+    """Sentences with their vectors.
+
+    Attributes:
+        records: labelled sentences.
+        vectors: (n, d), as they are before anything is erased.
+    """
+
+    records: Sequence[Record]
+    vectors: np.ndarray
+
+    @property
+    def texts(self) -> list[str]:
+        """The sentences."""
+        return [record.text for record in self.records]
+
+
+def parts(dataset: str, keywords: Sequence[str], n: int, fitted: int, *, seed: int, **view) -> tuple[Part, ...]:
+    """The released sentences, those of attacker and analyst, and the service's own.
+
+    Args:
+        dataset: name of a corpus with sentiment labels.
+        keywords: sentences that hold one of them are all taken, others as far as there is room.
+        n: sentences of the first part, and of the second.
+        fitted: of the third, on which erasers are fitted.
+        seed: of the draw.
+        **view: encoder, pooling and layer, as of `sentence_vectors`.
+
+    Raises:
+        ValueError: the corpus has too few.
+    """
+    records = load_dataset(dataset, split="all")
+    holds = np.any([present([record.text for record in records], word) for word in keywords], axis=0)
+    order = np.random.default_rng(seed).permutation(len(records))
+    chosen = [records[i] for i in sorted(order, key=lambda i: not holds[i])[: 2 * n + fitted]]
+    attacked, rest = private_and_shadow(chosen, n, n + fitted, seed)
+    own, service = private_and_shadow(rest, n, fitted, seed)
+    every = [*attacked, *own, *service]
+    vectors = _vectors([record.text for record in every], **view)
+    ends = np.split(vectors, [n, 2 * n])
+    return tuple(Part(*pair) for pair in zip((attacked, own, service), ends, strict=True))
+
+
+def _vectors(texts: Sequence[str], **view) -> np.ndarray:
+    """The vectors of sentences, each encoded once in a process: what is erased changes none of them."""
+    known = _encoded(**view)
+    new = [text for text in dict.fromkeys(texts) if text not in known]
+    known.update(zip(new, sentence_vectors(new, **view), strict=True) if new else ())
+    return np.array([known[text] for text in texts])
+
+
+@lru_cache(maxsize=1)
+def _encoded(**view) -> dict[str, np.ndarray]:
+    """What has been encoded so far."""
+    return {}
+
+
+def eraser(service: Part, keywords: Sequence[str]) -> Eraser:
+    """What takes keywords out of vectors, fitted to the service's own sentences.
+
+    Args:
+        service: the third part of `parts`.
+        keywords: erased together.
+
+    Raises:
+        ValueError: a keyword is in none of them.
+    """
+    return Eraser.fit(service.vectors, np.stack([present(service.texts, word) for word in keywords], axis=1))
+
+
+def attacked(released: Part, own: Part, keyword: str, head: str, *, seed: int) -> KeywordScore:
+    """How well somebody who learns on vectors of the same service tells who has a keyword.
+
+    Args:
+        released, own: as they are released.
+        keyword: that is looked for.
+        head: of `KeywordInference.against`.
+        seed: of training and intervals.
+    """
+    knowledge = VectorKnowledge(lambda _: own.vectors, own.texts, seed=seed)
+    attack = KeywordInference.against(knowledge, keyword=keyword, head=head)
+    return keyword_score(attack.scores(released.vectors), present(released.texts, keyword), seed=seed)
+
+
+def used(released: Part, own: Part) -> np.ndarray:
+    """Which released sentences an analyst gets right who learns their sentiment from vectors, (n,) bool.
+
+    Args:
+        released, own: as they are released.
+    """
+    from sklearn.linear_model import LogisticRegression
+
+    liked, truth = (np.array([is_positive(one) for one in part.records]) for part in (own, released))
+    standard = Standard(own.vectors)
+    analyst = LogisticRegression(C=0.01, max_iter=1000).fit(standard(own.vectors), liked)
+    return analyst.predict(standard(released.vectors)) == truth
+
+
+def change(one: np.ndarray, other: np.ndarray, *, seed: int) -> Estimate:
+    """The rate of one less that of another on the same sentences, with a 95 % interval.
+
+    Args:
+        one, other: (n,) bool, of `used`.
+        seed: of the resampling.
+
+    >>> change(np.array([True, True]), np.array([False, False]), seed=0).value
+    1.0
+    """
+    return bootstrap_mean(one.astype(float) - other, range(len(one)), seed=seed)
+
+
+def erasures(
+    *,
+    encoder: str,
+    pooling: str,
+    layer: int,
+    dataset: str,
+    erased: str,
+    asked: str,
+    n: int,
+    fitted: int,
+    seed: int,
+) -> list[dict]:
+    """Keyword attacks and a sentiment task on vectors from which keywords were erased, a row a keyword and head.
+
+    Args:
+        encoder, pooling, layer: of the vectors.
+        dataset: as of `parts`.
+        erased: the keywords that are erased, with blanks between; an empty text for none.
+        asked: the keywords that are looked for, likewise; the sentences are chosen by them.
+        n, fitted, seed: as of `parts`.
+
+    Returns:
+        rows: keyword, head, whether it was erased, area and balanced accuracy of the attack, accuracy of the
+        analyst and what it is over that on plain vectors, and how far vectors were moved: the mean square of the
+        change over their variance.
+    """
+    view = {"encoder": encoder, "pooling": pooling, "layer": layer}
+    plain = parts(dataset, asked.split(), n, fitted, seed=seed, **view)
+    change_of = eraser(plain[2], erased.split()) if erased else lambda vectors: vectors
+    released, own = (part._replace(vectors=change_of(part.vectors)) for part in plain[:2])
+    right, before = used(released, own), used(*plain[:2])
+    moved = np.square(released.vectors - plain[0].vectors).sum() / np.square(_centred(plain[0].vectors)).sum()
+    same = {"moved": float(moved), **columns(bootstrap_mean(right, range(n), seed=seed), "utility_")}
+    same |= columns(change(right, before, seed=seed), "over_plain_")
+    rows = []
+    for word in asked.split():
+        for head in HEADS:
+            found = attacked(released, own, word, head, seed=seed)
+            row = {
+                "keyword": word,
+                "head": head,
+                "is_erased": word in erased.split(),
+                "positives": found.positives,
+            }
+            rows.append(row | columns(found.auc) | columns(found.balanced, "balanced_") | same)
+    return rows
+
+
+def _centred(vectors: np.ndarray) -> np.ndarray:
+    return vectors - vectors.mean(axis=0)

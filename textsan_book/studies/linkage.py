@@ -1,0 +1,302 @@
+"""Which document was it: six threat models of linking a release to its original, each with control and baseline.
+
+Main: a document was released, and the attacker, who has it (or a version of it) among N candidates, names it.
+Control: another document of its length was released, which is not among the candidates, and the attacker names the
+same one; so often it would be accused without having been released. Baseline: the same attack sees lengths alone.
+The excess of main over control is what the release gives away; its interval is of documents, resampled by source.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from textsan.attacks import Knowledge, Linkage, Ranks
+from textsan.channel import Channel
+from textsan.evaluation import bootstrap_mean
+from textsan.mechanisms import ChannelMechanism, Mechanism, make_mechanism
+from textsan.priors import Prior
+from textsan.sweeps.splits import load_split
+from textsan.text.embeddings import Embeddings
+from textsan.text.vocabulary import count_words
+
+Docs = Sequence[Sequence[str]]
+
+EDITS = {"synonyms": (0.1, 0.3, 0.5), "summary": (0.1, 0.3, 0.5), "quotation": (0.5,)}
+"""What an attacker's copy may be, and the shares of its words that differ: words replaced by near ones, words left
+out anywhere, or all but a run of words left out."""
+
+FALSE_LINKS, CALIBRATED = 1e-4, 1e-2
+"""The rates of false links of an attacker who does not know whether the original is there: by the bound that holds
+for candidates of the prior, and by the attacker's own text (a few hundred documents calibrate no smaller one)."""
+
+_SIZES = 10, 100, 1000
+_ALIKE = 10  # candidates of one length with the most words in common
+_NEAR = 10  # words that count as synonyms
+_PAIRED = 100  # documents that are released twice
+_UNSEEN = 0.1  # share of words that a second release is taken to say nothing of
+_EQUAL = 1e-9
+
+
+def linkages(
+    *,
+    dataset: str,
+    defence: str,
+    epsilon: float,
+    seed: int,
+    released: int = 100,
+    candidates: int = 1000,
+    shadow: int = 500,
+) -> list[dict]:
+    """How often a release is linked to its original, by six threat models.
+
+    Args:
+        dataset: whose documents are released.
+        defence: name of a mechanism with an epsilon.
+        epsilon: its parameter.
+        seed: of the split and of all draws.
+        released: documents that are released, each once.
+        candidates: documents among which they are looked for, themselves among them.
+        shadow: documents of the attacker's own, for a prior and a threshold.
+
+    Returns:
+        rows: threat, version, candidates, main with ends, control, baseline, excess with ends, released.
+    """
+    world = _World(dataset, defence, epsilon, seed, released, candidates, shadow)
+    threats = world.originals, world.versions, world.open_set, world.alike, world.twice, world.kept_words
+    return [row for threat in threats for row in threat()]
+
+
+class _World:
+    """The documents of one cell and what became of them."""
+
+    def __init__(self, dataset, defence, epsilon, seed, released, candidates, shadow):
+        split = load_split(dataset, candidates, shadow, seed=seed)
+        self.split, self.seed, self.n = split, seed, released
+        counts = count_words(split.shadow)
+        self.mechanism = make_mechanism(defence, split.embeddings, counts=counts, epsilon=epsilon)
+        other = ("custext", 1.0) if defence.startswith("santext") else ("santext", 3.0)
+        self.other = make_mechanism(other[0], split.embeddings, epsilon=other[1])
+        self.docs = split.private
+        self.groups = list(split.sources or range(len(self.docs)))[:released]
+        absent = _of_equal_lengths(self.docs[:released], split.population)
+        self.absent = [split.population[i] for i in absent]
+        left = frozenset(absent)
+        self.further = [one for i, one in enumerate(split.population) if i not in left]
+        self.releases = self.mechanism.sanitize(self.docs[:released], seed=seed)
+        self.controls = self.mechanism.sanitize(self.absent, seed=seed, first=1 << 20)
+        self.knowledge = Knowledge.of(self.mechanism, shadow=split.shadow, seed=seed)
+
+    def originals(self) -> list[dict]:
+        """1. The attacker has the original."""
+        attack, everything = Linkage.against(self.knowledge), [*self.docs, *self.further]
+        self._main, self._control = (
+            attack.log_likelihoods(some, everything) for some in (self.releases, self.controls)
+        )
+        n = len(self.docs)
+        rows = []
+        for size in (*(size for size in _SIZES if size <= n), len(everything)):
+            width = n if size <= n else size
+            main, control = (_among(matrix[:, :width]).success(size) for matrix in (self._main, self._control))
+            lengths = _by_length(self.releases, everything[:width]).success(size)
+            rows.append(self._row("original", "", size, main, control, lengths))
+        return rows
+
+    def versions(self) -> list[dict]:
+        """2. The attacker has another version of it, and so of all candidates."""
+        rows, rng = [], np.random.default_rng([self.seed, 2])
+        near = _neighbours(self.split.embeddings, {word for doc in self.docs for word in doc})
+        for kind, shares in EDITS.items():
+            for share in shares:
+                copies = [_edited(doc, kind, share, near, rng) for doc in self.docs]
+                given = {"changed": share} if kind == "synonyms" else {"added": share}
+                attack = Linkage.against(self.knowledge, **given)
+                main, control = (
+                    attack.ranks(some, copies, range(self.n)).success() for some in (self.releases, self.controls)
+                )
+                lengths = _by_length(self.releases, copies, **given).success()
+                rows.append(self._row("version", f"{kind} {share:g}", len(copies), main, control, lengths))
+        return rows
+
+    def open_set(self) -> list[dict]:
+        """3. The original may not be there, and a wrong link has a price."""
+        attack = Linkage.against(self.knowledge)
+        own = self.mechanism.sanitize(self.split.shadow, seed=self.seed, first=1 << 21)
+        there, absent, calibrated = (
+            attack.link(some, self.docs, k=1) for some in (self.releases, self.controls, own)
+        )
+        right = _among(self._main[:, : len(self.docs)]).success()
+        bound = np.log(len(self.docs) / FALSE_LINKS)
+        threshold = float(np.quantile(calibrated.log_ratios, 1 - CALIBRATED, method="higher"))
+        rows = []
+        for version, limit in ((f"bound {FALSE_LINKS:g}", bound), (f"calibrated {CALIBRATED:g}", threshold)):
+            claimed, wrongly = ((one.best >= 0) & (one.log_ratios >= limit) for one in (there, absent))
+            main, control = right * claimed, wrongly
+            rows.append(self._row("open set", version, len(self.docs), main, control, np.zeros(self.n)))
+        return rows
+
+    def alike(self) -> list[dict]:
+        """4. All candidates are of one length and have the most words in common."""
+        everything = [*self.docs, *self.further]
+        columns = [_most_alike(number, everything) for number in range(self.n)]
+        some = [row for row, found in enumerate(columns) if len(found) == _ALIKE - 1]
+        main, control = np.zeros(self.n), np.zeros(self.n)
+        for row in some:
+            for scores, rates in ((self._main, main), (self._control, control)):
+                rates[row] = _ranks(scores[row, row, None], scores[row, columns[row]][None]).success()[0]
+        lengths = np.full(self.n, 1 / _ALIKE)
+        return [self._row("near copies", "", _ALIKE, main, control, lengths, np.array(some, dtype=np.intp))]
+
+    def twice(self) -> list[dict]:
+        """5. Two releases of one document, on another day or by another mechanism, and no original."""
+        rows, n = [], min(_PAIRED, self.n)
+        size = min(len(self.docs), 3 * n)
+        for version, second in (("another day", self.mechanism), ("another mechanism", self.other)):
+            others = second.sanitize(self.docs[:size], seed=self.seed, first=1 << 22)
+            first, control = self.releases[:n], self.controls[:n]
+            attack = _between(self.mechanism, second, self.split.shadow, [*first, *control], others)
+            main, wrong = (attack.ranks(some, others, range(n)).success() for some in (first, control))
+            lengths = _by_length(first, others).success()
+            rows.append(self._row("two releases", version, size, main, wrong, lengths, np.arange(n)))
+        return rows
+
+    def kept_words(self) -> list[dict]:
+        """6. The attacker looks at the number of words and at those that are kept, and at nothing else."""
+        keep = sorted(self.mechanism.keep)
+        words = [*keep, "x"]
+        rows = np.eye(len(words))
+        if keep:
+            rows[-1] = [*np.full(len(keep), 0.1 / len(keep)), 0.9]
+        blind = Linkage(ChannelMechanism(Channel.from_matrix(rows, words, words)))
+        seen = partial(_only, frozenset(keep))
+        asked = [seen(self.docs), range(self.n)]
+        main, control = (blind.ranks(seen(some), *asked).success() for some in (self.releases, self.controls))
+        lengths = _by_length(self.releases, self.docs).success()
+        return [self._row("length and kept words", "", len(self.docs), main, control, lengths)]
+
+    def _row(self, threat: str, version: str, size: int, main, control, baseline, some=slice(None)) -> dict:
+        main, control, baseline = (np.asarray(one, dtype=float)[some] for one in (main, control, baseline))
+        groups = np.array(self.groups)[some]
+        whole = bootstrap_mean(main, groups, seed=self.seed)
+        excess = bootstrap_mean(main - control, groups, seed=self.seed)
+        row: dict[str, Any] = {"threat": threat, "version": version, "candidates": size}
+        row |= {"main": whole.value, "main_low": whole.low, "main_high": whole.high}
+        row |= {"control": control.mean(), "baseline": baseline.mean()}
+        return row | {"excess": excess.value, "low": excess.low, "high": excess.high, "released": len(main)}
+
+
+def _of_equal_lengths(docs: Docs, pool: Docs) -> list[int]:
+    """For each document the number of another of its length, or of the nearest length that is left, none twice."""
+    by_length: dict[int, list[int]] = {}
+    for number, doc in enumerate(pool):
+        by_length.setdefault(len(doc), []).append(number)
+    found = []
+    for doc in docs:
+        nearest = min(by_length, key=lambda length: abs(length - len(doc)))
+        found.append(by_length[nearest].pop())
+        if not by_length[nearest]:
+            del by_length[nearest]
+    return found
+
+
+def _ranks(own: np.ndarray, others: np.ndarray) -> Ranks:
+    """From the scores of the right candidate, (n,), and of the others, (n, m)."""
+    impossible = np.isneginf(own)
+    above = np.where(impossible, others.shape[1], (others > own[:, None] + _EQUAL).sum(axis=1))
+    with np.errstate(invalid="ignore"):  # of two impossible ones
+        tied = np.where(impossible, 0, (np.abs(others - own[:, None]) <= _EQUAL).sum(axis=1))
+    return Ranks(above, tied, others.shape[1])
+
+
+def _among(matrix: np.ndarray) -> Ranks:
+    """Release i is of candidate i."""
+    ranks = _ranks(matrix.diagonal(), matrix)
+    itself = ~np.isneginf(matrix.diagonal())
+    return Ranks(ranks.above - ~itself, ranks.tied - itself, ranks.others - 1)
+
+
+def _by_length(releases: Docs, candidates: Docs, **edits) -> Ranks:
+    """The same attack, which sees lengths alone."""
+    blind = ChannelMechanism(Channel.from_matrix([[1.0]], ["x"], ["x"]))
+    seen, row = np.unique([len(doc) for doc in releases], return_inverse=True)
+    known, column = np.unique([len(doc) for doc in candidates], return_inverse=True)
+    pages = ([["x"] * int(length) for length in lengths] for lengths in (seen, known))
+    return _among(Linkage(blind, Prior(["x"], [1.0]), **edits).log_likelihoods(*pages)[row][:, column])
+
+
+def _only(keep: frozenset[str], docs: Docs) -> list[list[str]]:
+    """Documents of which some words are left, all others hidden."""
+    return [[word if word in keep else "x" for word in doc] for doc in docs]
+
+
+def _neighbours(embeddings: Embeddings, words: set[str]) -> dict[str, list[str]]:
+    """The nearest words of each by cosine."""
+    known = sorted(words & embeddings.index.keys())
+    vectors = np.asarray(embeddings.vectors, dtype=np.float32)
+    vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+    found = {}
+    for at in range(0, len(known), 256):
+        some = known[at : at + 256]
+        near = vectors[[embeddings.index[word] for word in some]] @ vectors.T
+        best = np.argpartition(-near, _NEAR, axis=1)[:, : _NEAR + 1]
+        for word, row in zip(some, best, strict=True):
+            found[word] = sorted({embeddings.words[i] for i in row} - {word})[:_NEAR]
+    return found
+
+
+def _edited(doc: Sequence[str], kind: str, share: float, near, rng: np.random.Generator) -> list[str]:
+    """An attacker's copy of a document: see `EDITS`."""
+    if kind == "synonyms":
+        changed = rng.random(len(doc)) < share
+        picks = rng.random(len(doc))
+        return [
+            near[word][int(pick * len(near[word]))] if change and word in near else word
+            for word, change, pick in zip(doc, changed, picks, strict=True)
+        ]
+    if kind == "summary":
+        stays = rng.random(len(doc)) >= share
+        return [word for word, stay in zip(doc, stays, strict=True) if stay]
+    length = round(len(doc) * (1 - share))
+    first = rng.integers(len(doc) - length + 1)
+    return list(doc[first : first + length])
+
+
+def _most_alike(number: int, docs: Docs) -> list[int]:
+    """Documents of the same length with the most words in common with one, the most alike first."""
+    own = Counter(docs[number])
+    rivals = [i for i, doc in enumerate(docs) if len(doc) == len(docs[number]) and i != number]
+    rivals.sort(key=lambda i: -(own & Counter(docs[i])).total())
+    return rivals[: _ALIKE - 1]
+
+
+def _between(first: Mechanism, second: Mechanism, shadow: Docs, releases: Docs, others: Docs) -> Linkage:
+    """An attacker who has a second release for an original: Pr(y | z) = sum_x Pr(x | z) Pr(y | x).
+
+    Words x are those of the shadow text, with their frequencies; of others a release says nothing.
+    """
+    counts = count_words(shadow)
+    words = [word for word in counts if word in first.channel.input_index and word in second.channel.input_index]
+    p = np.array([counts[word] for word in words], dtype=float)
+    p /= p.sum()
+    seen, known = (
+        sorted({word for doc in docs for word in doc if word in mechanism.channel.output_index})
+        for mechanism, docs in ((first, releases), (second, others))
+    )
+    joint = _entries(second.channel, known, words) * p
+    weights = joint.sum(axis=1)
+    posterior = np.where(weights[:, None] > 0, joint / np.maximum(weights, 1e-300)[:, None], p)
+    entries = posterior @ _entries(first.channel, seen, words).T
+    rest = np.maximum(1 - entries.sum(axis=1, keepdims=True), 0)
+    matrix = np.hstack([entries, rest])
+    channel = Channel.from_matrix(matrix / matrix.sum(axis=1, keepdims=True), known, [*seen, "\N{NULL}"])
+    prior = Prior(known, (weights + 1e-12) / (weights + 1e-12).sum())
+    return Linkage(ChannelMechanism(channel, oov="keep"), prior, changed=_UNSEEN)
+
+
+def _entries(channel: Channel, outputs: list[str], inputs: list[str]) -> np.ndarray:
+    """Pr(y | x) of some of both, (n outputs, n inputs), never all rows at once."""
+    rows = np.array([channel.input_index[word] for word in inputs])
+    blocks = (outputs[at : at + 256] for at in range(0, len(outputs), 256))
+    return np.concatenate([np.exp(channel.log_columns(block)[:, rows]) for block in blocks])
