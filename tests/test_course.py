@@ -196,6 +196,18 @@ def test_one_submission_leaves_nothing_for_the_next(pen):
         assert other.get("a")() == [np.pi, []]
 
 
+def test_nothing_is_imported_from_the_folder_that_the_grader_stands_in(tmp_path, monkeypatch):
+    """Where it is the clone, another copy of the checks lies there; where it is the submissions', anything."""
+    (tmp_path / "textsan_book").mkdir()
+    (tmp_path / "textsan_book" / "__init__.py").write_text("raise SystemExit('a student wrote this')")
+    monkeypatch.chdir(tmp_path)
+    with (
+        sandbox.Pen() as pen,
+        pen.run([("q1", "import textsan_book\ndef a(): return 1")], seconds=30) as submission,
+    ):
+        assert submission.get("a")() == 1 and submission.errors == {}
+
+
 @pytest.mark.skipif(sys.platform != "linux" or not child.can_confine(), reason="no Landlock here")
 def test_the_kernel_holds_without_python(tmp_path):
     (tmp_path / "own").mkdir()

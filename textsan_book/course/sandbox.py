@@ -44,7 +44,8 @@ class Pen:
         }
         environment |= kernels.variables() | {"PYTHONDONTWRITEBYTECODE": "1"}
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "textsan_book.course.child", str(theirs.fileno())],
+            # -P: nothing is imported from the folder that the grader stands in, which may hold what students sent.
+            [sys.executable, "-P", "-m", "textsan_book.course.child", str(theirs.fileno())],
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
