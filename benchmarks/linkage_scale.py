@@ -1,6 +1,6 @@
 """What linking costs at size: the exact rate over 20,000 words, and a thousand releases among a million documents.
 
-    .venv/bin/python benchmarks/linkage_scale.py [rate] [link]
+    .venv/bin/python benchmarks/linkage_scale.py [rate] [link] [santext] [custext]
 
 Documents of the second part are synthetic, words drawn from the unigram of `rt`: no corpus at hand has a million.
 Each line has seconds on the clock, seconds of processor and the most memory that the process has held so far.
@@ -40,7 +40,10 @@ def main(parts):
     embeddings = textsan.load_embeddings().frequent(WORDS)
     split = textsan.load_split("rt", n_private=1, n_shadow=3_000, seed=0)
     prior = textsan.Prior.from_counts(count_words(split.shadow), embeddings.words)
-    mechanisms = {"CusText, epsilon 1": CusText(embeddings, 1.0), "SanText, epsilon 1": SanText(embeddings, 1.0)}
+    known = {"custext": CusText, "santext": SanText}
+    asked = [name for name in known if name in parts] or known
+    mechanisms = {f"{name}, epsilon 1": known[name](embeddings, 1.0) for name in asked}
+    parts = [part for part in parts if part not in known] or ["rate", "link"]
     if "rate" in parts:
         for name, mechanism in mechanisms.items():
             channel = mechanism.channel
@@ -64,4 +67,4 @@ def main(parts):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:] or ["rate", "link"])
+    main(sys.argv[1:])
