@@ -140,6 +140,8 @@ def test_by_its_name_the_public_text_is_the_projects_own():
     mechanism = make_mechanism("context-aware custext", words, epsilon=1.0, k=7)
     assert mechanism.guarantee.tight(mechanism.channel) <= 1.0
     assert mechanism.prior[0] > mechanism.prior[5]
+    elsewhere = ContextAwareCusText(EMBEDDINGS, 1.0, docs=[["zebra", "zoo"]], k=6)
+    assert elsewhere.joints == pytest.approx(np.full((1, 24), 1 / 24))
     with pytest.raises(ValueError, match="docs: pass a list of token lists"):
         ContextAwareCusText(words, 1.0, docs=["a sentence"])
     with pytest.raises(ValueError, match=r"success: 0.01 is below what the groups give away; pass 0\.\d+"):

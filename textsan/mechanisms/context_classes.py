@@ -41,6 +41,8 @@ def context_classes(
     sides = [np.where(side[seen] >= 0, of_group[side[seen]], none) for side in (before, after)]
     prior = np.bincount(word, minlength=len(index)) + 1.0
     prior /= prior.sum()
+    if not len(word):  # the text says nothing of this vocabulary
+        return prior[None]
 
     def joint(tokens):
         counts = np.bincount(word[tokens], minlength=len(index))
