@@ -581,7 +581,15 @@ def test_help_says_of_each_mechanism_what_its_epsilon_is(run):
         for name in names.split(", ")
     }
     assert set(said) == set(MECHANISMS) - {"random", "erasure"}
-    of_pairs = {"custext", "custext+", "released custext+", "optimal custext", "optimal custext+", "spent"}
+    of_pairs = {
+        "custext",
+        "custext+",
+        "released custext+",
+        "optimal custext",
+        "optimal custext+",
+        "context-aware custext",
+        "spent",
+    }
     assert {name for name, meaning in said.items() if "per unit of" not in meaning} == of_pairs
     assert "two words of one group" in said["custext+"] and "|.|_M" in said["mahalanobis"]
 

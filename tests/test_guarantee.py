@@ -11,7 +11,7 @@ from textsan.privacy import Adjacency, Guarantee
 WORDS = ["the", "of", *(f"w{i}" for i in range(58))]
 EMBEDDINGS = Embeddings(WORDS, np.random.default_rng(0).normal(size=(60, 4)))
 EXACT = ["random", "santext", "santext+", "custext", "custext+", "tem", "weighted santext", "optimal custext"]
-EXACT += ["optimal custext+", "spent"]
+EXACT += ["optimal custext+", "context-aware custext", "spent"]
 
 
 def made(name, epsilon=1.3):

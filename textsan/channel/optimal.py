@@ -13,7 +13,7 @@ _LARGEST = 20.0  # epsilon that a programme is given at most: exp(-20) is the le
 _BELOW = 1e-9  # by how much the programme's epsilon is smaller, so that rounding does not pass the claim
 
 
-def private_channel(prior, losses, epsilon: float, *, price: float = 0.0) -> np.ndarray:
+def private_channel(prior, losses, epsilon: float, *, price: float = 0.0, joints=None) -> np.ndarray:
     """The epsilon-DP channel of least expected loss, (n, m): every two rows within exp(epsilon) of each other.
 
     Minimises sum_x Pr(x) sum_y P(y | x) loss(x, y) + price V(X | Y), V the Bayes vulnerability, over P with
@@ -27,6 +27,8 @@ def private_channel(prior, losses, epsilon: float, *, price: float = 0.0) -> np.
         losses: (n, m) of releasing y for x.
         epsilon: privacy parameter, at least 0.
         price: of a unit of vulnerability, at least 0.
+        joints: (c, n) weights of the words in each of c classes, if the guess knows the class: V is then
+            sum_c sum_y max_x joints[c, x] P(y | x). None is one class, of the prior.
 
     Raises:
         ValueError: the solver finds no answer.
@@ -36,10 +38,12 @@ def private_channel(prior, losses, epsilon: float, *, price: float = 0.0) -> np.
            [0.25, 0.75]])
     """
     prior, losses = np.asarray(prior, dtype=np.float64), np.asarray(losses, dtype=np.float64)
-    prior = prior / prior.sum() if prior.sum() > 0 else np.full(len(prior), 1 / len(prior))
+    joints = np.array([prior]) if joints is None else np.asarray(joints, dtype=np.float64)
+    total = prior.sum()
+    prior, joints = (prior / total, joints / total) if total > 0 else (np.full(len(prior), 1 / len(prior)), joints)
     epsilon = checks.epsilon(epsilon)
     inner = max(min(epsilon, _LARGEST) - _BELOW, 0.0)
-    matrix, most = _solved(prior, losses, np.exp(-inner), price)
+    matrix, most = _solved(prior, losses, np.exp(-inner), price, joints)
     if price > 0:
         return mixed_to_private(matrix, epsilon)
     return _refilled(most, losses, np.exp(-inner))
@@ -68,17 +72,18 @@ def mixed_to_private(matrix: np.ndarray, epsilon: float) -> np.ndarray:
     return (1 - theta) * matrix + theta / m
 
 
-def _solved(prior, losses, ratio: float, price: float) -> tuple[np.ndarray, np.ndarray]:
+def _solved(prior, losses, ratio: float, price: float, joints) -> tuple[np.ndarray, np.ndarray]:
     """P, and the most that each output has from any input, as the solver has them; `ratio` is exp(-epsilon)."""
     n, m = losses.shape
-    size, caps = n * m, 2 * m if price > 0 else m
+    classes = joints if price > 0 else joints[:0]
+    size, caps = n * m, (1 + len(classes)) * m
     entry, output = np.arange(size), np.tile(np.arange(m), n)
     each = scipy.sparse.eye_array(size)
     most = scipy.sparse.csr_array((np.ones(size), (entry, output)), shape=(size, caps))
     rows = [scipy.sparse.hstack([each, -most]), scipy.sparse.hstack([-each, ratio * most])]
-    if price > 0:  # and Pr(x) P(y | x) at most what is guessed right at y
-        likely = scipy.sparse.diags_array(np.repeat(prior, m))
-        guess = scipy.sparse.csr_array((np.ones(size), (entry, m + output)), shape=(size, caps))
+    for i, weights in enumerate(classes, start=1):  # and what is guessed right at y no less than for each x
+        likely = scipy.sparse.diags_array(np.repeat(weights, m))
+        guess = scipy.sparse.csr_array((np.ones(size), (entry, i * m + output)), shape=(size, caps))
         rows.append(scipy.sparse.hstack([likely, -guess]))
     sums = scipy.sparse.csr_array((np.ones(size), (np.repeat(np.arange(n), m), entry)), shape=(n, size + caps))
     cost = np.concatenate([(prior[:, None] * losses).ravel(), np.zeros(m), np.full(caps - m, price)])

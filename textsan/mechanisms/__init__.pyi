@@ -1,5 +1,6 @@
 from .base import Mechanism as Mechanism
 from .bert import bert_vocabulary as bert_vocabulary, join_pieces as join_pieces, wordpieces as wordpieces
+from .context_aware_custext import ContextAwareCusText as ContextAwareCusText
 from .custext import CusText as CusText
 from .erasure import Erasure as Erasure
 from .fbdd import FBDD as FBDD

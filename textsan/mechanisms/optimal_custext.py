@@ -94,7 +94,7 @@ class OptimalCusText(CusText):
             sizes = np.array([len(group) for group in self.groups])
             losses = np.concatenate([self._losses(group).ravel() for group in self.groups])
             entries = stored(
-                [_VERSION, repr(self.epsilon), repr(self.success), sizes, losses, self.prior], self._entries
+                [_VERSION, repr(self.epsilon), repr(self._allowed), sizes, losses, self.joints], self._entries
             )
         return grouped_channel(self.inputs, self.groups, self._split(entries)).keeping(self.keep)
 
@@ -105,21 +105,32 @@ class OptimalCusText(CusText):
         p = np.where([word in self.keep for word in self.inputs], 0.0, p)
         return p / p.sum() if p.sum() > 0 else p
 
+    @property
+    def joints(self) -> np.ndarray:
+        """What is likely of the words in each class that the guess may know, (classes, V): here one class."""
+        return self.prior[None]
+
+    @property
+    def _allowed(self) -> float | None:
+        """The largest success of the guess; None bounds none."""
+        return self.success
+
     def _losses(self, group: np.ndarray) -> np.ndarray:
         far = self._dissimilarity(self._points[group], self._points[group])
         return far if self.similarity == "euclidean" else far + 1
 
     def _entries(self) -> np.ndarray:
         """The tables of all groups, one after another."""
-        if self.success is None:
+        allowed = self._allowed
+        if allowed is None:
             return self._priced(0.0)
-        least = sum(self.prior[group].max() for group in self.groups)
-        if self.success < least - 1e-12:
+        least = sum(self.joints[:, group].max(axis=1).sum() for group in self.groups)
+        if allowed < least - 1e-12:
             raise ValueError(
-                f"success: {self.success:g} is below what the groups give away; pass {least:.6g} or a larger k"
+                f"success: {allowed:g} is below what the groups give away; pass {least:.6g} or a larger k"
             )
         dear = self._priced(0.0)
-        if self._taken(dear)[0] <= self.success:
+        if self._taken(dear)[0] <= allowed:
             return dear
         cheap = self._priced(_DEAREST * max(self._losses(group).max() for group in self.groups))
         for _ in range(_PRICES):
@@ -129,28 +140,29 @@ class OptimalCusText(CusText):
             v, loss = self._taken(found)
             if less + price * high - (loss + price * v) <= _NEAR * (less + price * high):
                 break  # no channel is better than a mixture of the two by more
-            if v > self.success:
+            if v > allowed:
                 dear = found
             else:
                 cheap = found
         high, low = self._taken(dear)[0], self._taken(cheap)[0]
         # V is convex: that of the mixture is no more than the mixture of both
-        share = np.clip((self.success - low) / (high - low), 0.0, 1.0)
+        share = np.clip((allowed - low) / (high - low), 0.0, 1.0)
         return share * dear + (1 - share) * cheap
 
     def _priced(self, price: float) -> np.ndarray:
         def table(group):
-            return private_channel(self.prior[group], self._losses(group), self.epsilon, price=price).ravel()
+            prior, losses, joints = self.prior[group], self._losses(group), self.joints[:, group]
+            return private_channel(prior, losses, self.epsilon, price=price, joints=joints).ravel()
 
         done = tqdm(map_jobs(table, self.groups), "groups", len(self.groups), unit="group", disable=None, delay=2)
         return np.concatenate(list(done))
 
     def _taken(self, entries: np.ndarray) -> tuple[float, float]:
-        """Bayes vulnerability and expected loss of tables under the public prior."""
+        """Success of the guess and expected loss of tables under the public prior."""
         v, loss = 0.0, 0.0
         for group, table in zip(self.groups, self._split(entries), strict=True):
-            joint = self.prior[group][:, None] * table
-            v, loss = v + joint.max(axis=0).sum(), loss + (joint * self._losses(group)).sum()
+            v += (self.joints[:, group, None] * table).max(axis=1).sum()
+            loss += (self.prior[group][:, None] * table * self._losses(group)).sum()
         return v, loss
 
     def _split(self, entries: np.ndarray) -> list[np.ndarray]:
