@@ -8,7 +8,7 @@ from typing import Any
 
 from textsan.auditing import attacking, documents, guesses as guessing, linking, use, words
 from textsan.auditing.material import PUBLIC, Material, is_word, material, tokens_of
-from textsan.auditing.quotes import HIDDEN, masked, public_words, unquoted
+from textsan.auditing.quotes import HIDDEN, masked, masked_quotes, public_words, unquoted
 from textsan.auditing.report import LIMITS, Report, decided
 from textsan.base import checks
 from textsan.mechanisms import Mechanism
@@ -134,7 +134,7 @@ def _about(found: Material, sample: int, quotes: bool) -> dict[str, Any]:
         "seed": found.seed,
         "shadow": {
             "public": found.public,
-            "is": f"public sentences ({', '.join(PUBLIC)})" if found.public else "the text that was given for it",
+            "is": f"public sentences ({', '.join(PUBLIC)})" if found.public else "outside text that was given",
             "documents": len(found.shadow),
             "tokens": sum(map(len, found.shadow)),
         },
@@ -159,11 +159,11 @@ def _described(mechanism: Mechanism) -> dict[str, Any]:
 
 
 def _silent(content: dict[str, Any], private: frozenset[str], public: frozenset[str]) -> dict[str, Any]:
-    """The content without private words: what was quoted is hidden, and what the mechanism says is masked."""
+    """The content without private words: what was quoted is hidden, and what a clause of a mechanism quotes."""
     for pair in content["documents"]["given_away"]["words"]:
         pair |= {name: pair[name] if pair[name] in public else HIDDEN for name in ("released", "original")}
     said, skipped = content["mechanism"], content["words"]["skipped"]
     for name in ("outside", "exposed"):
-        said[name] = [masked(clause, private) for clause in said[name]]
+        said[name] = [masked_quotes(clause, private) for clause in said[name]]
     skipped |= {name: masked(why, private) for name, why in skipped.items()}
     return content

@@ -46,6 +46,19 @@ def masked(line: str, private: frozenset[str]) -> str:
     return line
 
 
+def masked_quotes(clause: str, private: frozenset[str]) -> str:
+    """A clause with `HIDDEN` for each word of a text that stands in it between quotation marks.
+
+    Args:
+        clause: of a mechanism, which knows its vocabulary and no text; so all else of it stays readable.
+        private: the words of the text that are not public.
+
+    >>> masked_quotes("'cat', the one word of the last group: a cat", frozenset({"cat"}))
+    "'[hidden]', the one word of the last group: a cat"
+    """
+    return re.sub(r"'[^']*'", lambda found: masked(found[0], private), clause)
+
+
 def unquoted(private: frozenset[str] | None, work: Callable[[], Result]) -> Result:
     """What some work returns; its errors quote no word of a text, nor do their tracebacks.
 

@@ -83,7 +83,13 @@ class Report:
         from textsan.auditing import drawing
 
         engine = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-        engine.filters |= {"hundred": hundred, "odds": odds, "interval": interval, "number": lambda n: f"{n:,}"}
+        engine.filters |= {
+            "hundred": hundred,
+            "odds": odds,
+            "interval": interval,
+            "number": lambda n: f"{n:,}",
+            "factor": factor,
+        }
         template = engine.from_string(TEMPLATE.read_text(encoding="utf-8"))
         best = {told: strongest(self.content["words"]["attacks"], told=told) for told in (True, False)}
         return template.render(
@@ -137,7 +143,7 @@ def said(content: Mapping[str, Any]) -> list[str]:
     about = content["about"]
     best, unchanged = strongest(rows), _unchanged(rows)
     assert best is not None  # there are scored words, and one attack needs nothing
-    owned = "public text" if about["shadow"]["public"] else "the text that was given for one"
+    owned = "public text" if about["shadow"]["public"] else "the outside text that was given"
     lines = []
     if about["documents"] < FEW:
         lines.append(
@@ -250,6 +256,15 @@ def odds(share: float) -> str:
         return f"all but 1 in {round(1 / (1 - share))}"
     fraction = Fraction(share).limit_denominator(10)
     return f"about {fraction.numerator} in {fraction.denominator}"
+
+
+def factor(value: float) -> str:
+    """A factor to three digits.
+
+    >>> factor(1.234), factor(27812.0)
+    ('1.23', '27,800')
+    """
+    return f"{float(f'{value:.3g}'):,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def interval(row: Mapping[str, float]) -> str:
