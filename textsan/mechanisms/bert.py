@@ -3,13 +3,18 @@
 Any mechanism runs on it (Yue et al. 2021 run SanText): `SanText(bert_vocabulary(), epsilon)` sanitizes lists of
 pieces, which `wordpieces` makes of texts and `join_pieces` turns back into text. A word of several pieces is
 several tokens, and pays epsilon for each.
+
+`santext_pieces` is SanText in that space over a list of *words*, so that it can stand beside the others in a
+sweep, under the same attacks and tasks.
 """
 
 import re
 from collections.abc import Iterable, Sequence
 
 from textsan.base import assets
-from textsan.models.encoders import ENCODER, load_tokenizer
+from textsan.mechanisms.base import Oov
+from textsan.mechanisms.santext import SanText
+from textsan.models.encoders import ENCODER, input_embeddings, load_tokenizer
 from textsan.text.embeddings import Embeddings
 
 _SPECIAL = re.compile(r"\[(?:PAD|UNK|CLS|SEP|MASK|unused\d+)\]")
@@ -55,3 +60,27 @@ def join_pieces(pieces: Sequence[str]) -> str:
     'embedding space'
     """
     return " ".join(pieces).replace(" ##", "").removeprefix("##")
+
+
+def santext_pieces(
+    embeddings: Embeddings, epsilon: float, *, encoder: str = ENCODER, oov: Oov = "uniform", device: str = "auto"
+) -> SanText:
+    """SanText with an encoder's input embeddings in place of word vectors (Yue et al. 2021, sections 5.3 to 5.5).
+
+    Pr(y | x) is proportional to exp(-epsilon d(x, y) / 2) over the words of a list, d the Euclidean distance of
+    what the encoder reads of them. That is the paper's rule for a word of one piece. A word of several pieces,
+    several tokens in the paper, is one token with the mean of their embeddings, and pays epsilon once. Satisfies
+    epsilon-metric DP for this d (Theorem 1).
+
+    Args:
+        embeddings: the vocabulary; of its vectors none is used.
+        epsilon: privacy parameter per unit of d, at least 0.
+        encoder: a model of the registry with a WordPiece vocabulary.
+        oov: what becomes of words that are not in the vocabulary.
+        device: as for `SanText`.
+
+    Raises:
+        KeyError: unknown encoder.
+        ValueError: epsilon is not a finite number of at least 0.
+    """
+    return SanText(input_embeddings(embeddings.words, encoder), epsilon, oov=oov, device=device)

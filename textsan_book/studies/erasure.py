@@ -16,7 +16,7 @@ from textsan.embedding_leakage.keyword import KeywordInference, KeywordScore, ke
 from textsan.embedding_leakage.vector_knowledge import VectorKnowledge
 from textsan.evaluation import Estimate, bootstrap_mean
 from textsan.models.sentence_vectors import sentence_vectors
-from textsan.text.corpora import Record, load_dataset, private_and_shadow
+from textsan.text.corpora import Record, load_dataset, normalised, private_and_shadow
 from textsan_book.studies.vector_defences import is_positive
 from textsan_book.studies.vectors import columns
 
@@ -55,7 +55,7 @@ def parts(dataset: str, keywords: Sequence[str], n: int, fitted: int, *, seed: i
     Raises:
         ValueError: the corpus has too few.
     """
-    records = load_dataset(dataset, split="all")
+    records = list({normalised(record.text): record for record in load_dataset(dataset, split="all")}.values())
     holds = np.any([present([record.text for record in records], word) for word in keywords], axis=0)
     order = np.random.default_rng(seed).permutation(len(records))
     chosen = [records[i] for i in sorted(order, key=lambda i: not holds[i])[: 2 * n + fitted]]
