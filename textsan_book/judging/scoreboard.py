@@ -19,8 +19,8 @@ ratio of two published rates it follows from both, as if independent: the releas
 every attack. Of a count the margin is 15 %, which a Monte Carlo of 1,000 runs leaves open.
 
 Rows that our table has under several seeds count as one number, see `tables.pooled`. A ratio or a difference of
-ours is made of rows from the same positions only, and the numbers of ours beside one row of a published table from
-one protocol only. Where our sizes are not the paper's, the program says so in `substitution`. Rows whose agreement
+ours is made of rows from the same positions only, and what is compared with one row of a published table is of one
+protocol only. Where our sizes are not the paper's, the program says so in `substitution`. Rows whose agreement
 would say nothing are marked `trivial`, with the reason, and counted apart: those of which the mapping says so, and
 those with which "nothing changes" agrees as well (`verdicts.nothing_agrees`).
 
@@ -459,12 +459,12 @@ def _tables(published: Sequence[Mapping]) -> dict[tuple, list[int]]:
 
 
 def _refuse_mixtures(published: Sequence[Mapping], answers: Sequence[Answer]) -> None:
-    """No two protocols of ours beside one row of a published table: those numbers would be read across."""
+    """No two protocols of ours compared with one row of a published table: those numbers would be read across."""
     seen: dict[tuple, set] = {}
     for row, answer in zip(published, answers, strict=True):
         of = tuple(row[name] for name in ("paper", "table_or_figure", "dataset", "mechanism_or_method", "metric"))
         there = seen.setdefault(of, set())
-        there |= answer.rest.get("protocol", set()) if answer.verdict != "no result" else set()
+        there |= answer.rest["protocol"] if answer.comparison else set()
         if len(there) > 1:
             found = "; ".join(", ".join(one) for one in sorted(there))
             raise ValueError(f"scoreboard: {', '.join(of)}: ours is of {found}; keep one ({', '.join(PROTOCOL)})")
