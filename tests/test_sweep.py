@@ -453,7 +453,7 @@ def test_a_mechanism_on_word_vectors_of_ones_own(tmp_path, monkeypatch):
     assert sweep.record([cell], tmp_path)["word vectors"] == str(own)
     assert sweep.state([cell], tmp_path).fresh == [cell]
     own.write_text(own.read_text().replace("film", "cinema"))
-    provenance._content.cache_clear()  # as in another process
+    provenance._fingerprint.cache_clear()  # as in another process
     assert sweep.state([cell], tmp_path).changed == [f"word vectors {own}"]
     path.write_text(yaml.safe_dump(asked | {"embeddings": "nowhere.txt"}))
     with pytest.raises(KeyError, match="'nowhere.txt' is unknown, and no file"):
