@@ -173,8 +173,10 @@ def test_a_record_of_other_words_or_parameters_is_refused_in_a_line(run, tmp_pat
     assert Mechanism.from_record(record, words).k == 4
     with pytest.raises(ValueError, match="keep is not what custext has now; use the version"):
         Mechanism.from_record(record | {"parameters": record["parameters"] | {"keep": {"words": 3}}}, words)
-    with pytest.raises(KeyError, match="'nobody' is unknown"):
+    with pytest.raises(KeyError, match="'nobody' is not registered; load the plugin that has it"):
         Mechanism.from_record(record | {"mechanism": "nobody"}, words)
+    with pytest.raises(ValueError, match="list.txt is no json; pass the one beside a released file"):
+        Mechanism.from_record(tmp_path / "list.txt")
 
 
 @pytest.mark.parametrize(

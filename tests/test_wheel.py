@@ -156,6 +156,8 @@ def test_ten_commands_work(fresh, default_data):
     }.items():
         done = fresh(*command)
         assert done.returncode == 0 and said in done.stdout, (command, done.stdout, done.stderr)
+    alone = fresh("textsan", "run", "02")
+    assert alone.returncode == 2 and "It comes with the book: pip install ./textsan_book" in alone.stderr
     header, first, second = (fresh.folder / "safe.csv").read_text().splitlines()
     assert header == "id,text" and first.startswith("1,the ") and second.startswith("2,a ")
 

@@ -7,6 +7,8 @@ import click
 
 from textsan.base.extras import install_line, missing
 
+_OF_THE_BOOK = {"book", "check", "course", "run"}
+
 
 class Commands(click.Group):
     """The package's commands, and those that other packages name under `textsan.commands`, loaded when asked.
@@ -19,6 +21,14 @@ class Commands(click.Group):
 
     def get_command(self, context, name):
         return _beside()[name].load() if name in _beside().names else super().get_command(context, name)
+
+    def resolve_command(self, context, args):
+        try:
+            return super().resolve_command(context, args)
+        except click.UsageError as error:
+            if args and args[0] in _OF_THE_BOOK:
+                error.message += " It comes with the book: pip install ./textsan_book in a clone"
+            raise
 
     def make_context(self, *given, **more):
         try:

@@ -93,11 +93,17 @@ def recorded_mechanism(record: str | Path | Mapping, words: Embeddings | None = 
         ValueError: no record, other words than the record's, or parameters that today's code does not have.
     """
     if not isinstance(record, Mapping):
-        record = json.loads(Path(record).read_text(encoding="utf-8"))
+        try:
+            record = json.loads(Path(record).read_text(encoding="utf-8"))
+        except ValueError:  # no json, or no text
+            raise ValueError(f"record: {record} is no json; pass the one beside a released file") from None
     for key in ("mechanism", "parameters", "embedding"):
-        if key not in record:
+        if not isinstance(record, Mapping) or key not in record:
             raise ValueError(f"record: it has no {key!r}; pass the json beside a released file")
     name, recorded, vectors = record["mechanism"], record["parameters"], record["embedding"]
+    if name not in MECHANISMS:
+        known = ", ".join(MECHANISMS)
+        raise KeyError(f"mechanism: {name!r} is not registered; load the plugin that has it; known: {known}")
     if words is None:
         words = load_embeddings(vectors["name"])
         words = words if words.sha256 == vectors["sha256"] else words.frequent(vectors["words"])
