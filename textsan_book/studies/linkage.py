@@ -46,9 +46,9 @@ def linkages(
     defence: str,
     epsilon: float,
     seed: int,
-    released: int = 100,
-    candidates: int = 1000,
-    shadow: int = 500,
+    n_released: int = 100,
+    n_private: int = 1000,
+    n_shadow: int = 500,
 ) -> list[dict]:
     """How often a release is linked to its original, by six threat models.
 
@@ -57,14 +57,14 @@ def linkages(
         defence: name of a mechanism with an epsilon.
         epsilon: its parameter.
         seed: of the split and of all draws.
-        released: documents that are released, each once.
-        candidates: documents among which they are looked for, themselves among them.
-        shadow: documents of the attacker's own, for a prior and a threshold.
+        n_released: documents that are released, each once.
+        n_private: documents among which they are looked for, themselves among them.
+        n_shadow: documents of the attacker's own, for a prior and a threshold.
 
     Returns:
         rows: threat, version, candidates, main with ends, control, baseline, excess with ends, released.
     """
-    world = _World(dataset, defence, epsilon, seed, released, candidates, shadow)
+    world = _World(dataset, defence, epsilon, seed, n_released, n_private, n_shadow)
     threats = world.originals, world.versions, world.open_set, world.alike, world.twice, world.kept_words
     return [row for threat in threats for row in threat()]
 
@@ -72,20 +72,20 @@ def linkages(
 class _World:
     """The documents of one cell and what became of them."""
 
-    def __init__(self, dataset, defence, epsilon, seed, released, candidates, shadow):
-        split = load_split(dataset, candidates, shadow, seed=seed)
-        self.split, self.seed, self.n = split, seed, released
+    def __init__(self, dataset, defence, epsilon, seed, n_released, n_private, n_shadow):
+        split = load_split(dataset, n_private, n_shadow, seed=seed)
+        self.split, self.seed, self.n = split, seed, n_released
         counts = count_words(split.shadow)
         self.mechanism = make_mechanism(defence, split.embeddings, counts=counts, epsilon=epsilon)
         other = ("custext", 1.0) if defence.startswith("santext") else ("santext", 3.0)
         self.other = make_mechanism(other[0], split.embeddings, epsilon=other[1])
         self.docs = split.private
-        self.groups = list(split.sources or range(len(self.docs)))[:released]
-        absent = _of_equal_lengths(self.docs[:released], split.population)
+        self.groups = list(split.sources or range(len(self.docs)))[:n_released]
+        absent = _of_equal_lengths(self.docs[:n_released], split.population)
         self.absent = [split.population[i] for i in absent]
         left = frozenset(absent)
         self.further = [one for i, one in enumerate(split.population) if i not in left]
-        self.releases = self.mechanism.sanitize(self.docs[:released], seed=seed)
+        self.releases = self.mechanism.sanitize(self.docs[:n_released], seed=seed)
         self.controls = self.mechanism.sanitize(self.absent, seed=seed, first=1 << 20)
         self.knowledge = Knowledge.of(self.mechanism, shadow=split.shadow, seed=seed)
 
@@ -132,9 +132,8 @@ class _World:
         threshold = float(np.quantile(calibrated.log_ratios, 1 - CALIBRATED, method="higher"))
         rows = []
         for version, limit in ((f"bound {FALSE_LINKS:g}", bound), (f"calibrated {CALIBRATED:g}", threshold)):
-            claimed, wrongly = ((one.best >= 0) & (one.log_ratios >= limit) for one in (there, absent))
-            main, control = right * claimed, wrongly
-            rows.append(self._row("open set", version, len(self.docs), main, control, np.zeros(self.n)))
+            claimed, wrongly = (one.log_ratios > limit for one in (there, absent))
+            rows.append(self._row("open set", version, len(self.docs), right * claimed, wrongly, np.zeros(self.n)))
         return rows
 
     def alike(self) -> list[dict]:
