@@ -258,7 +258,7 @@ def _solve(lists: SortedOutputs, v: float, gap: float, rounds: int) -> tuple[np.
             if loss < upper:
                 upper, best = loss, middle.copy()
             line = max(line, _certificate(lists, mean, best, v), key=lambda one: one[0] - one[1] * v)
-            if upper - (line[0] - line[1] * v) <= gap * upper:
+            if upper - (line[0] - line[1] * v) <= max(gap - _CRUMB, 0.0) * upper:
                 break
         paid = float(capacity @ excess) / v
         capacity = capacity * np.exp(np.clip((excess - paid) / paid, -5.0, 5.0) / np.sqrt(k))
