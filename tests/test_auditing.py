@@ -92,9 +92,9 @@ def test_the_exact_figures_are_those_of_every_release_multiplied_out():
     assert exact["blind"] == own.max()
 
 
-def test_the_rule_is_the_context_free_attack_that_is_told():
+def test_the_rule_is_the_attack_with_unseen_mass_that_is_told():
     found = materials.material(text(60), mechanism(), shadow=text(50, seed=5))
-    attack = ContextFreeBayes.against(found.knowledge(told=True))
+    attack = ContextFreeBayes.unseen(found.knowledge(told=True))
     guess = dict(zip(words.rule(found).observed, words.rule(found).mode(), strict=True))
     assert [guess[y] for y in found.came] == attack.reconstruct(found.released, found.positions)
 
@@ -251,6 +251,18 @@ def test_workers_and_parts_do_not_change_the_figures(monkeypatch):
     monkeypatch.setattr(attacking, "_PART", 7)
     monkeypatch.setattr(attacking, "_SMALL_PART", 5)
     assert audited(workers=2).content == alone.content
+
+
+def test_the_workers_of_a_dask_scheduler_find_the_same():
+    from distributed import LocalCluster
+
+    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
+        assert audited(scheduler=cluster.scheduler_address).content == audited().content
+    with (
+        LocalCluster(n_workers=0, dashboard_address=None) as empty,
+        pytest.raises(ConnectionError, match="start some"),
+    ):
+        audited(scheduler=empty.scheduler_address)
 
 
 def test_limits_are_held_against_the_upper_end():

@@ -138,7 +138,7 @@ def test_the_wheel_holds_the_package_and_its_data_and_nothing_else(wheel):
     assert {path for path in inside if not path.parts[0].endswith(".dist-info")} == mine
 
 
-def test_ten_commands_work(fresh, default_data):
+def test_a_dozen_commands_work(fresh, default_data):
     (fresh.folder / "reviews.csv").write_text(REVIEWS)
     (fresh.folder / "spec.yml").write_text(yaml.safe_dump(SPEC))
     custext = ("--mechanism", "custext+", "--epsilon", "1")
@@ -148,6 +148,8 @@ def test_ten_commands_work(fresh, default_data):
         ("textsan", "data", "pull"): str(default_data / "glove-6b-50d"),
         ("textsan", "data", "verify", "vader-corpora"): "1 assets are as the registry says",
         ("textsan", "sanitize", *custext, "reviews.csv", "safe.csv"): "",
+        ("textsan", "audit", "reviews.csv", "--released", "safe.csv"): "2 documents decide nothing",
+        ("textsan", "choose", "reviews.csv", "--mechanism", "custext+", "--words", "0.2"): "invented later",
         ("textsan", "sweep", "spec.yml", "-o", "swept", "-j", "2", "--over", "unchanged"): "swept/results.csv",
         ("textsan", "sweep", "spec.yml", "-o", "swept", "--status"): "6 fresh, 0 stale, 0 missing",
         ("python", "-c", "import textsan; print(textsan.__version__, textsan.__file__)"): "site-packages",

@@ -7,8 +7,8 @@ was killed lies in a folder beside its report until the same audit goes on there
 import hashlib
 import os
 import shutil
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ import numpy as np
 from textsan.attacks import ATTACKS, Attack, Knowledge
 from textsan.attacks.markov import MarkovBayes
 from textsan.auditing.material import Material
+from textsan.base import cluster
 from textsan.base.plugins import Needed
 from textsan.channel import Channel
 from textsan.priors import MarkovModel
@@ -75,6 +76,33 @@ def check_attacks(names: Sequence[str]) -> list[str]:
     return list(dict.fromkeys([*DEFAULT, *names]))
 
 
+@dataclass(frozen=True)
+class Means:
+    """What makes the parts of an attack.
+
+    Args:
+        workers: processes of this machine.
+        scheduler: address of a dask scheduler, whose workers are used instead.
+    """
+
+    workers: int = 1
+    scheduler: str | None = None
+
+    def done(self, jobs: Iterable[tuple]) -> Iterator[np.ndarray]:
+        """The hits of each job, in their order."""
+        if self.scheduler is None:
+            from joblib import Parallel, delayed
+
+            yield from Parallel(n_jobs=self.workers, return_as="generator")(delayed(_hits)(*job) for job in jobs)
+            return
+        with cluster.connect(self.scheduler) as client:
+            if not client.nthreads():
+                raise ConnectionError("scheduler: it has no workers; start some")
+            for future in [client.submit(_hits, *job, pure=False) for job in jobs]:
+                cluster.finished(client, [future])
+                yield future.result()
+
+
 class Kept:
     """Parts that are done, in a folder, or in none.
 
@@ -115,7 +143,7 @@ def hits(
     names: Sequence[str],
     *,
     sample: int = SAMPLE,
-    workers: int = 1,
+    means: "Means | None" = None,
     kept: Kept | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> tuple[dict[Asked, Hits], dict[str, str]]:
@@ -125,13 +153,14 @@ def hits(
         material: what is attacked.
         names: of `check_attacks`.
         sample: documents of the attacks that are not made on all.
-        workers: processes.
+        means: what makes the parts; None is this process.
         kept: where parts are kept; None is nowhere.
         progress: called with the documents that are done, and those of all parts.
 
     Returns:
         hits by attack; and of an attack that is always made and cannot be here, why, by name.
     """
+    means = means or Means()
     kept, few = kept or Kept(None, material), few_candidates(material.mechanism.channel)
     everything, sampled = np.unique(material.documents).tolist(), material.sampled(sample)
     plan = []
@@ -146,7 +175,7 @@ def hits(
     for asked, cut in plan:
         if asked.name not in skipped:
             try:
-                found[asked] = _run(material, made, asked, cut, workers, kept)
+                found[asked] = _run(material, made, asked, cut, means, kept)
             except ValueError as error:
                 if asked.name not in DEFAULT:
                     raise
@@ -156,10 +185,8 @@ def hits(
     return found, skipped
 
 
-def _run(material: Material, made: "_Made", asked: Asked, cut, workers: int, kept: Kept) -> Hits:
+def _run(material: Material, made: "_Made", asked: Asked, cut, means: "Means", kept: Kept) -> Hits:
     """An attack on all of its parts, those that are kept not once more."""
-    from joblib import Parallel, delayed
-
     starts = np.searchsorted(material.documents, np.arange(len(material.docs) + 1))
     places = [np.concatenate([np.arange(starts[d], starts[d + 1]) for d in some]) for some in cut]
     paths = [kept.path(asked, some) for some in cut]
@@ -167,8 +194,8 @@ def _run(material: Material, made: "_Made", asked: Asked, cut, workers: int, kep
     missing = [at for at, result in enumerate(results) if result is None]
     if missing:
         attack = made.attack(asked)
-        jobs = (delayed(_hits)(Needed(), attack, *_part(material, cut[at], places[at])) for at in missing)
-        for at, result in zip(missing, Parallel(n_jobs=workers, return_as="generator")(jobs), strict=True):
+        jobs = ((Needed(), attack, *_part(material, cut[at], places[at])) for at in missing)
+        for at, result in zip(missing, means.done(jobs), strict=True):
             kept.put(paths[at], result)
             results[at] = result
     return Hits(np.concatenate(places), np.concatenate(results))

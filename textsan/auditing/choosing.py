@@ -192,7 +192,7 @@ def choose_epsilon(
         best,
         _said(found_by["next document"]),
         _said(found_by["next text"]),
-        _promises(targets, len(chosen), alpha, ahead),
+        _promises(targets, len(chosen), _usual(found), alpha, ahead),
         measured,
         kept,
         len(chosen),
@@ -341,16 +341,23 @@ class _Tried:
         return {"linkage": success(np.hstack([table[:, n:], own[:, None]]), own, self._target.among)}
 
 
-def _promises(targets: Sequence[Target], documents: int, alpha: float, ahead: int | None) -> dict[str, str]:
+def _promises(
+    targets: Sequence[Target], documents: int, largest: int, alpha: float, ahead: int | None
+) -> dict[str, str]:
     what = " and ".join(map(str, targets))
     sure = f"{100 * (1 - alpha):g} of 100"
     base = f"These attacks, trained on other documents; {documents:,} documents that chose, used once."
+    if any(target.what == "words" for target in targets):
+        base += f" Of each document its first {largest} scored words count."
     said = {
         "source": f"In {sure} such choices the rate of the source is {what}. {base} Documents are independent.",
         "next_document": f"Over the next document and those that chose: {what}, in expectation. {base}",
     }
     if ahead is not None:
         said["next_text"] = f"In {sure} such choices the next text of {ahead:,} documents has {what}. {base}"
+    said["guarantee, channel"] = (
+        "Guesses from one released word, by frequencies of the attacker's text: who reads sentences may do better."
+    )
     said["not"] = "None of it holds for an attack that is invented later, or for text of another source."
     return said
 

@@ -16,7 +16,7 @@ from textsan.evaluation import words_at
 from textsan.mechanisms import Mechanism
 from textsan.mechanisms.base import UnknownWord
 from textsan.mechanisms.noise import NoiseMechanism
-from textsan.priors import Prior
+from textsan.priors import Prior, good_turing
 from textsan.text.corpora import Record, load_dataset
 from textsan.text.names import find_names
 from textsan.text.vocabulary import count_words, tokenize
@@ -148,10 +148,20 @@ class Material:
 
     @cached_property
     def population(self) -> Prior:
-        """How often each of these words stands in the attacker's text, add-one smoothed."""
-        counts = {word: n + 1 for word, n in self._seen.items() if word in self.attacked}
-        counts = dict.fromkeys(sorted(self.attacked), 1) | counts
-        return Prior.from_counts(counts, self.mechanism.channel.inputs, alpha_inverse=0)
+        """How often each of these words stands in the attacker's text, with Good and Turing's mass for the others.
+
+        One more of each word, as Tong et al. 2024 add, would take most of the mass of a short text from what is
+        in it, and what is promised by it would be too good. Where that mass is nothing, as no word was seen in one
+        document alone, it is that of one token more.
+        """
+        inputs = self.mechanism.channel.inputs
+        words = [word for word in inputs if word in self.attacked]
+        p = good_turing(self.shadow, words).probabilities
+        if len(rest := np.flatnonzero(p == 0)):
+            share = 1 / (1 + sum(self._seen[word] for word in words))
+            p = p * (1 - share)
+            p[rest] = share / len(rest)
+        return Prior(inputs, Prior(words, p / p.sum()).aligned(inputs))
 
     @cached_property
     def _seen(self) -> Counter:
@@ -242,6 +252,10 @@ def material(
     if not found.positions:
         what = "no word of them is protected and in the vocabulary"
         raise ValueError(f"texts: {what}; check their language, or keep fewer words")
+    if not any(word in found.attacked for doc in owned for word in doc):
+        raise ValueError(
+            "shadow: no word of it is protected and in the vocabulary; pass text of the same language"
+        )
     return found
 
 

@@ -30,6 +30,7 @@ def audit(
     finder: str = "census",
     seed: int = 0,
     workers: int = 1,
+    scheduler: str | None = None,
     parts: str | Path | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Report:
@@ -51,6 +52,7 @@ def audit(
         finder: of names, as `textsan.text.find_names` takes it.
         seed: of whatever is drawn.
         workers: processes.
+        scheduler: address of a dask scheduler, whose workers are used instead.
         parts: folder that keeps what is done until `Report.clear`; the same audit goes on there.
         progress: called with documents done and those to do.
 
@@ -60,6 +62,7 @@ def audit(
     Raises:
         ValueError: what does not fit, in a line that names it.
         KeyError: an attack that is not registered.
+        ConnectionError: no scheduler answers, or it has no workers.
 
     >>> from textsan import CusText, Embeddings
     >>> words = Embeddings(["film", "movie", "plot", "story"], [[0.0], [1.0], [8.0], [9.0]])
@@ -73,7 +76,8 @@ def audit(
         raise ValueError("guesses: of which release? pass the released text that they are about")
     texts = list(texts) if not isinstance(texts, str) else texts
     private = None if quotes else _private(texts, mechanism)
-    means = {"sample": checks.whole("sample", sample, low=1), "workers": checks.whole("workers", workers, low=1)}
+    means = attacking.Means(checks.whole("workers", workers, low=1), scheduler)
+    checks.whole("sample", sample, low=1)
 
     def work() -> Report:
         found = material(texts, mechanism, released=released, shadow=shadow, seed=seed, finder=finder)
@@ -87,7 +91,7 @@ def audit(
             "use": None if labels is None else use.kept(found, labels, sample),
             "guesses": None if guesses is None else guessing.scored(found, guesses, {}),
         }
-        hits, skipped = attacking.hits(found, names, **means, kept=kept, progress=progress)
+        hits, skipped = attacking.hits(found, names, sample=sample, means=means, kept=kept, progress=progress)
         table = words.rule(found)
         chances, rows = words.chances(found, table), words.rates(found, hits)
         content["words"] = {"attacks": rows, "exact": words.exact(found, table), "skipped": skipped}

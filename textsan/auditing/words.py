@@ -56,7 +56,7 @@ def as_row(rate: Estimate) -> dict[str, float]:
 
 
 def rule(material: Material) -> Posterior:
-    """The best guess for each released word by the attacker's counts: the context-free attack, told, as a table.
+    """The best guess for each released word by the attacker's counts: "unseen mass", told, as a table.
 
     Args:
         material: what is audited.

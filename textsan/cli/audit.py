@@ -64,6 +64,7 @@ class AuditCommand(MechanismCommand):
     "--format", "kind", type=click.Choice(["txt", "jsonl", "csv", "tsv"]), help="Of INPUT and the release."
 )
 @click.option("-j", "--workers", type=click.IntRange(1), default=1, show_default=True, help="Processes.")
+@click.option("--scheduler", metavar="ADDRESS", help="Use the workers of this dask scheduler (extra cluster).")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of whatever is drawn.")
 def audit(
     source,
@@ -85,6 +86,7 @@ def audit(
     size,
     kind,
     workers,
+    scheduler,
     seed,
     parameters,
 ):
@@ -164,6 +166,7 @@ def audit(
                 finder=finder,
                 seed=seed,
                 workers=workers,
+                scheduler=scheduler,
                 parts=f"{output}.parts",
                 progress=progress,
             )
