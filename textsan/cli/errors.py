@@ -26,9 +26,10 @@ class Commands(click.Group):
         try:
             return super().resolve_command(context, args)
         except click.UsageError as error:
-            if args and args[0] in _OF_THE_BOOK:
-                error.message += " It comes with the book: pip install ./textsan_book in a clone"
-            raise
+            if args[0] not in _OF_THE_BOOK:
+                raise
+            where = "It comes with the book: pip install ./textsan_book in a clone"
+            raise click.UsageError(f"{error.message} {where}", error.ctx) from None
 
     def make_context(self, *given, **more):
         try:
