@@ -182,7 +182,10 @@ def decisions(content: Mapping[str, Any]) -> list[str]:
             if one["high"] is None
             else f"up to {100 * one['high']:.1f} of 100, by its interval"
         )
-        lines.append(f"The limit of {100 * one['at_most']:g} of 100 for {one['limit']} {holds}: {upper}.")
+        what = one["limit"]
+        if LIMITS[what] is None:  # more candidates hide a document better
+            what += f" among {content['linkage']['among']:,}"
+        lines.append(f"The limit of {100 * one['at_most']:g} of 100 for {what} {holds}: {upper}.")
     return lines
 
 
