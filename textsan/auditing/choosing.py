@@ -136,7 +136,7 @@ def choose_epsilon(
         shadow: texts that an attacker may own, never those that choose; None is public sentences.
         labels: a class a document, for what a task keeps.
         ahead: documents of a text to come, for the promise about it; None is no such promise.
-        alpha: chance that a promise is broken.
+        alpha: chance that a promise is broken, of each target by itself.
         sample: documents that choose, at most.
         embeddings: the public vocabulary; None is the 20,000 most frequent words of the default vectors.
         seed: of releases, and of the order of documents.
@@ -346,6 +346,8 @@ def _promises(
 ) -> dict[str, str]:
     what = " and ".join(map(str, targets))
     sure = f"{100 * (1 - alpha):g} of 100"
+    if len(targets) > 1:  # each has its own alpha
+        sure += f" (each target by itself; both at once in {max(0, 100 * (1 - 2 * alpha)):g})"
     base = f"These attacks, trained on other documents; {documents:,} documents that chose, used once."
     if any(target.what == "words" for target in targets):
         base += f" Of each document its first {largest} scored words count."

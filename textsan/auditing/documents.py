@@ -105,7 +105,8 @@ def composed(material: Material) -> dict[str, Any]:
     else:
         total = promise.document(words)
         says = (
-            f"Over {words:,} words it adds up to {total:g}: a factor of e to the {total:g} between two documents."
+            f"Over {words:,} words it adds up to {total:g}: a factor of e to the {total:g} between two documents, "
+            "where the promise is about each pair of their words."
         )
     epsilon = promise.epsilon if finite else None
     return {"definition": promise.definition, "epsilon": epsilon, "words": words, "total": total, "says": says}

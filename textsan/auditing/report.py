@@ -151,11 +151,11 @@ def said(content: Mapping[str, Any]) -> list[str]:
         )
     lines += [
         f"Of 100 words that should be protected, a reader with {owned} names {hundred(best['value'])} "
-        f"({odds(best['value'])}).",
+        f"({odds(best['value'])}), once told which words these are.",
         f"{hundred(unchanged['value']).capitalize()} of 100 came through unchanged. Without any release the best "
         f"blind guess names {hundred(exact['blind'])}.",
-        f"Of 100 documents, {hundred(linkage['main']['value'])} can be told apart from "
-        f"{_many(linkage['among'] - 1, 'other')} ({odds(linkage['main']['value'])}); by their length alone "
+        f"Of 100 released documents, a reader who holds {linkage['among']:,} originals finds the right one for "
+        f"{hundred(linkage['main']['value'])} ({odds(linkage['main']['value'])}); by length alone for "
         f"{hundred(linkage['length'])}.",
     ]
     if content["use"]:
@@ -176,13 +176,16 @@ def decisions(content: Mapping[str, Any]) -> list[str]:
     """
     lines = []
     for one in content["decision"]:
-        holds = "holds" if one["kept"] else "is exceeded"
+        holds = "holds against these attacks" if one["kept"] else "is exceeded"
         upper = (
             "there is no such word"
             if one["high"] is None
-            else f"up to {hundred(one['high'])} of 100, by its interval"
+            else f"up to {100 * one['high']:.1f} of 100, by its interval"
         )
-        lines.append(f"The limit of {hundred(one['at_most'])} of 100 for {one['limit']} {holds}: {upper}.")
+        what = one["limit"]
+        if LIMITS[what] is None:  # more candidates hide a document better
+            what += f" among {content['linkage']['among']:,}"
+        lines.append(f"The limit of {100 * one['at_most']:g} of 100 for {what} {holds}: {upper}.")
     return lines
 
 
@@ -198,6 +201,7 @@ def not_covered(content: Mapping[str, Any]) -> list[str]:
     lines = [
         "Every attack's figure is a lower end: a reader with a better attack, or better text, names more.",
         "A share of words says nothing of a document: one can hide every word and still be told apart.",
+        "Documents are found by a reader who holds their originals; who else could find them is not looked at.",
         "The figures are of one release. Two releases of one text give away more.",
         f"Of 100 words of the text {hundred(share['let_through'])} are released as they are, by the mechanism's "
         "own rule, and are not counted.",
