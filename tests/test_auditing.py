@@ -275,6 +275,8 @@ def test_limits_are_held_against_the_upper_end():
     assert rows[1]["high"] > rows[1]["value"] - 1e-12
     none = audited([["film", "bad"]] * 40, tolerate={"numbers": 0.0})
     assert none.exceeded == [] and none.content["decision"][0]["value"] is None
+    few = audited([["film", "bad"]] * 2, tolerate={"words": 1.0})
+    assert few.exceeded == ["words"] and any("not shown to hold by so few" in one for one in few.said)
 
 
 def test_the_json_is_as_its_schema_says(tmp_path):

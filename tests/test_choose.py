@@ -221,6 +221,8 @@ def test_documents_are_found_among_the_attackers():
     assert choice.guarantee is None  # per distance: no document is hidden by the guarantee alone
     assert choice.source is not None and choice.measured[-1]["attack"] == "linkage"
     both = choose_epsilon(text(200, 0), "santext", words=0.4, **given_)
+    first = {target: min(r["epsilon"] for r in both.measured if r["target"] == target) for target in both.targets}
+    assert len(first) == 2 and len(set(first.values())) == 1  # the smaller epsilon was tested for each target
     assert both.source <= choice.source
     with pytest.raises(ValueError, match="among"):
         choose_epsilon(text(50, 0), "santext", documents=0.3, among=1000, shadow=shadow, embeddings=VECTORS)

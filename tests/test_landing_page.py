@@ -41,7 +41,7 @@ def test_a_finding_says_what_its_chapter_prints(finding):
 
 
 def test_another_number_is_noticed():
-    first = findings()[0]
+    first = next(one for one in findings() if "0.333" in one)
     (name,) = re.findall(r"\{doc\}`/(notebooks/[^`]+)`", first)
     assert missing(first.replace("0.333", "0.339"), printed(name)) == ["0.339"]
 

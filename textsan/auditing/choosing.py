@@ -168,13 +168,17 @@ def choose_epsilon(
     def keeps(column: str, epsilon: float) -> None:
         found_by[column] = min(found_by[column], epsilon)
 
-    measured: list[dict[str, Any]] = []
+    starts = []
     for target in targets:
         progress(f"{mechanism}: guarantee and channel, {target}")
         keeps("guarantee", _largest(partial(_promised, made, found, target), target.share))
         public = _largest(partial(_exact, made, found, target), target.share)
         keeps("channel", public)
-        start = max(0, EPSILONS.index(public) - _BELOW) if public else 0
+        starts.append(max(0, EPSILONS.index(public) - _BELOW) if public else 0)
+    # All targets are tested from the same epsilon on, so that the smaller one was tested for each.
+    start = min(starts)
+    measured: list[dict[str, Any]] = []
+    for target in targets:
         tried = _Tried(found, made, chosen, target, progress)
         for column, epsilon in tried.choices(EPSILONS[start:], alpha, ahead).items():
             keeps(column, epsilon or 0.0)

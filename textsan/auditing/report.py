@@ -113,6 +113,8 @@ class Report:
 def decided(content: Mapping[str, Any], limits: Mapping[str, float]) -> list[dict[str, Any]]:
     """Whether limits hold: the upper end of the interval of the strongest attack, told or not, against each.
 
+    Of fewer than `FEW` documents no limit is kept, since they decide nothing.
+
     Args:
         content: of the audit.
         limits: at most which share, by name, of `LIMITS`.
@@ -128,7 +130,7 @@ def decided(content: Mapping[str, Any], limits: Mapping[str, float]) -> list[dic
             measured = [content["linkage"]["main"]]
         high = max((row["high"] for row in measured), default=None)
         value = max((row["value"] for row in measured), default=None)
-        kept = high is None or high <= most
+        kept = content["about"]["documents"] >= FEW and (high is None or high <= most)
         rows.append({"limit": name, "at_most": most, "value": value, "high": high, "kept": kept})
     return rows
 
@@ -177,6 +179,8 @@ def decisions(content: Mapping[str, Any]) -> list[str]:
     lines = []
     for one in content["decision"]:
         holds = "holds against these attacks" if one["kept"] else "is exceeded"
+        if content["about"]["documents"] < FEW:
+            holds = "is not shown to hold by so few documents"
         upper = (
             "there is no such word"
             if one["high"] is None
