@@ -507,7 +507,7 @@ def test_a_mechanism_without_a_channel_is_refused(run, tmp_path):
         (lambda lines, record: ([*lines[:-1], lines[-1] + " film"], record), "words and its original"),
         (lambda lines, record: (lines, None), "does not exist"),
         (lambda lines, record: (lines, record | {"parameters": record["parameters"] | {"hue": 9}}), "hue"),
-        (lambda lines, record: (lines, record | {"mechanism": "nobody"}), "unknown"),
+        (lambda lines, record: (lines, record | {"mechanism": "nobody"}), "not registered"),
         (lambda lines, record: (lines, []), "no record"),
         (
             lambda lines, record: (

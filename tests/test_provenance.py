@@ -492,7 +492,9 @@ def test_every_row_of_a_committed_table_is_of_one_cell_of_its_specification():
         if table.is_file():
             places = recertification._places(specification.read_spec(spec), table).values()
             every = sorted(row for rows in places for row in rows)
-            if every != list(range(len(pd.read_csv(table)))) or not all(places):
+            said = yaml.safe_load(table.with_suffix(".yml").read_text(encoding="utf-8"))
+            partly = " of " in str(said.get("cells"))  # "62 of 144": more are added as they are computed
+            if every != list(range(len(pd.read_csv(table)))) or not (partly or all(places)):
                 faults.append(spec.stem)
     assert faults == []
 
