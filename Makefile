@@ -1,6 +1,6 @@
 # Two commands do everything: `make book` and `make test`. `make book FRESH=1` executes every chapter anew.
 # `make test` executes the chapters that differ from data/checked.yml and a quarter of the others, drawn by commit;
-# with CHAPTERS=all every one, with CHAPTERS='3 7' these. `make test FULL=1` does everything, and writes that record.
+# with CHAPTERS=all every one, with CHAPTERS='3 7' these. `make test FULL=1` does everything.
 # `make course` proves the assignments with corpora of the size that students have; `make test` does with small ones.
 PYTHON ?= python3
 BIN := .venv/bin

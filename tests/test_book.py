@@ -603,8 +603,9 @@ def test_which_comparison_holds(monkeypatch, change, exactly, by_interval, why):
         assert item.user_properties == []
 
 
-def test_check_compares_every_output_and_executes_what_differs_from_its_record(project, capfd):
+def test_check_compares_every_output_and_executes_what_differs_from_its_record(project, capfd, monkeypatch):
     """A whole check writes the record; one that draws executes the chapter that has changed since, and says so."""
+    monkeypatch.setattr(execution, "not_pinned", lambda: "")
     first, second = (project / "notebooks" / name for name in ("01-first.ipynb", "02-second.ipynb"))
     edit_notebook(first, last_digit)
     (project / "data" / "settings.yml").write_text("01-first: [{count: 4}]\n")
@@ -625,7 +626,8 @@ def test_check_compares_every_output_and_executes_what_differs_from_its_record(p
     edit_notebook(second, one_interval_off)
     capfd.readouterr()
     result = textsan("check", "--drawn")
-    assert result.exit_code == 1 and "nbval" in result.output
+    assert result.exit_code == 1
+    assert "01-first does not run, or shows something else than it stores\n02-second does not run" in result.output
     assert "2 of 2 chapters are executed:\n  01-first: differs from data/checked.yml\n" in result.output
     assert re.search(r"\d s  01-first  \(recorded: \d+\.\d\)", result.output)
     printed = capfd.readouterr().out
@@ -641,7 +643,7 @@ def test_a_whole_check_names_every_setting_that_fails_and_keeps_no_record(projec
     edit(project / "book" / "01-first.md", "flour()\n```", 'flour()\nassert count < 4 and title == "rt, all"\n```')
     monkeypatch.setattr(build, "stored_faults", lambda root, only: [])  # of this text no notebook is stored
     monkeypatch.setattr(execution, "stale_because", lambda chapter: [])
-    monkeypatch.setattr(build, "_execute_and_compare", lambda root, names, other, say: ({}, False))
+    monkeypatch.setattr(build, "_execute_and_compare", lambda root, names, other, say: ({}, set()))
     result = textsan("check", "--full")
     assert result.exit_code == 1 and not (project / checked.RECORD).exists()
     assert re.findall(r"01-first with (.*): 01-first: cell 5 failed", result.output) == [
@@ -1156,10 +1158,19 @@ def test_make_executes_what_is_stale_and_only_that(project, monkeypatch):
         build.make(project, say=said.append, **options)
         return [line.partition(":")[0] for line in said if re.search(": (stored anew|shows what is stored)", line)]
 
-    assert made() == []
+    def recorded():
+        record = checked.read(project)
+        return [one.name for one in chapters.chapters(project) if record[one.name]["key"] == checked.key(one)]
+
+    assert made() == [] and not (project / checked.RECORD).exists()
+    monkeypatch.setattr(execution, "not_pinned", lambda: "other kernels")
+    assert made(fresh=True) == ["01-first", "02-second"] and not (project / checked.RECORD).exists()
+    monkeypatch.setattr(execution, "not_pinned", lambda: "")
     assert made(fresh=True) == ["01-first", "02-second"]
-    edit(project / "mill" / "other.py", "0.500", "0.501")
+    assert recorded() == ["01-first", "02-second"]  # an execution that shows what is stored has confirmed it
+    edit(project / "mill" / "other.py", "0.500", "0.520")
     assert made() == ["02-second"]
+    assert recorded() == ["01-first"]  # what is stored anew waits for a second one
     assert made() == []
 
 

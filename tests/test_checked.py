@@ -42,13 +42,41 @@ def root(tmp_path):
             cells=[nbformat.v4.new_code_cell(f"epsilon = {number}", id="one")], metadata={"textsan": used}
         )
         nbformat.write(notebook, tmp_path / "notebooks" / f"{name}.ipynb")
-    checked.write(tmp_path, {name: 10.0 * place for place, name in enumerate(NAMES)}, {NAMES[1]: [1.23, 4.0]})
+    checked.confirm(tmp_path, {name: 10.0 * place for place, name in enumerate(NAMES)}, {NAMES[1]: [1.23, 4.0]})
     return tmp_path
 
 
 def spoil(root, name):
     path = root / "notebooks" / f"{name}.ipynb"
     path.write_text(path.read_text().replace("epsilon", "delta"))
+
+
+def test_a_chapter_that_is_confirmed_renews_its_entry_alone(root):
+    before = checked.read(root)
+    text = (root / checked.RECORD).read_text()
+    checked.confirm(root, {name: 99.0 for name in NAMES})  # nothing has changed: not even seconds
+    assert (root / checked.RECORD).read_text() == text
+    spoil(root, NAMES[1])
+    spoil(root, NAMES[2])
+    checked.confirm(root, {NAMES[1]: 7.0, NAMES[0]: 99.0})
+    after = checked.read(root)
+    assert after[NAMES[1]] == {
+        "key": checked.key(chapters.find(root, "2")),
+        "seconds": 7.0,
+        "settings": before[NAMES[1]]["settings"],
+    }
+    assert after[NAMES[1]]["key"] != before[NAMES[1]]["key"]
+    assert {name: after[name] for name in NAMES if name != NAMES[1]} == {
+        name: before[name] for name in NAMES if name != NAMES[1]
+    }
+    assert NAMES[2] in checked.drawn(root, COMMITS[0])  # it was not confirmed
+
+
+def test_chapters_that_are_gone_leave_the_record(root):
+    for path in (root / "book" / f"{NAMES[3]}.md", root / "notebooks" / f"{NAMES[3]}.ipynb"):
+        path.unlink()
+    checked.confirm(root, {})
+    assert list(checked.read(root)) == [name for name in NAMES if name != NAMES[3]]
 
 
 def test_the_record_holds_keys_seconds_and_what_they_were_made_with(root):
@@ -172,7 +200,7 @@ def test_wrong_settings_are_one_line_before_anything_runs(root, given, error, li
         (["11"], "textsan: chapter: '11' is no chapter; choose from 01-chapter"),
         (["--drawn", "--full"], "textsan: chapters by name, --drawn and --full each say"),
         (["1", "--drawn"], "textsan: chapters by name, --drawn and --full each say"),
-        (["--full", "--as", "sandybridge"], "textsan: --full writes the record, which is of the pinned kernels"),
+        (["--full", "--as", "sandybridge"], "textsan: --full is of the pinned kernels"),
     ],
 )
 def test_misuse_is_one_line(root, monkeypatch, arguments, line):

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
@@ -149,15 +150,15 @@ def check(
 ) -> None:
     """Check what is stored, then execute chapters anew with nbval and compare every output.
 
-    With the kernels that made what is stored, every digit is compared; with others, estimates are by interval, and
-    nbval lists those that moved.
+    With the kernels that made what is stored, every digit is compared, and chapters that show what they store are
+    recorded; with others, estimates are by interval, and nbval lists those that moved.
 
     Args:
         root: the project's folder.
         say: takes a line on each chapter that is executed and why, on its seconds, and on each exception.
         only: names of the chapters to check; all by default.
         drawn: execute those that differ from the record and a quarter of the others only; see `checked`.
-        full: execute each with the other parameters of `data/settings.yml`, too, and write the record.
+        full: execute each with the other parameters of `data/settings.yml`, too.
         other: kernels of `textsan.base.kernels.KERNELS` to run with, in place of the pinned ones.
 
     Raises:
@@ -179,16 +180,17 @@ def check(
         for line in checked.announced(root, reasons, len(names)):
             say(line)
         names = list(reasons)
-    seconds, failed = _execute_and_compare(root, checked.dearest_first(root, names), other, say)
+    seconds, unlike = _execute_and_compare(root, checked.dearest_first(root, names), other, say)
     for line in checked.table(root, seconds):
         say(line)
-    problems = ["nbval found chapters that do not run, or show something else than they store"] if failed else []
+    problems = [f"{name} does not run, or shows something else than it stores" for name in sorted(unlike)]
     others_seconds, others_failed = checked.run_settings(root, others, say)
     problems += others_failed
+    if not (other or execution.not_pinned()):
+        shown = {name: took for name, took in seconds.items() if name not in unlike}
+        checked.confirm(root, shown, others_seconds if full and not problems else None)
     if problems:
         raise BuildError("\n".join(problems))
-    if full:
-        checked.write(root, seconds, others_seconds)
     for line in (found := [line for line in exceptions(root) if line.partition(":")[0] in names]):
         say(line)
     say(f"every output is as stored; {len(found)} cells are exceptions")
@@ -206,8 +208,8 @@ def _arithmetic(other: str | None, say: Callable[[str], None]) -> Iterator[dict[
 
 def _execute_and_compare(
     root: Path, names: Sequence[str], other: str | None, say: Callable[[str], None]
-) -> tuple[dict[str, float], bool]:
-    """Seconds of each chapter, and whether one does not run or shows something else; pytest prints which."""
+) -> tuple[dict[str, float], set[str]]:
+    """Seconds of each chapter, and those that do not run or show something else; pytest prints what."""
     command = [sys.executable, "-m", "pytest", "-c", os.devnull, "--rootdir", str(root), "-p", "no:cacheprovider"]
     command += ["-p", "textsan_book.chapters.validation", "--nbval", "--nbval-cell-timeout", "1200", "-q"]
     if len(names) > 1:  # a chapter is one kernel's; they begin in the order in which they are named
@@ -215,8 +217,9 @@ def _execute_and_compare(
     with _arithmetic(other, say) as variables, TemporaryDirectory() as folder:
         report = Path(folder, "report.xml")
         command += [f"--junitxml={report}", *(f"notebooks/{name}.ipynb" for name in names)]
-        failed = subprocess.run(command, cwd=root, env=variables).returncode
-        return checked.seconds(report) if report.is_file() else {}, bool(failed)
+        code = subprocess.run(command, cwd=root, env=variables).returncode
+        seconds, unlike = checked.seconds(report) if report.is_file() else ({}, set())
+        return seconds, unlike or (set(names) if code else set())  # pytest itself failed: no chapter is confirmed
 
 
 def external_resources(html: Path) -> list[str]:
@@ -284,14 +287,23 @@ def make(root: Path, fresh: bool = False, say: Callable[[str], None] = print) ->
             say(f"{chapter.name}: new text, or verdicts on its tables, around the stored outputs")
         else:
             say(f"{chapter.name}: up to date")
-    if len(stale) == 1:
-        say(_refreshed(stale[0]))
-    elif stale:
-        with ProcessPoolExecutor(checked.PROCESSES, mp_context=get_context("spawn")) as pool:
-            for line in pool.map(_refreshed, stale):
-                say(line)
+    _refresh(root, stale, say)
     return build(root)
 
 
-def _refreshed(chapter: ch.Chapter) -> str:
-    return f"{chapter.name}: {'stored anew' if execution.refresh(chapter) else 'shows what is stored'}"
+def _refresh(root: Path, stale: Sequence[ch.Chapter], say: Callable[[str], None]) -> None:
+    """Execute these chapters, two at a time, and record those that showed what was stored, each as it ends."""
+    if not stale:
+        return
+    pinned = not execution.not_pinned()
+    with ProcessPoolExecutor(checked.PROCESSES, mp_context=get_context("spawn")) as pool:
+        ended = pool.map(_refreshed, stale) if len(stale) > 1 else map(_refreshed, stale)
+        for chapter, (changed, took) in zip(stale, ended, strict=True):
+            say(f"{chapter.name}: {'stored anew' if changed else 'shows what is stored'}")
+            if pinned and not changed:
+                checked.confirm(root, {chapter.name: took})
+
+
+def _refreshed(chapter: ch.Chapter) -> tuple[bool, float]:
+    started = time.monotonic()
+    return execution.refresh(chapter), time.monotonic() - started

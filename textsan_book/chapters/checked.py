@@ -1,9 +1,10 @@
-"""The record of the last whole check, and which chapters a smaller check executes.
+"""The record of executions that showed what is stored, and which chapters a smaller check executes.
 
-`data/checked.yml` is written by `textsan check --full`: which notebooks it executed, with what, and how long each
-took. A chapter whose notebook is still the one of the record has run elsewhere, so that a smaller check draws a
-quarter of these; every other one is executed. A notebook holds its outputs and fingerprints of all that it used,
-and a stale one fails every check, so that equal notebooks are equal runs, whatever the words around their code.
+`data/checked.yml` holds, for each chapter, the notebook that an execution with the pinned kernels has confirmed,
+and how long that took: by `textsan check`, or by `textsan book` where it showed what had been stored before. A
+chapter whose notebook is still the one of the record has run elsewhere, so that a smaller check draws a quarter
+of these; every other one is executed. A notebook holds its outputs and fingerprints of all that it used, and a
+stale one fails every check, so that equal notebooks are equal runs, whatever the words around their code.
 """
 
 import hashlib
@@ -11,7 +12,7 @@ import json
 import platform
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -25,7 +26,7 @@ PROCESSES = 2  # chapters that run at a time
 
 _SETTINGS = 3  # at most, a chapter
 _HEADER = (
-    "# Written by textsan check --full (make test FULL=1): what it executed, and its seconds, two at a time.\n"
+    "# Written by textsan check and textsan book: what an execution confirmed, and its seconds, two at a time.\n"
 )
 _CPUINFO = Path("/proc/cpuinfo")  # of Linux
 
@@ -55,28 +56,36 @@ def read(root: Path) -> dict[str, dict]:
     return yaml.safe_load(path.read_text(encoding="utf-8"))["chapters"] if path.is_file() else {}
 
 
-def write(root: Path, seconds: dict[str, float], others: dict[str, list[float]]) -> None:
-    """Write the record of a check that has executed every chapter.
+def confirm(root: Path, seconds: Mapping[str, float], others: Mapping[str, list[float]] | None = None) -> None:
+    """Record chapters that were executed with the pinned kernels and showed what is stored.
+
+    A chapter whose notebook is the recorded one already keeps its entry, unless it has run with other settings,
+    too: a check of what is recorded leaves the file as it is. Chapters that are gone leave the record.
 
     Args:
         root: the project's folder.
-        seconds: of each chapter with its own parameters.
+        seconds: of each of these chapters, with its own parameters.
         others: of each chapter with the settings of `data/settings.yml`, in their order.
     """
     import nbformat
     import yaml
 
-    found, packages = {}, {}
+    recorded, found, packages = read(root), {}, {}
     for chapter in ch.chapters(root):
-        name = chapter.name
-        found[name] = {"key": key(chapter), "seconds": round(seconds[name], 1)}
-        if name in others:
-            found[name]["settings"] = [round(one, 1) for one in others[name]]
-        packages |= nbformat.read(chapter.notebook, as_version=4).metadata["textsan"]["packages"]  # as installed
+        name, entry = chapter.name, recorded.get(chapter.name, {})
+        if name in seconds and (entry.get("key") != key(chapter) or others is not None):
+            entry = entry | {"key": key(chapter), "seconds": round(seconds[name], 1)}
+        if others and name in others:
+            entry = entry | {"settings": [round(one, 1) for one in others[name]]}
+        if entry:
+            found[name] = entry
+            packages |= nbformat.read(chapter.notebook, as_version=4).metadata["textsan"]["packages"]
+    if found == recorded:
+        return
     record = {
         "processor": processor(),
         "python": platform.python_version(),
-        "packages": dict(sorted(packages.items())),
+        "packages": dict(sorted(packages.items())),  # as installed
         "chapters": found,
     }
     text = yaml.safe_dump(record, sort_keys=False, default_flow_style=None, width=200)
@@ -200,13 +209,16 @@ def _run(job: tuple[ch.Chapter, dict]) -> tuple[float, str]:
     return time.monotonic() - started, ""
 
 
-def seconds(report: Path) -> dict[str, float]:
-    """Seconds of each chapter, by pytest's own report in XML of a run of nbval."""
+def seconds(report: Path) -> tuple[dict[str, float], set[str]]:
+    """Of a run of nbval, by pytest's own report in XML: seconds of each chapter, and those with a failure."""
     found: dict[str, float] = {}
+    failed = set()
     for case in ElementTree.parse(report).iter("testcase"):
         name = case.attrib["classname"].removeprefix("notebooks.").removesuffix(".ipynb")
         found[name] = found.get(name, 0.0) + float(case.attrib["time"])
-    return found
+        if any(part.tag in ("failure", "error", "skipped") for part in case):
+            failed.add(name)
+    return found, failed
 
 
 def dearest_first(root: Path, names: Sequence[str]) -> list[str]:

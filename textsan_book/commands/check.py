@@ -9,9 +9,7 @@ from textsan.cli.errors import fail
 @click.command()
 @click.argument("chapters", metavar="[CHAPTER]...", nargs=-1)
 @click.option("--drawn", is_flag=True, help="Execute what differs from the record, and a quarter of the others.")
-@click.option(
-    "--full", is_flag=True, help="Execute with the settings of data/settings.yml, too; write the record."
-)
+@click.option("--full", is_flag=True, help="Execute with the settings of data/settings.yml, too.")
 @click.option(
     "--as",
     "other",
@@ -22,7 +20,7 @@ def check(chapters, drawn, full, other):
     """Check stored chapters, execute them anew and compare every output with the stored one.
 
     CHAPTER is a number, a name or the start of one; all by default. The record, data/checked.yml, holds the
-    notebooks of the last check with --full and the seconds of each; the commit draws the quarter. With other
+    notebooks that an execution confirmed and the seconds of each; the commit draws the quarter. With other
     kernels, or where the pinned ones cannot be had, an estimate may move within its interval, and is listed then.
 
     Example: textsan check --drawn
@@ -32,7 +30,7 @@ def check(chapters, drawn, full, other):
     if (bool(chapters), drawn, full).count(True) > 1:
         raise click.UsageError("chapters by name, --drawn and --full each say what is executed; pass one of them")
     if full and other:
-        raise click.UsageError("--full writes the record, which is of the pinned kernels; pass --as without it")
+        raise click.UsageError("--full is of the pinned kernels; pass --as without it")
     root = ch.project_root()
     only = {ch.find(root, wanted).name for wanted in chapters} or None
     try:
