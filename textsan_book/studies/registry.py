@@ -18,6 +18,8 @@ EXPERIMENTS = {
     "gradient_spans": Experiment(f"{_HERE}.gradients"),
     "gradient_features": Experiment(f"{_HERE}.gradients"),
     "gradient_attacks": Experiment(f"{_HERE}.gradients"),
+    "gradient_tensors": Experiment(f"{_HERE}.gradient_whole"),
+    "gradient_whole": Experiment(f"{_HERE}.gradient_whole"),
     "gradient_defences": Experiment(f"{_HERE}.gradient_defences"),
     "known_neighbours": Experiment(f"{_HERE}.language"),
     "found_words": Experiment(f"{_HERE}.words"),

@@ -1,0 +1,176 @@
+"""The attack of Li et al. 2023 as a whole: widened pooler, the tensor's features, feature match guided by them.
+
+All attacks of one comparison see the same gradient, that of the widened victim. Who attacks knows the weights,
+the labels, the lengths and public sentences; the oracle's order alone is made with the true features.
+"""
+
+import numpy as np
+import torch
+
+from textsan.gradient_leakage import cases, features, matching, scores, victims
+from textsan_book.studies import gradients
+
+METHODS = ("LAMP cos", "tensor", "fit", "fit, oracle order", "true features")
+"""LAMP without a feature, and feature match with: directions of the paper's tensor; these after a fit of the exact
+model; the same in the order of the true features; and the true features, which is the most that any can give."""
+
+
+def gradient_tensors(
+    *,
+    victim: str,
+    dataset: str,
+    B: int,
+    batches: int,
+    batch: int,
+    longest: int | None,
+    seed: int,
+    activation: str,
+    recovered: int,
+) -> list[dict]:
+    """Cosines of recovered with true features, of all components and without the public mean's direction.
+
+    Features of one encoder are alike: their common direction is known to whoever has the encoder, and a cosine
+    that holds it is high for any guess. Each comes with its floor: the mean of public sentences, and without its
+    direction as many public sentences.
+
+    Args:
+        victim, dataset, B, batches, batch, longest, seed: as of `gradients.gradient_spans`.
+        activation: of the widened pooler.
+        recovered: d', coordinates of a feature that the widened pooler reads.
+
+    Returns:
+        a row a sentence: floor, svd (singular vectors), reduced (the tensor within the gradient's row space), full
+        (the paper's, d' x d' x d') and fit, each also with "inner", without the mean; error of the fit.
+    """
+    model, drawn = gradients._drawn(victim, dataset, B, batches, batch, longest, seed)
+    public = gradients.public_features(model)[:, :recovered]
+    case = cases.make_case(victims.widened(model, activation, recovered=recovered, seed=seed), *drawn)
+    seen, truth = features.TwoLayer.of(case.shared), case.features[:, :recovered].double().numpy()
+    if not seen.gradient.any():  # the classifier is sure of every label, and nothing is shared
+        return [{"sentence": i} for i in range(B)]
+    mean = public.mean(0) / np.linalg.norm(public.mean(0))
+    found = {
+        "svd": features.baseline(seen, B).directions,
+        "reduced": features.recover_features(seen, B, seed=seed).directions,
+        "full": features.recover_features(seen, B, reduce=False, restarts=5, seed=seed).directions,
+    }
+    found["fit"], _, error = fitted(case.shared, public, seed)
+    columns = {"floor": features.cosines(np.tile(mean, (B, 1)), truth)}
+    columns["floor inner"] = features.cosines(without(public[:B], mean), without(truth, mean))
+    for name, one in found.items():
+        columns[name] = features.cosines(one, truth)
+        columns[f"{name} inner"] = features.cosines(without(one, mean), without(truth, mean))
+    return [
+        {"sentence": i, "error": error} | {name: float(one[i]) for name, one in columns.items()} for i in range(B)
+    ]
+
+
+def gradient_whole(
+    *,
+    victim: str,
+    dataset: str,
+    B: int,
+    batches: int,
+    batch: int,
+    longest: int | None,
+    seed: int,
+    activation: str,
+    recovered: int,
+    method: str,
+    share: float,
+    language_model: str,
+) -> list[dict]:
+    """Sentences that are read from the gradient of a widened victim, a row a sentence.
+
+    Args:
+        victim, dataset, B, batches, batch, longest, seed: as of `gradients.gradient_spans`.
+        activation, recovered: of the widened pooler.
+        method: one of `METHODS`.
+        share, language_model: as of `gradients.gradient_attacks`.
+    """
+    if method not in METHODS:
+        raise ValueError(f"method: {method!r}; known: {', '.join(METHODS)}")
+    model, drawn = gradients._drawn(victim, dataset, B, batches, batch, longest, seed)
+    public = gradients.public_features(model)[:, :recovered]
+    case = cases.make_case(victims.widened(model, activation, recovered=recovered, seed=seed), *drawn)
+    shared, truth = case.shared, case.features[:, :recovered]
+    given = {"share": share, "seed": seed, "fluency": gradients._fluency(language_model)}
+    if method == "true features":
+        given["features"] = truth
+    elif method != "LAMP cos":
+        guess, slopes, _ = (tensors if method == "tensor" else fitted)(shared, public, seed)
+        guess = torch.as_tensor(guess, dtype=truth.dtype)
+        if method == "fit, oracle order":
+            given["features"] = guess[_oracle(guess.numpy(), truth.numpy())]
+        else:
+            given["features"] = matching.attackers_order(shared, guess, slopes, seed=seed)
+    outcome = matching.attack(shared, "LAMP cos" if method == "LAMP cos" else "feature match", **given)
+    rows = [row | {"distance": outcome.distance} for row in scores.score(case, outcome.sentences)]
+    return gradients._rows(rows)
+
+
+def tensors(shared: cases.Shared, public: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray, float]:
+    """Directions of the paper's full tensor, signed as public features are, and slopes up to a positive factor.
+
+    Args:
+        shared: of a case with a widened pooler.
+        public: features of public sentences in its coordinates, (n, d').
+        seed: of the decomposition.
+
+    Returns:
+        directions (B, d'), slopes (B,), and nan for the error, which this way has none to tell.
+    """
+    seen, count = features.TwoLayer.of(shared), len(shared.labels)
+    found = features.recover_features(seen, count, reduce=False, restarts=5, seed=seed)
+    signs = np.sign(found.directions @ public.mean(0))
+    directions = found.directions * signs[:, None]
+    third = third_derivative(shared.victim.activation, np.linalg.norm(public, axis=1).mean())
+    return directions, found.weights * signs * third, np.nan
+
+
+def fitted(shared: cases.Shared, public: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray, float]:
+    """Features by least squares on the exact model of the widened rows, started at the tensor's directions.
+
+    Args:
+        shared, public, seed: as of `tensors`.
+
+    Returns:
+        features (B, d'), slopes (B,) and the relative error of the fit.
+    """
+    seen, count = features.TwoLayer.of(shared), len(shared.labels)
+    directions = features.recover_features(seen, count, seed=seed).directions
+    length = np.linalg.norm(public, axis=1).mean()
+    signed = directions * np.sign(directions @ public.mean(0))[:, None] * length
+    starts = [signed, *(public[count * k : count * (k + 1)] for k in range(3))]
+    fits = [features.fit_features(seen, one, shared.victim.activation, seed=seed) for one in starts]
+    return min(fits, key=lambda fit: fit[2])
+
+
+def third_derivative(activation: str, length: float) -> float:
+    """E[sigma'''(z)] for z normal with this standard deviation, up to a positive factor: Stein's lemma in z.
+
+    Args:
+        activation: a key of `features.SLOPES`.
+        length: norm of a feature.
+
+    >>> third_derivative("cube plus square", 2.0) > 0 > third_derivative("tanh", 1.0)
+    True
+    """
+    z, weight = np.polynomial.hermite_e.hermegauss(100)
+    return float(weight @ (features.SLOPES[activation](length * z) * (z**2 - 1)))
+
+
+def without(rows: np.ndarray, direction: np.ndarray) -> np.ndarray:
+    """Rows less their part in a unit direction.
+
+    >>> without(np.array([[3.0, 4.0]]), np.array([1.0, 0.0]))
+    array([[0., 4.]])
+    """
+    return rows - np.outer(rows @ direction, direction)
+
+
+def _oracle(guess: np.ndarray, truth: np.ndarray) -> np.ndarray:
+    from scipy.optimize import linear_sum_assignment
+
+    units = [one / np.linalg.norm(one, axis=1, keepdims=True) for one in (truth, guess)]
+    return linear_sum_assignment(-np.abs(units[0] @ units[1].T))[1]
