@@ -66,8 +66,8 @@ def writers(
         with ends, control, baseline, excess of main over control with ends, lead of main over baseline with ends;
         claimed, the share that is claimed, and precision with ends of those claims; half, tenth and hundredth, the
         share read right of the documents that so many exceed; read, the share of documents that are read right
-        each time (of words: of which half are named, in expectation); and hits, a digit a document, how many of
-        its releases are read right. Beside them vulnerability and linked with ends, of content words.
+        each time (of words: of which half are named, in expectation); and right, a sign a document, + where its
+        first release is read right. Beside them vulnerability and linked with ends, of content words.
     """
     records = labelled(dataset)
     private, shadow = private_and_shadow(records, n_released, n_shadow, seed)
@@ -241,8 +241,7 @@ def _of_attributes(answers, claimed, truth, learnt, sources, seed: int) -> dict:
     groups = np.broadcast_to(sources, right.shape)[claimed]
     row = _row(right.mean(axis=0), control.mean(axis=0), baseline, sources, seed)
     row |= {"answers": len(names), "read": right.all(axis=0).mean(), "claimed": claimed.mean()}
-    times = right.sum(axis=0) * DRAWS // len(right)
-    return row | _precision(right[claimed], groups) | {"hits": "".join(map(str, times))}
+    return row | _precision(right[claimed], groups) | {"right": "".join(np.where(right[0], "+", "."))}
 
 
 def _of_words(mechanism: Mechanism, docs: Docs, own: Docs, releases: Docs, sources, seed: int) -> dict:
@@ -274,7 +273,7 @@ def _of_words(mechanism: Mechanism, docs: Docs, own: Docs, releases: Docs, sourc
     read = [named_law(part)[int(np.ceil(HALF * len(part))) :].sum() for part in parts]
     row |= {"answers": len(content), "read": float(np.mean(read)), "claimed": many / len(positions)}
     right = (guesses == np.array(truths))[claimed]
-    return row | _precision(right, sources[there][where[claimed]]) | {"hits": ""}
+    return row | _precision(right, sources[there][where[claimed]]) | {"right": ""}
 
 
 def _row(main, control, baseline, sources, seed: int) -> dict:
