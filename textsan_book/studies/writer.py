@@ -39,8 +39,8 @@ PRECISION = 0.95
 DRAWS = 9
 """How often each document is released, to tell a writer who is always read from one who is read by chance."""
 
-LENGTH, CANDIDATES = 5, 1000
-"""Content words of a document, and documents, of the linkage that stands beside."""
+LENGTH, CANDIDATES = 2, 1000
+"""Content words of a document, and documents, of the linkage that stands beside: of more words all are linked."""
 
 _COPIES = 3  # how often the attacker sanitizes text of their own
 _FOLDS = 5  # of that text, to learn how sure an answer is
