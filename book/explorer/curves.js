@@ -4,7 +4,7 @@
 
   T.VIEWS ??= {};
 
-  const PLACES = 17; // values of the slider
+  const PLACES = 13; // values of the slider
   const DRAWS = 20; // of the sentence at each of them
   const WIDTH = 640, HEIGHT = 320, LEFT = 40, RIGHT = 12, TOP = 12, BOTTOM = 42;
   const LINES = {

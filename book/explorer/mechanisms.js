@@ -13,6 +13,7 @@
       this.replacements = replacements ?? Array.from(world.words, (_, y) => y);
       this.kept = kept;
       this.attacked = attacked;
+      this.columns = new Map();
     }
 
     /* Whether a word is listed and protected: the attacker is told where such words stood. */
@@ -28,8 +29,12 @@
       return Float64Array.from({ length: this.world.size + 1 }, (_, y) => this.entry(x, y));
     }
 
+    /* Kept, for the same word is often released again. */
     column(y) {
-      return Float64Array.from({ length: this.world.size }, (_, x) => this.entry(x, y));
+      if (!this.columns.has(y)) {
+        this.columns.set(y, Float64Array.from({ length: this.world.size }, (_, x) => this.entry(x, y)));
+      }
+      return this.columns.get(y);
     }
 
     /* Pr(y | x) for any written word, also one that is not listed. */

@@ -51,7 +51,7 @@
     const often = T.element("button", { type: "button", class: "often", click: () => draw(MANY) }, `${MANY} times`);
     const words = T.element("ol", { class: "words", "aria-label": "The words of the sentence" });
     const summary = T.said(), running = T.element("p", { class: "running" });
-    const posterior = T.element("div", { class: "posterior", "aria-live": "polite" });
+    const posterior = T.element("div", { class: "posterior" }), believed = T.said();
     const linked = T.element("div", { class: "linked" });
 
     function typed() {
@@ -89,7 +89,7 @@
       summary.textContent = state.tokens.length
         ? `Of ${hits.attacked} protected words ${hits.unchanged} are unchanged, ${hits.alone} read without context, ` +
           `${hits.together} by forward–backward. Among ${reading.scores.length.toLocaleString("en")} candidates the ` +
-          `sentence ranks ${(above + 1).toLocaleString("en")}${tied ? `, as likely as ${tied} others` : ""}.`
+          `sentence ranks ${(above + 1).toLocaleString("en")}${tied ? `, as likely as ${tied} more` : ""}.`
         : "Type a sentence, or take one.";
       running.textContent = sums.draws
         ? `In ${sums.draws} ${sums.draws === 1 ? "draw" : "draws"} at this setting: unchanged ${rate("unchanged")}, read ` +
@@ -132,9 +132,10 @@
       );
     }
 
-    /* The posterior of the chosen word beside its prior. */
+    /* The posterior of the chosen word beside its prior, and in words for those who listen. */
     function explain() {
       if (chosen === null || !reading.words[chosen]) {
+        believed.textContent = "";
         posterior.replaceChildren(T.element("p", { class: "hint" }, "Choose a word to see what the attacker believes of it."));
         return;
       }
@@ -142,6 +143,11 @@
       const order = Array.from(together.keys()).sort((a, b) => together[b] - together[a]).slice(0, BEST);
       if (x < state.world.size && !order.includes(x)) order.push(x);
       const heads = ["word", "before", "without context", "forward–backward"].map((head) => T.element("th", { scope: "col" }, head));
+      const likeliest = [alone, together].map((p) => {
+        const best = T.guess(state.mechanism, p, y);
+        return `${state.mechanism.name(best)} (${T.percent(p[best] ?? 0)})`;
+      });
+      believed.textContent = `“${state.mechanism.name(y)}” was likeliest ${likeliest[0]} without context, ${likeliest[1]} by forward–backward.`;
       const cell = (p) => T.element("td", { style: `--p: ${p}` }, T.percent(p));
       const row = (w) =>
         T.element(
@@ -154,7 +160,7 @@
         T.element(
           "table",
           {},
-          T.element("caption", {}, `What stood where “${state.mechanism.name(y)}” was released for “${token}”?`),
+          T.element("caption", {}, `What the attacker believes of “${state.mechanism.name(y)}”, released for “${token}”`),
           T.element("thead", {}, T.element("tr", {}, heads)),
           T.element("tbody", {}, order.map(row)),
         ),
@@ -167,7 +173,8 @@
       const largest = scores.reduce((most, score) => Math.max(most, score), -Infinity);
       const weights = scores.map((score) => Math.exp(score - largest));
       const sum = weights.reduce((a, b) => a + b, 0);
-      const order = Array.from(scores.keys()).sort((a, b) => scores[b] - scores[a]).slice(0, LISTED);
+      const possible = Array.from(scores.keys()).filter((i) => scores[i] > -Infinity);
+      const order = possible.sort((a, b) => scores[b] - scores[a]).slice(0, LISTED);
       const name = (w) => (w < state.world.size ? state.world.words[w] : T.data.unlisted);
       const line = (i) =>
         T.element(
@@ -177,8 +184,14 @@
           T.element("span", { class: "number" }, T.percent(weights[i] / sum)),
         );
       linked.hidden = !state.tokens.length;
+      const many = (n) => n.toLocaleString("en");
       linked.replaceChildren(
-        T.element("p", {}, "Which document was it? The likeliest candidates, each of as many words, and their probabilities:"),
+        T.element(
+          "p",
+          {},
+          `Which document was it? Of ${many(scores.length)} candidates of as many words ${many(possible.length)} can have become this ` +
+            "release; the likeliest, with their probabilities:",
+        ),
         T.element("ol", {}, order.map(line)),
       );
     }
@@ -189,11 +202,13 @@
     const element = T.element(
       "div",
       { class: "sentence" },
-      T.element("div", { class: "controls" }, T.labelled("Your sentence", text), T.labelled("or one of ours", ready)),
+      T.labelled("Your sentence", text),
+      T.labelled("or one of ours", ready),
       T.element("div", { class: "buttons" }, again, often),
       words,
       summary,
       running,
+      believed,
       posterior,
       small ? null : linked,
     );
