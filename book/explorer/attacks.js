@@ -1,0 +1,155 @@
+/* What an attacker makes of a release: without context, from the whole sentence, and of which document it is. */
+(function (T) {
+  "use strict";
+
+  const total = (values) => values.reduce((sum, value) => sum + value, 0);
+
+  function normalised(values) {
+    const sum = total(values);
+    return sum > 0 ? values.map((value) => value / sum) : values;
+  }
+
+  /* The place of the largest value, the earliest of equal ones; -1 if all are 0. */
+  function mode(values) {
+    let best = -1;
+    for (let i = 0; i < values.length; i++) if (values[i] > (best < 0 ? 0 : values[best])) best = i;
+    return best;
+  }
+
+  /* How likely each attacked word is before anything is released: add-one smoothed counts (Tong et al. 2024). */
+  T.prior = (mechanism) =>
+    normalised(Float64Array.from(mechanism.world.counts, (count, x) => (mechanism.attacks(x) ? count + 1 : 0)));
+
+  /* Pr(x | y) without context (Theorem 1). */
+  T.contextFree = (mechanism, prior, y) => normalised(mechanism.column(y).map((p, x) => p * prior[x]));
+
+  /* V(X), and V(X | Y) = sum over y of max over x of Pr(x) Pr(y | x): how often the best guess is right. */
+  T.vulnerability = (mechanism, prior) => {
+    const best = new Float64Array(mechanism.world.size + 1);
+    prior.forEach((p, x) => {
+      if (p === 0) return;
+      for (let y = 0; y < best.length; y++) best[y] = Math.max(best[y], p * mechanism.entry(x, y));
+    });
+    return { blind: prior.reduce((most, p) => Math.max(most, p), 0), posterior: total(best) };
+  };
+
+  /* A Markov source of words: bigrams with Kneser and Ney's interpolated smoothing, as MarkovModel.fit makes it.
+     Pr(x' | x) = seen[x][x'] + weight[x] backoff[x']; the state after the listed words is all others. */
+  class Source {
+    constructor(data) {
+      const n = data.words.length + 1;
+      const rows = data.followers;
+      const left = new Float64Array(n); // in how many different neighbourhoods a word was seen
+      const counts = [];
+      for (const row of rows) {
+        for (let i = 0; i < row.length; i += 2) {
+          left[row[i]] += 1;
+          counts.push(row[i + 1]);
+        }
+      }
+      const kinds = total(left), lower = discount(left), higher = discount(counts);
+      const seenOnce = left.filter((value) => value > 0).length;
+      this.size = n;
+      this.backoff = left.map((value) => Math.max(value - lower, 0) / kinds + (lower * seenOnce) / kinds / n);
+      this.seen = rows.map((row) => {
+        const sum = total(row.filter((_, i) => i % 2));
+        return row.map((value, i) => (i % 2 ? (value - higher) / sum : value));
+      });
+      this.weight = rows.map((row) => {
+        const sum = total(row.filter((_, i) => i % 2));
+        return sum > 0 ? (higher * (row.length / 2)) / sum : 1;
+      });
+      const start = new Float64Array(n + 1);
+      start[n] = 1;
+      this.initial = this.ahead(start);
+    }
+
+    /* Where one step leads from these weights of states. */
+    ahead(weights) {
+      const next = new Float64Array(this.size);
+      let left = 0;
+      weights.forEach((weight, x) => {
+        if (weight === 0) return;
+        const row = this.seen[x];
+        for (let i = 0; i < row.length; i += 2) next[row[i]] += weight * row[i + 1];
+        left += weight * this.weight[x];
+      });
+      return next.map((value, x) => value + left * this.backoff[x]);
+    }
+
+    /* What a message says one step earlier. */
+    back(message, wanted) {
+      const shared = message.reduce((sum, value, x) => sum + value * this.backoff[x], 0);
+      return message.map((_, x) => {
+        if (wanted[x] === 0) return 0; // a state that cannot be there
+        const row = this.seen[x];
+        let sum = this.weight[x] * shared;
+        for (let i = 0; i < row.length; i += 2) sum += row[i + 1] * message[row[i]];
+        return sum;
+      });
+    }
+  }
+
+  function discount(counts) {
+    let once = 0, twice = 0;
+    for (const count of counts) {
+      if (count === 1) once++;
+      else if (count === 2) twice++;
+    }
+    return (once + 0.5) / (once + 2 * twice + 1);
+  }
+
+  T.source = (data) => new Source(data);
+
+  /* Pr(x_t | y_1 .. y_n) at every place t, over the listed words: forward-backward (Rabiner 1989). */
+  T.forwardBackward = (mechanism, source, released) => {
+    const columns = new Map();
+    const emission = (y) => {
+      if (!columns.has(y)) {
+        const column = new Float64Array(source.size);
+        column.set(mechanism.column(y));
+        columns.set(y, column);
+      }
+      return columns.get(y);
+    };
+    const emissions = released.map(emission);
+    const product = (a, b) => normalised(a.map((value, x) => value * b[x]));
+    const forward = [];
+    emissions.forEach((likely, t) => {
+      forward.push(product(t ? source.ahead(forward[t - 1]) : source.initial, likely));
+    });
+    let backward = null;
+    for (let t = released.length - 1; t >= 0; t--) {
+      if (backward) {
+        const message = emissions[t + 1].map((value, x) => value * backward[x]);
+        backward = normalised(source.back(message, forward[t]));
+        forward[t] = product(forward[t], backward);
+      } else {
+        backward = new Float64Array(source.size).fill(1);
+      }
+    }
+    return forward.map((posterior) => posterior.slice(0, mechanism.world.size));
+  };
+
+  /* The likeliest attacked word of a posterior; the released one where there is none. */
+  T.guess = (mechanism, posterior, y) => {
+    const best = mode(posterior.map((p, x) => (mechanism.attacks(x) ? p : 0)));
+    return best < 0 ? y : best;
+  };
+
+  /* log Pr(release | candidate) of candidates that are at least as long; their first words are compared. */
+  T.logLikelihoods = (mechanism, released, candidates) => {
+    const known = released.map(() => new Map());
+    const log = (t, x) => {
+      if (!known[t].has(x)) known[t].set(x, Math.log(mechanism.probability(x, released[t])));
+      return known[t].get(x);
+    };
+    return candidates.map((candidate) => released.reduce((sum, _, t) => sum + log(t, candidate[t]), 0));
+  };
+
+  /* Where the original stands among the others: how many are likelier, how many as likely. */
+  T.rank = (own, others) => ({
+    above: others.filter((score) => score > own + 1e-9).length,
+    tied: others.filter((score) => Math.abs(score - own) <= 1e-9).length,
+  });
+})((globalThis.textsanExplorer ??= {}));

@@ -1,0 +1,230 @@
+/* A sentence: written, released, and read word by word; the posterior of one word; the document named. */
+(function (T) {
+  "use strict";
+
+  T.VIEWS ??= {};
+
+  const BEST = 8; // words of a posterior that are shown
+  const LISTED = 5; // candidates that are shown
+  const MANY = 25; // draws at a press
+
+  /* One draw of a sentence and all that the attacker makes of it. */
+  T.read = (state, tokens, uniform) => {
+    const { world, mechanism, prior, source } = state;
+    const written = world.numbers(tokens);
+    const released = mechanism.sanitize(written, uniform);
+    const together = T.forwardBackward(mechanism, source, released);
+    const words = written.map((x, t) => {
+      const y = released[t];
+      const alone = T.contextFree(mechanism, prior, y);
+      const guesses = mechanism.attacks(x) ? [alone, together[t]].map((p) => T.guess(mechanism, p, y)) : [null, null];
+      return { token: tokens[t], x, y, alone, together: together[t], guesses };
+    });
+    const scores = T.logLikelihoods(mechanism, released, [written, ...T.data.candidates]);
+    return { words, scores, rank: T.rank(scores[0], scores.slice(1)) };
+  };
+
+  /* How many of a draw's attacked words are unchanged, read without context, read from the whole sentence. */
+  T.hits = ({ words, rank }) => {
+    const attacked = words.filter(({ guesses }) => guesses[0] !== null);
+    return {
+      attacked: attacked.length,
+      unchanged: attacked.filter(({ x, y }) => x === y).length,
+      alone: attacked.filter(({ x, guesses }) => guesses[0] === x).length,
+      together: attacked.filter(({ x, guesses }) => guesses[1] === x).length,
+      named: rank.above ? 0 : 1 / (rank.tied + 1), // a random one of those that are as likely
+    };
+  };
+
+  T.VIEWS.sentence = (state, { small }) => {
+    let uniforms = [], reading = null, chosen = null, sums = null, setting = "";
+
+    const text = T.element("input", { type: "text", class: "text", maxlength: 240, spellcheck: "false", input: typed });
+    const ready = T.options(
+      T.data.sentences.map((sentence, i) => [i, sentence]),
+      () => {
+        text.value = T.data.sentences[ready.value];
+        typed();
+      },
+    );
+    const again = T.element("button", { type: "button", class: "again", click: () => draw(1) }, "Draw again");
+    const often = T.element("button", { type: "button", class: "often", click: () => draw(MANY) }, `${MANY} times`);
+    const words = T.element("ol", { class: "words", "aria-label": "The words of the sentence" });
+    const summary = T.said(), running = T.element("p", { class: "running" });
+    const posterior = T.element("div", { class: "posterior" }), believed = T.said();
+    const linked = T.element("div", { class: "linked" });
+
+    function typed() {
+      state.tokens = T.tokenize(text.value).slice(0, T.data.candidates[0].length);
+      chosen = null;
+      draw(1);
+    }
+
+    /* Fresh noise; when the slider moves it stays the same, so that what changes is due to the slider. */
+    function draw(times) {
+      for (let i = 0; i < times; i++) {
+        uniforms = state.tokens.map(T.secureUniform);
+        read();
+        count();
+      }
+      show();
+    }
+
+    function read() {
+      reading = T.read(state, state.tokens, nextOf(uniforms));
+    }
+
+    function count() {
+      const now = `${state.name} ${state.value}`;
+      if (now !== setting) sums = { draws: 0, attacked: 0, unchanged: 0, alone: 0, together: 0, named: 0 };
+      setting = now;
+      if (!state.tokens.length) return;
+      sums.draws += 1;
+      for (const [name, value] of Object.entries(T.hits(reading))) sums[name] += value;
+    }
+
+    function show() {
+      words.replaceChildren(key(), ...reading.words.map(card));
+      const hits = T.hits(reading), { above, tied } = reading.rank;
+      summary.textContent = state.tokens.length
+        ? `Of ${hits.attacked} protected words ${hits.unchanged} are unchanged, ${hits.alone} read without context, ` +
+          `${hits.together} by forward–backward. Among ${reading.scores.length.toLocaleString("en")} candidates the ` +
+          `sentence ranks ${(above + 1).toLocaleString("en")}${tied ? `, as likely as ${tied} more` : ""}.`
+        : "Type a sentence, or take one.";
+      running.textContent = sums.draws
+        ? `In ${sums.draws} ${sums.draws === 1 ? "draw" : "draws"} at this setting: unchanged ${rate("unchanged")}, read ` +
+          `without context ${rate("alone")}, by forward–backward ${rate("together")} of the protected words; ` +
+          `document named ${T.percent(sums.named / sums.draws)}.`
+        : "";
+      explain();
+      if (!small) link();
+    }
+
+    const rate = (name) => (sums.attacked ? T.percent(sums[name] / sums.attacked) : "–");
+
+    /* What the lines of a word are. */
+    function key() {
+      const lines = ["written", "released", "read without context", "read by forward–backward"];
+      return T.element("li", { class: "key", "aria-hidden": "true" }, lines.map((line) => T.element("span", {}, line)));
+    }
+
+    function card(word, place) {
+      const { token, x, y, guesses } = word;
+      const unlisted = x === state.world.size;
+      const lines = guesses.map((guess) => (guess === null ? "·" : state.mechanism.name(guess)));
+      const right = guesses.map((guess) => guess !== null && guess === x);
+      const read = guesses[0] === null ? (unlisted ? "not on the list" : "not protected") : `read without context as ${lines[0]}${right[0] ? ", right" : ""}; by forward–backward as ${lines[1]}${right[1] ? ", right" : ""}`;
+      const press = () => {
+        chosen = chosen === place ? null : place;
+        [...words.querySelectorAll("button")].forEach((one, i) => one.setAttribute("aria-pressed", i === chosen));
+        explain();
+      };
+      return T.element(
+        "li",
+        {},
+        T.element(
+          "button",
+          { type: "button", "aria-pressed": chosen === place, "aria-label": `${token}: released as ${state.mechanism.name(y)}; ${read}`, click: press },
+          T.element("span", { class: unlisted ? "unlisted" : "" }, token),
+          T.element("span", { class: x === y ? "released same" : "released" }, state.mechanism.name(y)),
+          lines.map((line, i) => T.element("span", { class: right[i] ? "hit" : "miss" }, line)),
+        ),
+      );
+    }
+
+    /* The posterior of the chosen word beside its prior, and in words for those who listen. */
+    function explain() {
+      if (chosen === null || !reading.words[chosen]) {
+        believed.textContent = "";
+        posterior.replaceChildren(T.element("p", { class: "hint" }, "Choose a word to see what the attacker believes of it."));
+        return;
+      }
+      const { token, y, x, alone, together } = reading.words[chosen];
+      const order = Array.from(together.keys()).sort((a, b) => together[b] - together[a]).slice(0, BEST);
+      if (x < state.world.size && !order.includes(x)) order.push(x);
+      const heads = ["word", "before", "without context", "forward–backward"].map((head) => T.element("th", { scope: "col" }, head));
+      const likeliest = [alone, together].map((p) => {
+        const best = T.guess(state.mechanism, p, y);
+        return `${state.mechanism.name(best)} (${T.percent(p[best] ?? 0)})`;
+      });
+      believed.textContent = `“${state.mechanism.name(y)}” was likeliest ${likeliest[0]} without context, ${likeliest[1]} by forward–backward.`;
+      const cell = (p) => T.element("td", { style: `--p: ${p}` }, T.percent(p));
+      const row = (w) =>
+        T.element(
+          "tr",
+          { class: w === x ? "truth" : "" },
+          T.element("th", { scope: "row" }, w === x ? `${state.world.words[w]} (written)` : state.world.words[w]),
+          [state.prior[w], alone[w], together[w]].map(cell),
+        );
+      posterior.replaceChildren(
+        T.element(
+          "table",
+          {},
+          T.element("caption", {}, `What the attacker believes of “${state.mechanism.name(y)}”, released for “${token}”`),
+          T.element("thead", {}, T.element("tr", {}, heads)),
+          T.element("tbody", {}, order.map(row)),
+        ),
+      );
+    }
+
+    /* The likeliest candidates. */
+    function link() {
+      const scores = reading.scores;
+      const largest = scores.reduce((most, score) => Math.max(most, score), -Infinity);
+      const weights = scores.map((score) => Math.exp(score - largest));
+      const sum = weights.reduce((a, b) => a + b, 0);
+      const possible = Array.from(scores.keys()).filter((i) => scores[i] > -Infinity);
+      const order = possible.sort((a, b) => scores[b] - scores[a]).slice(0, LISTED);
+      const name = (w) => (w < state.world.size ? state.world.words[w] : T.data.unlisted);
+      const line = (i) =>
+        T.element(
+          "li",
+          { class: i ? "" : "truth" },
+          `${(i ? T.data.candidates[i - 1].slice(0, state.tokens.length).map(name) : state.tokens).join(" ")} `,
+          T.element("span", { class: "number" }, T.percent(weights[i] / sum)),
+        );
+      linked.hidden = !state.tokens.length;
+      const many = (n) => n.toLocaleString("en");
+      linked.replaceChildren(
+        T.element(
+          "p",
+          {},
+          `Which document was it? Of ${many(scores.length)} candidates of as many words ${many(possible.length)} can have become this ` +
+            "release; the likeliest, with their probabilities:",
+        ),
+        T.element("ol", {}, order.map(line)),
+      );
+    }
+
+    text.value = T.data.sentences[0];
+    state.tokens = T.tokenize(text.value);
+    uniforms = state.tokens.map(T.secureUniform);
+    const element = T.element(
+      "div",
+      { class: "sentence" },
+      T.labelled("Your sentence", text),
+      T.labelled("or one of ours", ready),
+      T.element("div", { class: "buttons" }, again, often),
+      words,
+      summary,
+      running,
+      believed,
+      posterior,
+      small ? null : linked,
+    );
+    return {
+      element,
+      changed() {
+        read();
+        count();
+        show();
+      },
+    };
+  };
+
+  /* A generator of numbers that were drawn before. */
+  function nextOf(numbers) {
+    let i = 0;
+    return () => numbers[i++];
+  }
+})((globalThis.textsanExplorer ??= {}));

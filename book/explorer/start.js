@@ -1,0 +1,1 @@
+textsanExplorer.start();
