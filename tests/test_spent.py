@@ -60,3 +60,11 @@ def test_nothing_can_be_spent_at_zero_and_other_names_are_refused():
         ValueError, match="of: 'rot13' is unknown; pass one of 'custext', 'custext.', 'santext', 'tem'"
     ):
         Spent(EMBEDDINGS, 1.0, of="rot13")
+
+
+def test_groups_are_of_the_size_that_is_asked_for():
+    small = Spent(EMBEDDINGS, 1.0, k=5)
+    assert small.guarantee == CusText(EMBEDDINGS, 1.0, k=5).guarantee and len(small.epsilons) == 8
+    assert small.with_(epsilon=2.0).k == 5
+    with pytest.raises(ValueError, match="k: 0 is out of range"):
+        Spent(EMBEDDINGS, 1.0, k=0)

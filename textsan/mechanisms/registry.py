@@ -66,5 +66,16 @@ MECHANISMS = Registry(
         ),
         Entry("spent", f"{_HERE}.spent:Spent", "Spent", "#1e780f", "+", line="--"),
         Entry("erasure", f"{_HERE}.erasure:Erasure", "Erasure", "#808080", "x", line="--"),
+        Entry("clusant", f"{_HERE}.clusant:CluSanT", "CluSanT", "#d22d1e", "h", line=":"),
+        Entry("1-diffractor", f"{_HERE}.diffractor:OneDiffractor", "1-Diffractor", "#1e780f", "2", line=":"),
+        Entry("rantext", f"{_HERE}.rantext:RanText", "RANTEXT", "#b42d96", "3", line=":"),
+        Entry(
+            "budgeted santext",
+            f"{_HERE}.budgeted:BudgetedSanText",
+            "SanText, budgeted",
+            "#0096e1",
+            "4",
+            line=":",
+        ),
     ),
 )

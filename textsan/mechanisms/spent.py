@@ -36,6 +36,7 @@ class Spent(Mechanism):
         epsilon: the parameter that is claimed and spent, at least 0, in the unit of the mechanism that is
             rescaled.
         of: the mechanism: "custext", "custext+", "santext" or "tem".
+        k: words of a group of CusText, at least 1; the others have none.
         oov: what becomes of words without a vector: "uniform" draws a word for them, "keep" releases them, "error"
             refuses them.
 
@@ -51,10 +52,13 @@ class Spent(Mechanism):
         epsilon: float,
         *,
         of: Literal["custext", "custext+", "santext", "tem"] = "custext",
+        k: int = 20,
         oov: Oov = "uniform",
     ):
         make = _RESCALED[checks.choice("of", of, _RESCALED)]
-        self._claimed = make(embeddings, epsilon, oov=oov)
+        self.k = checks.whole("k", k, low=1)
+        sized = {"k": self.k} if of.startswith("custext") else {}
+        self._claimed = make(embeddings, epsilon, oov=oov, **sized)
         super().__init__(self._claimed.inputs, keep=self._claimed.keep, oov=oov)
         self.embeddings, self.of, self.epsilon = embeddings, of, self._claimed.epsilon
 
