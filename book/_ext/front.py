@@ -1,4 +1,4 @@
-"""Sphinx extension: the front page's sentences and pictures, computed when the book is built; a PNG for previews.
+"""Sphinx extension: the front page's sentences and pictures, computed when the book is built; a PNG and two zips.
 
 `{{ name }}` in a page is a sentence of `textsan_book.chapters.front`, and the directive `{front} name` a part of
 `textsan_book.chapters.front_pictures`; with `:link:` the part leads to a page.
@@ -11,7 +11,7 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.util.docutils import SphinxDirective
 
-from textsan_book.chapters import front, front_pictures
+from textsan_book.chapters import deposit, front, front_pictures
 
 CARD = "card.png"  # below _static
 
@@ -38,14 +38,16 @@ def _fill(app, docname, source):
     source[0] = front.fill(source[0], Path(app.srcdir))
 
 
-def _draw_card(app, exception):
+def _write(app, exception):
     root = Path(app.srcdir)
     if exception is None and (root / "data" / "results" / "mixture.csv").is_file():
-        front_pictures.card(front.budgets(root), app.config.html_title, Path(app.outdir, "_static", CARD))
+        static = Path(app.outdir, "_static")
+        front_pictures.card(front.budgets(root), app.config.html_title, static / CARD)
+        deposit.archives(root, static)
 
 
 def setup(app):
     app.add_directive("front", Part)
     app.connect("source-read", _fill)
-    app.connect("build-finished", _draw_card)
+    app.connect("build-finished", _write)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -22,7 +22,7 @@ def _stops(root: str) -> list[reading_paths.Stop]:
 def _resolve(app, doctree, docname):
     if app.builder.format != "html" or not (section := next(doctree.findall(nodes.section), None)):
         return
-    _box(section)
+    _box(doctree)
     source = reading_paths.source(Path(app.srcdir), docname)
     if docname.startswith("notebooks/") and source.is_file():
         section.insert(1, _times(app, docname, section))
@@ -32,7 +32,7 @@ def _resolve(app, doctree, docname):
         _last(section, stops[number]).append(_next(app, docname, stops, number))
 
 
-def _box(section: nodes.section) -> None:
+def _box(section: nodes.Element) -> None:
     """The paragraph that begins with these words becomes a box, as in the chapters that have one."""
     for paragraph in [*section.findall(nodes.paragraph)]:
         first = paragraph[0] if len(paragraph) else None

@@ -18,7 +18,7 @@ from textsan.evaluation import Estimate, bootstrap_mean
 from textsan.sweeps.hits import load_hits
 from textsan.sweeps.tables import load_tables, pooled, select
 from textsan.text.vocabulary import STOP_WORDS
-from textsan_book.chapters import reading_paths
+from textsan_book.chapters import deposit, reading_paths
 
 READERS = {"counted": "context-free", "language": "mixture"}
 SANITIZERS = {"santext": "SanText", "santext+": "SanText+", "custext": "CusText", "custext+": "CusText+"}
@@ -296,6 +296,10 @@ def citation(root: Path) -> str:
     return f"{authors} ({year}). *{cff['title']}*, version {cff['version']}.{where}\n\n```bibtex\n{entry}\n```"
 
 
+def _citation(root: Path) -> dict[str, str]:
+    return {"cite": citation(root)}
+
+
 def _name(one: Setting) -> str:
     return f"{SANITIZERS[one.mechanism]} at ε = {one.epsilon:g}"
 
@@ -326,7 +330,7 @@ def _rests(found: Iterable[Budget]) -> str:
 
 
 def fill(text: str, root: Path) -> str:
-    """A page with each `{{ name }}` replaced by the sentence of that name, here or in `reading_paths`.
+    """A page with each `{{ name }}` replaced by what one of these modules says by that name.
 
     Args:
         text: of the page.
@@ -337,7 +341,8 @@ def fill(text: str, root: Path) -> str:
     """
     if not (names := set(re.findall(_PLACE, text))):
         return text
-    said = reading_paths.sentences(root)
-    if not names <= set(said):
-        said |= {"cite": citation(root)} if names == {"cite"} else sentences(root)
+    said: dict[str, str] = {}
+    for made in (reading_paths.sentences, _citation, deposit.sentences, sentences):  # the dearest last
+        if not names <= set(said):
+            said |= made(root)
     return re.sub(_PLACE, lambda match: said[match[1]], text)
