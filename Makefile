@@ -1,4 +1,4 @@
-# Two commands do everything: `make book` and `make test`. `make book FRESH=1` executes every chapter anew.
+# Two commands do everything: `make book` and `make test`; `make pdf` prints the book. `make book FRESH=1` executes every chapter anew.
 # `make test` executes the chapters that differ from data/checked.yml and a quarter of the others, drawn by commit;
 # with CHAPTERS=all every one, with CHAPTERS='3 7' these. `make test FULL=1` does everything.
 # `make course` proves the assignments with corpora of the size that students have; `make test` does with small ones.
@@ -8,7 +8,7 @@ CHAPTERS ?= --drawn
 # Named by content, so that a changed dependency list installs again and a fresh checkout's file times do not.
 INSTALLED := .venv/installed-$(shell cat pyproject.toml textsan_book/pyproject.toml constraints.txt | cksum | tr ' ' -)
 
-.PHONY: book course pages proofs test
+.PHONY: book course pages pdf proofs test
 
 book: $(INSTALLED)
 	$(BIN)/textsan data pull
@@ -32,6 +32,10 @@ pages:
 
 proofs:
 	$(BIN)/textsan course verify $(if $(FULL),--full)
+
+# One file of the main text, _build/textsan.pdf; wants Chromium.
+pdf: $(INSTALLED)
+	$(BIN)/python -m textsan_book.chapters.paper
 
 course: $(INSTALLED)
 	$(BIN)/textsan data pull

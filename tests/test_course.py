@@ -74,7 +74,8 @@ def test_there_is_an_assignment_for_every_part_with_all_that_is_wanted():
             list((ROOT / "book").glob(f"{n:02d}-*")) for n in one.about["chapters"]
         )
         assert f"| {one.name[:2]} {one.about['title']} |" in PAGE
-        assert f"{', '.join(map(str, one.about['chapters']))} | {one.about['minutes']} |" in PAGE
+        chapters = ", ".join(map(str, one.about["chapters"]))
+        assert f"{chapters} | {one.about['minutes']} |" in re.sub(r"\[(\d+)\]\(/notebooks/[^)]+\)", r"\1", PAGE)
 
 
 @pytest.mark.parametrize(

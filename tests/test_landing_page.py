@@ -1,17 +1,25 @@
-"""The landing page: every number of a finding is printed by the chapter that the finding names."""
+"""The front page: each sentence with numbers says what the tables say, by another way to it; findings are printed.
 
+The witness here reads the tables with the csv module and the hits with NumPy, and knows nothing of `front`.
+"""
+
+import csv
+import json
 import re
 from pathlib import Path
 
 import nbformat
+import numpy as np
 import pandas as pd
 import pytest
+
+from textsan_book.chapters import front, front_pictures, reading_paths
 
 ROOT = Path(__file__).parents[1]
 
 
 def findings():
-    page = (ROOT / "book" / "pages" / "index.md").read_text(encoding="utf-8")
+    page = (ROOT / "book" / "pages" / "findings.md").read_text(encoding="utf-8")
     section = page.partition("## Findings")[2].partition("\n\nWhat")[0]
     return [" ".join(one.split()) for one in section.split("\n- ")[1:]]
 
@@ -51,3 +59,158 @@ def test_there_is_a_row_for_each_published_number():
     published = pd.read_csv(ROOT / "data" / "paper_numbers.csv")
     board = pd.read_csv(ROOT / "data" / "results" / "scoreboard.csv")
     assert int(number) == len(published) == len(board)
+
+
+def rows(name):
+    with (ROOT / "data" / "results" / f"{name}.csv").open(encoding="utf-8") as file:
+        return [row | {"number": i} for i, row in enumerate(csv.DictReader(file))]
+
+
+def share(what, epsilon, attack):
+    """Of the words with a letter or a digit, not told, each seed alike: what was hit, or came out unchanged."""
+    rates = []
+    with np.load(ROOT / "data" / "results" / "mixture.npz") as file:
+        families = dict(zip(file["rows"].tolist(), file["families"].tolist(), strict=True))
+        for row in rows("mixture"):
+            told = json.loads(row["attack_parameters"])["told"]
+            if (float(row["epsilon"]), row["attack"], told) != (epsilon, attack, False):
+                continue
+            family = f"family {families[row['number']]}"
+            n = int(file[f"{family}/n"])
+            words = np.unpackbits(file[f"{family}/letter"], count=n).astype(bool)
+            place = f"{row['number']}/hit" if what == "hit" else f"{family}/{what}"
+            rates.append(np.unpackbits(file[place], count=n)[words].mean())
+    return np.mean(rates) if rates else None
+
+
+@pytest.fixture(scope="module")
+def said():
+    return front.sentences(ROOT)
+
+
+def numbers(text):
+    return [int(one) for one in re.findall(r"(?<![\w.])\d+(?![\w.]*\d)", text)]
+
+
+def test_three_sentences_open_the_page_and_no_number_is_typed_in():
+    text = (ROOT / "book" / "pages" / "index.md").read_text(encoding="utf-8")
+    first = text.split("\n\n")[1]
+    assert first.count("\n") == 2 and re.findall(r"\{\{ (\w+) \}\}", first) == ["read_back", "spoils"]
+    typed = re.sub(r"\{\{.*?\}\}|^:.*$|^::.*$|\(.*?\)|`.*?`|\{cite.*", "", text, flags=re.MULTILINE)
+    assert set(numbers(typed)) <= {4, 21, 100, 135}  # of the sentence's setting, a chapter, per cent, a model
+
+
+def test_what_is_read_back(said):
+    low, high = front.SAID
+    found = [100, high, *(share(*one) for one in (("unchanged", high, "context-free"), ("hit", high, "mixture")))]
+    found += [low, share("unchanged", low, "context-free")]
+    language = share("hit", low, "mixture")
+    found += (
+        [share("hit", low, "context-free"), share("hit", high, "context-free"), high]
+        if language is None
+        else [language]
+    )
+    expected = [round(100 * one) if isinstance(one, np.floating) else round(one) for one in found]
+    assert numbers(said["read_back"]) == expected
+
+
+def test_turning_epsilon_down_hardly_helps():
+    """The first heading: what is read falls by less than a quarter, what is unchanged by more than half."""
+    low, high = front.SAID
+    attacks = ["context-free"] + (["mixture"] if share("hit", low, "mixture") is not None else [])
+    assert all(share("hit", low, one) > 0.75 * share("hit", high, one) for one in attacks)
+    assert share("unchanged", low, "context-free") < 0.5 * share("unchanged", high, "context-free")
+
+
+def given_and_kept():
+    """The same by the csv module: mechanism and epsilon, mean exposure, mean share of the gain over chance."""
+    original = [
+        float(r["utility"]) for r in rows("utility-sst2-original") if '"words": "text"' in r["task_parameters"]
+    ]
+    exposure, utility = {}, {}
+    for row in rows("utility-sst2-exposure"):
+        exposure.setdefault((row["defence"], row["epsilon"]), []).append(float(row["exposure"]))
+    for table in ("utility-sst2", "utility-sst2-between", "utility-sst2-custext"):
+        for row in rows(table):
+            if row["utility"] and row["defence"] in front.SANITIZERS:
+                one = (float(row["utility"]), float(row["chance"]))
+                utility.setdefault((row["defence"], row["epsilon"]), []).append(one)
+    found = {}
+    for key, some in utility.items():
+        rate, chance = np.mean(some, axis=0)
+        found[key] = (np.mean(exposure[key]), (rate - chance) / (np.mean(original) - chance))
+    return found
+
+
+def test_what_hides_the_text_spoils_it(said):
+    found = given_and_kept()
+    private = [kept for given, kept in found.values() if given < 0.5]
+    assert max(private) < 0.5  # the corner of the picture is empty
+    assert numbers(said["spoils"]) == [len(found), len(private), round(100 * max(private)), 100]
+    assert "four sanitizers" in said["spoils"] and len({name for name, _ in found}) == 4
+
+
+def test_what_is_linked(said):
+    def mean(column, **where):
+        some = [r for r in rows("linkage") if r["threat"] == "original" and r["candidates"] == "1000"]
+        return np.mean([float(r[column]) for r in some if all(r[k] == v for k, v in where.items())])
+
+    cases = [{"defence": "custext+", "epsilon": "1.0"}] + [
+        {"defence": "santext", "epsilon": e} for e in ("1.0", "2.0")
+    ]
+    first, second, third = (round(100 * mean("main", **one)) for one in cases)
+    length = round(100 * np.mean([mean("baseline", **one) for one in cases]))
+    assert numbers(said["linked"].replace("1,000", "")) == [1, first, 100, second, 1, third, 2, length]
+
+
+def test_what_became_of_the_published_numbers(said):
+    board = [(r["verdict"], r["trivial"]) for r in rows("scoreboard")]
+    counts = [sum(one == (name, "") for one in board) for name in ("agrees", "differs", "undecided")]
+    claims = [r["verdict"] for r in rows("claims")]
+    expected = [
+        len(board),
+        sum(counts),
+        *counts,
+        len(claims),
+        claims.count("does not hold"),
+        claims.count("holds"),
+    ]
+    assert numbers(said["published"]) == expected
+    shown = front_pictures.PARTS["published numbers"](ROOT)
+    assert shown.partition('class="legend"')[0].count("<i ") == len(board)
+
+
+def test_the_sentence_is_the_one_that_the_chapter_printed():
+    marked = front.reading(ROOT)
+    assert [*marked] == ["written", "released", "read back"] and len({len(one) for one in marked.values()}) == 1
+    for (written, _), (word, kind) in zip(marked["written"], marked["read back"], strict=True):
+        assert (word == written) == (kind in ("hit", "kept"))
+
+
+def test_pictures_say_what_rests_on_one_draw(said):
+    for one in front.budgets(ROOT):
+        assert len(one.seeds) == len({*one.seeds}) and {*one.language_seeds} <= {*one.seeds}
+        language = (
+            f"language model {front.draws(one.language_seeds)}" if one.language else "language model not run"
+        )
+        assert f"ε = {one.epsilon:g}: counting {front.draws(one.seeds)}, {language}" in said["bars"]
+        assert (one.language is None) == (share("hit", one.epsilon, "mixture") is None)
+
+
+def test_the_card_is_a_picture_of_the_size_that_previews_ask_for(tmp_path):
+    from PIL import Image
+
+    front_pictures.card(front.budgets(ROOT), "A title", tmp_path / "card.png")
+    with Image.open(tmp_path / "card.png") as picture:
+        assert picture.size == (1200, 630)
+
+
+def test_the_short_path_takes_about_ninety_minutes():
+    stops = reading_paths.short_path(ROOT)
+    assert 80 <= sum(one.minutes for one in stops) <= 100
+    assert stops[0].page == "book/pages/index" and len({one.page for one in stops}) == len(stops)
+
+
+def test_a_section_that_is_not_there_is_named():
+    with pytest.raises(KeyError, match="has no section 'Nowhere'"):
+        reading_paths.minutes(ROOT, "notebooks/03-the-context-free-optimum", ["Nowhere"])

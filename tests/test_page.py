@@ -39,6 +39,12 @@ def extensions():
         ("def draw(ax):\n    pass\n\n\nrun()", [], False, None),
         ("def rate(rows):\n    return rows", [], False, None),
         ("", [], False, None),
+        ("rows = f()\nplotting.table(rows)", [], False, "Code of the table"),
+        ("plotting.table(rows) if rows else print(1)", [], False, "Code of the table"),
+        ("def f():\n    pass\n\n\nplotting.table(f())", [], False, None),
+        ("assert x\nprint(y)", [], False, "Code of the check"),
+        ("y = 2\nprint(y)", [], False, None),
+        ("import textsan\n\ndata = textsan.project_data()", [], False, "Imports"),
     ],
 )
 def test_fold_follows_from_what_the_cell_does(extensions, source, tags, draws, name):
@@ -60,7 +66,7 @@ def test_drawing_takes_ink_and_paper_from_the_page_and_keeps_the_rest(extensions
     shown = extensions["drawings"].inline(SVG, 'a "line" & a <point>', "one")
     assert shown.count("stroke: currentColor") == 2 and "fill: var(--pst-color-background)" in shown
     assert "fill: #d22d1e" in shown and "fill: #111111" in shown
-    assert 'style="min-width: 6pt"' in shown
+    assert 'style="min-width: 5pt"' in shown
     assert not any(gone in shown for gone in ("<?xml", "<!DOCTYPE", "<metadata", "<style"))
 
 

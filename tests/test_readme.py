@@ -1,4 +1,4 @@
-"""Every program and every cheap command of README.md, index.md and CONTRIBUTING.md is run as it stands there.
+"""Every program and every cheap command of README.md, use-it.md and CONTRIBUTING.md is run as it stands there.
 
 The Python blocks of one section are one program.
 """
@@ -27,7 +27,7 @@ from textsan.text import corpora
 from textsan_book.chapters import chapters
 
 ROOT = Path(__file__).parents[1]
-PAGES = ("README.md", "book/pages/index.md", "CONTRIBUTING.md")
+PAGES = ("README.md", "book/pages/use-it.md", "CONTRIBUTING.md")
 WIDTH = 88  # characters of code that a page shows without a scroll bar
 COMMAND = (sys.executable, "-m", "textsan.cli")
 
@@ -107,7 +107,7 @@ def test_every_section_with_a_program_is_tested():
         ("README.md", "Recompute a difference"),
         ("README.md", "Plug in a mechanism"),
         ("README.md", "Plug in an attack"),
-        ("book/pages/index.md", "Read, run, use, add"),
+        ("book/pages/use-it.md", "Run it, use it, add to it"),
         ("CONTRIBUTING.md", "A mechanism"),
         ("CONTRIBUTING.md", "An attack"),
         ("CONTRIBUTING.md", "A data set"),
@@ -193,7 +193,7 @@ def test_readme_plugs_in_an_attack(default_data, tmp_path):
 
 
 def test_first_page(default_data, tmp_path):
-    (page,) = (key for key in programs() if key[0] == "book/pages/index.md")
+    (page,) = (key for key in programs() if key[0] == "book/pages/use-it.md")
     run_program(*page, tmp_path)
 
 

@@ -17,7 +17,7 @@ _COLOUR = re.compile(r"(?<=[ :\"])(#000000|#ffffff)\b", re.IGNORECASE)
 _OUTSIDE = re.compile(r"<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->|<metadata>.*?</metadata>", re.DOTALL)
 _STYLE = re.compile(r"<style[^>]*>.*?</style>", re.DOTALL)  # in a page it would be for all of the page
 _WIDTH = re.compile(r'\bwidth="([\d.]+)pt"')
-_SHRINK = 0.65  # of the size it was drawn in, a drawing can still be read; narrower pages scroll it
+_SHRINK = 0.6  # of the size it was drawn in, a drawing can still be read; narrower pages scroll it
 _NAMED = re.compile(r'(\bid="|url\(#|href="#)')
 
 

@@ -1,4 +1,4 @@
-"""Sphinx extension: imports, parameters and the code of figures are folded, by one rule and without tags.
+"""Sphinx extension: imports, parameters and the code of figures, tables and checks are folded, without tags.
 
 A fold keeps the code in place, one click away, and says in a line what it holds.
 """
@@ -27,12 +27,37 @@ def summary(source: str, tags: list[str], draws: bool) -> str | None:
         return "Imports"
     if draws or (statements and all(_is_drawing_function(statement) for statement in statements)):
         return "Code of the figure"
+    if statements and all(_is_check(statement) for statement in statements):
+        return "Code of the check"
+    if statements and _makes_table(statements[-1]) and not any(map(_defines, statements)):
+        return "Code of the table"
     return None
 
 
 def _is_setup(statement: ast.stmt) -> bool:
-    style = isinstance(statement, ast.Expr) and ast.unparse(statement) == "plotting.style()"
-    return style or isinstance(statement, ast.Import | ast.ImportFrom)
+    said = ast.unparse(statement) in ("plotting.style()", "data = textsan.project_data()")
+    return said or isinstance(statement, ast.Import | ast.ImportFrom)
+
+
+def _is_check(statement: ast.stmt) -> bool:
+    """An assertion, a finding, or what is printed of them."""
+    calls = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)
+    return isinstance(statement, ast.Assert) or (
+        calls and ast.unparse(statement.value.func) in ("print", "finding")
+    )
+
+
+def _makes_table(statement: ast.stmt) -> bool:
+    if not isinstance(statement, ast.Expr):
+        return False
+    value = statement.value
+    value = value.body if isinstance(value, ast.IfExp) else value
+    return isinstance(value, ast.Call) and ast.unparse(value.func) in ("plotting.table", "plotting.matrix")
+
+
+def _defines(statement: ast.stmt) -> bool:
+    """A function is what a chapter teaches: it stays open."""
+    return isinstance(statement, ast.FunctionDef | ast.ClassDef)
 
 
 def _is_drawing_function(statement: ast.stmt) -> bool:

@@ -1,4 +1,8 @@
-"""Sphinx extension: what a page says of itself to search engines and previews; a first page titled once."""
+"""Sphinx extension: what a page says of itself to search engines and previews; a first page titled once.
+
+Two addresses of `_config.yml` are empty until there is something at them. That of the repository brings its links
+and the buttons that open a chapter where it can run; that of the pages, the picture that a preview shows.
+"""
 
 from html import escape
 
@@ -10,7 +14,7 @@ _LENGTH = 200  # characters that previews show
 def description(doctree: nodes.document) -> str:
     """The first paragraph that stands in a section itself, in plain text, cut after a word."""
     for paragraph in doctree.findall(nodes.paragraph):
-        if isinstance(paragraph.parent, nodes.section):
+        if isinstance(paragraph.parent, nodes.section) and "reading-time" not in paragraph["classes"]:
             text = " ".join(paragraph.astext().split())
             return text if len(text) <= _LENGTH else text[:_LENGTH].rsplit(" ", 1)[0] + " …"
     return ""
@@ -27,6 +31,10 @@ def _describe(app, pagename, templatename, context, doctree):
             f'<meta name="description" content="{escape(text)}" />',
             f'<meta property="og:description" content="{escape(text)}" />',
         ]
+    if app.config.html_baseurl:
+        card = f"{app.config.html_baseurl.rstrip('/')}/_static/card.png"
+        lines += [f'<meta property="og:image" content="{card}" />']
+        lines += ['<meta name="twitter:card" content="summary_large_image" />']
     context["metatags"] = context.get("metatags", "") + "\n".join(lines)
     if pagename == app.config.root_doc:
         context["docstitle"] = ""  # its own title is the book's, and would be followed by it
@@ -36,7 +44,16 @@ def _name_book(app, config):
     config.html_theme_options.setdefault("logo", {})["text"] = config.html_title
 
 
+def _open_repository(app, config):
+    options = config.html_theme_options
+    if options.get("repository_url"):
+        options |= {"use_repository_button": True, "use_issues_button": True, "path_to_docs": ""}
+        services = {"binderhub_url": "https://mybinder.org", "colab_url": "https://colab.research.google.com"}
+        options["launch_buttons"] = {"notebook_interface": "jupyterlab"} | services
+
+
 def setup(app):
+    app.connect("config-inited", _open_repository, priority=900)
     app.connect("config-inited", _name_book)
     app.connect("html-page-context", _describe)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -142,7 +142,9 @@ def _fill(app, docname, source):
 def _make_plain(app, what, name, obj, options, lines):
     lines[:] = plain(lines)
     if what in ("attribute", "data", "property"):
-        lines.insert(0, "")  # else napoleon takes what stands before a colon for a type
+        lines[:1] = [
+            line.replace(": ", ":\u200b ", 1) for line in lines[:1]
+        ]  # else napoleon reads a type before it
 
 
 def _skip(app, what, name, obj, skip, options):

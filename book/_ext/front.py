@@ -1,0 +1,53 @@
+"""Sphinx extension: the front page's sentences and pictures, computed when the book is built; a PNG and two zips.
+
+`{{ name }}` in a page is a sentence of `textsan_book.chapters.front`, and the directive `{front} name` a part of
+`textsan_book.chapters.front_pictures`; with `:link:` the part leads to a page.
+"""
+
+from html import escape
+from pathlib import Path
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from sphinx.util.docutils import SphinxDirective
+
+from textsan_book.chapters import deposit, front, front_pictures
+
+CARD = "card.png"  # below _static
+
+
+class Part(SphinxDirective):
+    """A picture or a few lines, computed from the tables."""
+
+    required_arguments = 1
+    final_argument_whitespace = True
+    option_spec = {"link": directives.unchanged}
+
+    def run(self):
+        made = front_pictures.PARTS[self.arguments[0]](Path(self.env.srcdir))
+        if isinstance(made, tuple):
+            svg, said = made
+            made = svg.replace("<svg ", f'<svg role="img" aria-label="{escape(said)}" ', 1)
+        if page := self.options.get("link"):
+            address = self.env.app.builder.get_relative_uri(self.env.docname, page)
+            made = f'<a class="squares" href="{address}">{made}</a>'
+        return [nodes.raw("", f'<div class="front-part">{made}</div>', format="html")]
+
+
+def _fill(app, docname, source):
+    source[0] = front.fill(source[0], Path(app.srcdir))
+
+
+def _write(app, exception):
+    root = Path(app.srcdir)
+    if exception is None and (root / "data" / "results" / "mixture.csv").is_file():
+        static = Path(app.outdir, "_static")
+        front_pictures.card(front.budgets(root), app.config.html_title, static / CARD)
+        deposit.archives(root, static)
+
+
+def setup(app):
+    app.add_directive("front", Part)
+    app.connect("source-read", _fill)
+    app.connect("build-finished", _write)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,50 @@
+"""What archives and readers are told of the records is what the records say."""
+
+import json
+from pathlib import Path
+from zipfile import ZipFile
+
+import yaml
+
+from textsan_book.chapters import deposit, paper
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_files_of_archives_are_those_of_the_records():
+    """If not: python -m textsan_book.chapters.deposit writes them."""
+    assert (ROOT / deposit.ZENODO).read_text(encoding="utf-8") == deposit.zenodo(ROOT)
+    assert (ROOT / deposit.CODECHECK).read_text(encoding="utf-8") == deposit.codecheck(ROOT)
+
+
+def test_version_is_that_of_the_package():
+    import tomllib
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    cff = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert json.loads(deposit.zenodo(ROOT))["version"] == cff["version"] == project["version"]
+
+
+def test_times_are_sums_of_the_records():
+    said = deposit.levels(ROOT)
+    records = [yaml.safe_load(path.read_text()) for path in (ROOT / "data" / "results").glob("*.yml")]
+    seconds = [one["seconds"] for one in records if isinstance(one.get("seconds"), int | float)]
+    assert f"{sum(seconds) / 3600:.0f} hours by the records of {len(seconds)}" in said
+    chapters = yaml.safe_load((ROOT / "data" / "checked.yml").read_text())["chapters"].values()
+    assert f"{sum(one['seconds'] for one in chapters) / 60:.0f} minutes" in said
+
+
+def test_archives_hold_the_files_and_are_the_same_twice(tmp_path):
+    first, second = (deposit.archives(ROOT, tmp_path / name) for name in "ab")
+    assert [one.read_bytes() for one in first] == [one.read_bytes() for one in second]
+    with ZipFile(first[1]) as archive:
+        names = set(archive.namelist())
+    tables = {f"tables/{path.name}" for path in (ROOT / "data" / "results").glob("*.csv")}
+    assert tables <= names and {name.replace(".csv", ".yml") for name in tables} <= names
+
+
+def test_the_printed_book_is_the_main_text():
+    pages = [one["file"] for part in paper.contents(ROOT)["parts"] for one in part["chapters"]]
+    numbers = [page[10:12] for page in pages if page.startswith("notebooks/") and page[10:12].isdigit()]
+    assert numbers == sorted(numbers) and not {"08", "16", "30"} & {*numbers}
+    assert pages[-1] == "book/pages/references" and not any("/api" in page for page in pages)

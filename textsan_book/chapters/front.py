@@ -1,0 +1,348 @@
+"""What the front page says: every number of it, from the committed tables and what a chapter has printed.
+
+The attacker of the first picture is not told which positions are attacked, and a word has a letter or a digit, as
+the rules of `data/sweeps/mixture.yml` ask; budgets and draws are those that its table has.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import nbformat
+import pandas as pd
+import yaml
+from bs4 import BeautifulSoup
+
+from textsan.evaluation import Estimate, bootstrap_mean
+from textsan.sweeps.hits import load_hits
+from textsan.sweeps.tables import load_tables, pooled, select
+from textsan.text.vocabulary import STOP_WORDS
+from textsan_book.chapters import deposit, reading_paths
+
+READERS = {"counted": "context-free", "language": "mixture"}
+SANITIZERS = {"santext": "SanText", "santext+": "SanText+", "custext": "CusText", "custext+": "CusText+"}
+CHAPTER = "21-what-a-language-model-knows"  # where a sentence is read back
+SAID = (1.0, 4.0)  # the budgets of the sentences, those of the published comparison
+LINES = {"original": "written", "released": "released", "mixture": "read back"}
+_PLACE = r"\{\{ (\w+) \}\}"
+COMPARED = ("agrees", "differs", "undecided")
+
+
+class Budget(NamedTuple):
+    """Of protected words at one epsilon, the shares that come out unchanged and that attackers read."""
+
+    epsilon: float
+    unchanged: Estimate
+    counted: Estimate
+    language: Estimate | None
+    seeds: tuple[int, ...]
+    language_seeds: tuple[int, ...]
+
+
+class Setting(NamedTuple):
+    """A mechanism at one epsilon: what it gives away of a document, and keeps of what a classifier learns."""
+
+    mechanism: str
+    epsilon: float
+    given: float
+    kept: Estimate
+
+
+def budgets(root: Path) -> list[Budget]:
+    """What `data/results/mixture.csv` has of CusText+ on film reviews, by epsilon.
+
+    Args:
+        root: the project's folder.
+    """
+    path = root / "data" / "results" / "mixture.csv"
+    rows, hits = load_tables(path.parent, path.name), load_hits(path)
+    rows = select(rows, {"dataset": "rt", "defence": "custext+", "attack.told": False})
+    found = []
+    for epsilon, some in rows.groupby("epsilon"):
+        by = {name: select(some, {"attack": attack}) for name, attack in READERS.items()}
+        language = by["language"]
+        found.append(
+            Budget(
+                float(epsilon),
+                _share(by["counted"], hits, "unchanged"),
+                _share(by["counted"], hits, "hit"),
+                _share(language, hits, "hit") if len(language) else None,
+                tuple(sorted(by["counted"].seed)),
+                tuple(sorted(language.seed)),
+            )
+        )
+    return found
+
+
+def _share(rows: pd.DataFrame, hits, what: str) -> Estimate:
+    """Of the words with a letter or a digit the share that has `what`, pooled over the seeds."""
+    drawn = []
+    for row, seed in zip(rows.index, rows.seed, strict=True):
+        at, words = hits[row], hits[row]["letter"]
+        drawn.append(bootstrap_mean(at[what][words], at["source"][words], seed=seed))
+    return pooled(drawn)
+
+
+def settings(root: Path) -> list[Setting]:
+    """What settings of four sanitizers give away, and keep of sentiment on SST-2 for a frozen encoder.
+
+    Args:
+        root: the project's folder.
+    """
+    folder = root / "data" / "results"
+    tables = ["utility-sst2.csv", "utility-sst2-between.csv", "utility-sst2-custext.csv"]
+    used = load_tables(folder, tables).dropna(subset="utility")
+    original = load_tables(folder, "utility-sst2-original.csv")
+    whole = original[original["task.words"] == "text"].utility.mean()
+    given = load_tables(folder, "utility-sst2-exposure.csv").groupby(["defence", "epsilon"]).exposure.mean()
+    found = []
+    for (name, epsilon), some in used.groupby(["defence", "epsilon"]):
+        if name not in SANITIZERS or (name, epsilon) not in given:
+            continue
+        chance = some.chance.mean()
+        seeds = zip(some.utility, some.utility_low, some.utility_high, strict=True)
+        rate = pooled([Estimate(*one) for one in seeds])
+        kept = Estimate(*((end - chance) / (whole - chance) for end in rate))
+        found.append(Setting(name, float(epsilon), float(given[name, epsilon]), kept))
+    return found
+
+
+def fine_tuned(root: Path, mechanism: str, epsilon: float) -> tuple[float, float]:
+    """Accuracy of an encoder that was trained on released text, over the seeds, and that of chance.
+
+    Args:
+        root: the project's folder.
+        mechanism, epsilon: which release, by name.
+    """
+    rows = load_tables(root / "data" / "results", "papers-settings-sst2.csv")
+    asked = {"defence": mechanism, "epsilon": epsilon, "task.protocol": "fine-tuned"}
+    rows = select(rows, asked)
+    return float(rows.utility.mean()), float(rows.chance.mean())
+
+
+def linked(root: Path, mechanism: str, epsilon: float, candidates: int = 1000) -> tuple[float, float]:
+    """How often a release names its document among others, and how often its length does: means over all draws.
+
+    Args:
+        root: the project's folder.
+        mechanism, epsilon: which release, by name.
+        candidates: how many documents there are.
+    """
+    rows = load_tables(root / "data" / "results", "linkage.csv")
+    asked = {"threat": "original", "candidates": candidates, "defence": mechanism, "epsilon": epsilon}
+    rows = select(rows, asked)
+    return float(rows.main.mean()), float(rows.baseline.mean())
+
+
+def reading(root: Path) -> dict[str, list[tuple[str, str]]]:
+    """A sentence as written, released and read back, as the chapter on language models has printed it.
+
+    Args:
+        root: the project's folder.
+
+    Returns:
+        by name of the line its words, each with "" or, where it is as written, "kept" (the sanitizer keeps it),
+        "same" (released unchanged) or "hit" (read back).
+    """
+    notebook = nbformat.read(root / "notebooks" / f"{CHAPTER}.ipynb", as_version=4)
+    outputs = [out for cell in notebook.cells for out in cell.get("outputs", []) if "data" in out]
+    pages = [BeautifulSoup(out["data"].get("text/html", ""), "html.parser") for out in outputs]
+    tables = [{row.th.text: row.td.text.split() for row in page.select("table.reading tr")} for page in pages]
+    rows = next(one for one in tables if set(LINES) <= set(one))
+    marked: dict[str, list[tuple[str, str]]] = {}
+    for name, label in LINES.items():
+        words = []
+        for written, word in zip(rows["original"], rows[name], strict=True):
+            kept = "kept" if written in STOP_WORDS else "same" if name == "released" else "hit"
+            words.append((word, kept if word == written and name != "original" else ""))
+        marked[label] = words
+    return marked
+
+
+def published(root: Path) -> pd.DataFrame:
+    """A row for every published number, `shown` among its columns: what became of it, trivial agreement apart.
+
+    Args:
+        root: the project's folder.
+    """
+    board = pd.read_csv(root / "data" / "results" / "scoreboard.csv")
+    trivial = board.trivial.notna() & board.verdict.isin(COMPARED)
+    shown = board.verdict.where(board.verdict.isin(COMPARED) & ~trivial, "not compared")
+    return board.assign(shown=shown.where(~trivial, "trivial"))
+
+
+def claims(root: Path) -> pd.Series:
+    """How many of the papers' claims in words have which verdict.
+
+    Args:
+        root: the project's folder.
+    """
+    return pd.read_csv(root / "data" / "results" / "claims.csv").verdict.value_counts()
+
+
+def hundred(share: float) -> str:
+    """A share as a number of a hundred."""
+    return f"{100 * share:.0f}"
+
+
+def ends(estimate: Estimate) -> str:
+    """An estimate as numbers of a hundred, its interval behind it."""
+    return f"{hundred(estimate.value)} [{hundred(estimate.low)}, {hundred(estimate.high)}]"
+
+
+def draws(seeds: Sequence[int]) -> str:
+    """How many draws, in words.
+
+    >>> draws([0]), draws([0, 1, 2])
+    ('one draw', '3 draws')
+    """
+    return "one draw" if len(seeds) == 1 else f"{len(seeds)} draws"
+
+
+def sentences(root: Path) -> dict[str, str]:
+    """The sentences of the front page that carry numbers, by name.
+
+    Args:
+        root: the project's folder.
+    """
+    return {
+        **_of_words(budgets(root)),
+        **_of_settings(root),
+        "linked": _of_linkage(root),
+        "published": _of_the_papers(root),
+    }
+
+
+def _of_words(found: Sequence[Budget]) -> dict[str, str]:
+    low, high = (next(one for one in found if one.epsilon == said) for said in SAID)
+    assert high.language is not None  # the table began with it
+    return {
+        "read_back": (
+            f"Of 100 words that one of them, CusText+, protects at ε = {high.epsilon:g}, "
+            f"{hundred(high.unchanged.value)} come out unchanged, and {hundred(high.language.value)} are read "
+            f"back by somebody who knows how it works and has a small language model; {_lower(low, high)}"
+        ),
+        "bars": (
+            "Film reviews, CusText+ with groups of 20, an attacker who is not told which words were replaced; "
+            "words with a letter or a digit that are on the public list. Lines under the bars are 95 % intervals. "
+            f"{_rests(found)}"
+        ),
+    }
+
+
+def _of_settings(root: Path) -> dict[str, str]:
+    found = settings(root)
+    private = [one for one in found if one.given < 0.5]
+    best = max(private, key=lambda one: one.kept.value)
+    first = max(found, key=lambda one: (one.kept.value >= 0.5, -one.given))
+    right, chance = fine_tuned(root, "santext+", 3.0)
+    tuned = next(one for one in found if (one.mechanism, one.epsilon) == ("santext+", 3.0))
+    return {
+        "spoils": (
+            f"And what does hide the text leaves little to use: of {len(found)} settings of four sanitizers, none "
+            f"of the {len(private)} that give away less than half of a document keeps more than "
+            f"{hundred(best.kept.value)} of 100 parts of what a classifier learns from the original text."
+        ),
+        "dots": (
+            f"Sentiment on SST-2, a frozen encoder, three draws, the four sanitizers at {len(found)} budgets; a "
+            f"dot is one ε, its kept share is known to about ±{hundred(_typical(found))} of 100. Best below one "
+            f"half: {_name(best)}, {hundred(best.given)} given away, {ends(best.kept)} kept. To keep half, at "
+            f"least {hundred(first.given)} are given away ({_name(first)}). An encoder that is trained on the "
+            f"released text keeps more, {hundred(right)} right of 100 where chance has {hundred(chance)} with "
+            f"{_name(tuned)}, which gives away {hundred(tuned.given)}."
+        ),
+    }
+
+
+def _of_linkage(root: Path) -> str:
+    cases = (("custext+", 1.0), ("santext", 1.0), ("santext", 2.0))
+    found = [linked(root, *one) for one in cases]
+    kept, low, high = (hundred(rate) for rate, _ in found)
+    length = hundred(sum(rate for _, rate in found) / len(found))
+    return (
+        "Somebody holds 1,000 documents, yours among them, and gets one release: under CusText+ at ε = 1 they "
+        f"name the right document in {kept} of 100 cases, under SanText in {low} at ε = 1 and {high} at ε = 2; "
+        f"its length alone names it in {length}."
+    )
+
+
+def _of_the_papers(root: Path) -> str:
+    board, said = published(root), claims(root)
+    agree, differ, undecided = (int((board.shown == name).sum()) for name in COMPARED)
+    return (
+        f"The five papers print {len(board)} numbers. {agree + differ + undecided} could fairly be compared with "
+        f"one of ours: {agree} agree, {differ} differ, {undecided} are undecided. Of their {said.sum()} claims in "
+        f"words {said.get('does not hold', 0)} were refuted and {said.get('holds', 0)} reproduced."
+    )
+
+
+def citation(root: Path) -> str:
+    """How to cite the book: as `CITATION.cff` has it, in words and for BibTeX.
+
+    Args:
+        root: the project's folder.
+    """
+    cff = yaml.safe_load((root / "CITATION.cff").read_text(encoding="utf-8"))
+    config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
+    authors = ", ".join(one.get("name") or f"{one['given-names']} {one['family-names']}" for one in cff["authors"])
+    year, url = config["copyright"], config.get("repository", {}).get("url", "")
+    address = f"\n  url     = {{{url}}}," if url else ""
+    entry = (
+        f"@software{{textsan,\n  author  = {{{{{authors}}}}},\n  title   = {{{cff['title']}}},\n"
+        f"  year    = {{{year}}},\n  version = {{{cff['version']}}},{address}\n}}"
+    )
+    where = f" {url}" if url else ""
+    return f"{authors} ({year}). *{cff['title']}*, version {cff['version']}.{where}\n\n```bibtex\n{entry}\n```"
+
+
+def _citation(root: Path) -> dict[str, str]:
+    return {"cite": citation(root)}
+
+
+def _name(one: Setting) -> str:
+    return f"{SANITIZERS[one.mechanism]} at ε = {one.epsilon:g}"
+
+
+def _typical(found: Sequence[Setting]) -> float:
+    widths = sorted((one.kept.high - one.kept.low) / 2 for one in found)
+    return widths[len(widths) // 2]
+
+
+def _lower(low: Budget, high: Budget) -> str:
+    """What turning epsilon down changes, by the strongest reader that both budgets have."""
+    of = f"at ε = {low.epsilon:g} {hundred(low.unchanged.value)} come out unchanged, and "
+    if low.language:
+        return f"{of}{hundred(low.language.value)} are read back."
+    return (
+        f"{of}{hundred(low.counted.value)} are still read by counting words, against "
+        f"{hundred(high.counted.value)} at ε = {high.epsilon:g}."
+    )
+
+
+def _rests(found: Iterable[Budget]) -> str:
+    """Which draws the bars rest on."""
+    parts = []
+    for one in found:
+        language = f"language model {draws(one.language_seeds)}" if one.language else "language model not run"
+        parts.append(f"ε = {one.epsilon:g}: counting {draws(one.seeds)}, {language}")
+    return f"What the bars rest on: {'; '.join(parts)}."
+
+
+def fill(text: str, root: Path) -> str:
+    """A page with each `{{ name }}` replaced by what one of these modules says by that name.
+
+    Args:
+        text: of the page.
+        root: the project's folder.
+
+    Raises:
+        KeyError: there is no such sentence.
+    """
+    if not (names := set(re.findall(_PLACE, text))):
+        return text
+    said: dict[str, str] = {}
+    for made in (reading_paths.sentences, _citation, deposit.sentences, sentences):  # the dearest last
+        if not names <= set(said):
+            said |= made(root)
+    return re.sub(_PLACE, lambda match: said[match[1]], text)

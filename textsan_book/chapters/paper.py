@@ -1,0 +1,73 @@
+"""The main text as one PDF with bookmarks, printed by a headless Chromium: `make pdf`.
+
+The book is built a second time as one long page, of the parts that are main text; the browser makes the bookmarks
+of its headings.
+"""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import yaml
+
+from textsan_book.chapters.build import BuildError
+
+LEFT_OUT = ("Use it", "Back matter")  # parts of `_toc.yml` that are no main text
+APPENDIX = ("08-", "16-", "30-")  # chapters that the others do not need
+_MOST = 20 * 2**20  # bytes
+
+
+def contents(root: Path) -> dict:
+    """The table of contents of the main text.
+
+    Args:
+        root: the project's folder.
+    """
+    toc = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
+    parts = [part for part in toc["parts"] if part["caption"] not in LEFT_OUT]
+    for part in parts:
+        names = [one["file"] for one in part["chapters"]]
+        part["chapters"] = [{"file": one} for one in names if not one.rpartition("/")[2].startswith(APPENDIX)]
+    references = {"caption": "References", "chapters": [{"file": "book/pages/references"}]}
+    return toc | {"parts": [*parts, references]}
+
+
+def print_book(root: Path, path: Path) -> Path:
+    """Prints the main text.
+
+    Args:
+        root: the project's folder.
+        path: of the PDF.
+
+    Returns:
+        the path.
+
+    Raises:
+        BuildError: there is no Chromium, the page was not built, or the file is larger than 20 MB.
+    """
+    browser = shutil.which("chromium") or shutil.which("google-chrome")
+    if browser is None:
+        raise BuildError("make pdf needs Chromium: on Debian, apt-get install chromium")
+    with TemporaryDirectory() as folder:
+        toc = Path(folder, "toc.yml")
+        toc.write_text(yaml.safe_dump(contents(root), sort_keys=False), encoding="utf-8")
+        program = "from jupyter_book.cli.main import main; main()"
+        command = [sys.executable, "-c", program, "build", ".", "--all", "-q", "--builder", "singlehtml"]
+        subprocess.run([*command, "--toc", str(toc), "--path-output", folder], cwd=root, check=False)
+        page = Path(folder, "_build", "singlehtml", "book", "pages", "index.html")
+        if not page.is_file():
+            raise BuildError("jupyter-book made no single page; its messages are above")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        options = ["--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder}/profile"]
+        options += ["--generate-pdf-document-outline", "--no-pdf-header-footer", "--virtual-time-budget=600000"]
+        options += ["--timeout=600000", f"--print-to-pdf={path}", page.as_uri()]
+        subprocess.run([browser, *options], check=True, capture_output=True)
+    if not path.is_file() or path.stat().st_size > _MOST:
+        raise BuildError(f"{path}: not printed, or larger than {_MOST // 2**20} MB")
+    return path
+
+
+if __name__ == "__main__":
+    print(print_book(Path.cwd(), Path("_build", "textsan.pdf").resolve()))
