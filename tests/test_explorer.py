@@ -76,7 +76,9 @@ def test_rows_are_those_of_the_channel(world, engine, name, value):
 
 def test_the_source_is_the_fitted_model(world, engine):
     model = world.model
-    found = engine.run("[source.initial, [...source.weight.slice(0, -1), 1], source.backoff].map((part) => Array.from(part))")
+    found = engine.run(
+        "[source.initial, [...source.weight.slice(0, -1), 1], source.backoff].map((part) => Array.from(part))"
+    )
     for part, expected in zip(found, (model.initial, [*model.backoff_weight, 1.0], model.backoff), strict=True):
         np.testing.assert_allclose(part, expected, rtol=1e-12)
     some = np.random.default_rng(1).random(len(model.words))

@@ -258,7 +258,7 @@ def still(world: Material) -> str:
 
 
 def about(world: Material) -> str:
-    """What the page's numbers rest on, in two sentences.
+    """What the page's numbers rest on.
 
     Args:
         world: of `material`.
@@ -266,7 +266,7 @@ def about(world: Material) -> str:
     corpora = ", ".join(CORPORA)
     return (
         f"The list has {len(world.embeddings):,} words: stop words, the {WORDS:,} most frequent others of "
-        f"{len(world.documents):,} sentences of the corpora {corpora}, and those of the examples; the attacker's counts are of "
-        f"these sentences. The {CANDIDATES:,} other candidates are drawn from the Markov source of these counts, and "
-        f"are sentences of nobody; {UNLISTED} stands for a word that is not on the list."
+        f"{len(world.documents):,} sentences of the corpora {corpora}, and those of the examples; the attacker's "
+        f"counts are of these sentences. The {CANDIDATES:,} other candidates are drawn from the Markov source of "
+        f"these counts, and are sentences of nobody; {UNLISTED} stands for a word that is not on the list."
     )

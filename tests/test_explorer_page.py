@@ -1,0 +1,285 @@
+"""The explorer's pages: what the directive makes, and a browser that types, drags and reads."""
+
+import itertools
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from bs4 import BeautifulSoup
+
+from textsan_book.chapters import build, explorer
+
+ROOT = Path(__file__).parents[1]
+CONF = """
+extensions = ["myst_nb", "explorer"]
+nb_execution_mode = "off"
+html_theme = "sphinx_book_theme"
+"""
+PAGES = {
+    "index": "# First\n\nWords.\n\n```{toctree}\nbook/pages/explorer\nsmall\n```\n",
+    "book/pages/explorer": "# The explorer\n\n```{explorer}\n```\n",
+    "small": "# Small\n\n```{explorer}\n:view: small\n```\n",
+}
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    """A book of three pages: none, the whole explorer, and its smallest form."""
+    source = tmp_path_factory.mktemp("book")
+    (source / "conf.py").write_text(CONF)
+    for name, text in PAGES.items():
+        (source / f"{name}.md").parent.mkdir(parents=True, exist_ok=True)
+        (source / f"{name}.md").write_text(text)
+    paths = os.pathsep.join([str(ROOT / "book" / "_ext"), str(ROOT), os.environ.get("PYTHONPATH", "")])
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", str(source), str(source / "html")]
+    subprocess.run(command, check=True, env=os.environ | {"PYTHONPATH": paths})
+    return source / "html"
+
+
+def soup(path):
+    return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+
+
+def test_only_pages_that_show_it_load_it(pages):
+    def loaded(page):
+        return [script["src"] for script in soup(page)("script", src=True) if "explorer/" in script["src"]]
+
+    assert not loaded(pages / "index.html")
+    for page in (pages / "book" / "pages" / "explorer.html", pages / "small.html"):
+        scripts = [(page.parent / source.partition("?")[0]).resolve() for source in loaded(page)]
+        assert len(scripts) == 9 and all(script.is_file() for script in scripts)
+        assert scripts[0].name == "data.js" and scripts[-1].name == "start.js"
+    assert not build.external_resources(pages / "_static" / "explorer")
+
+
+def test_without_scripts_there_is_a_still_picture_of_the_package(pages):
+    world = explorer.material()
+    picture = soup(pages / "small.html").select_one(".textsan-explorer noscript svg")
+    one = explorer.reading(world, explorer.SENTENCES[0], "custext+", explorer.SLIDERS["custext+"][-1])
+    assert picture["role"] == "img" and f"released: {' '.join(one.released)}" in picture["aria-label"]
+    shown = [text.get_text() for text in picture("text")]
+    assert all(word in shown for word in one.released)
+
+
+def test_the_small_form_leads_to_the_whole(pages):
+    assert soup(pages / "small.html").find(class_="textsan-explorer")["data-whole"] == "book/pages/explorer.html"
+
+
+def test_what_the_page_rests_on_is_said(pages):
+    world = explorer.material()
+    text = soup(pages / "book" / "pages" / "explorer.html").get_text()
+    assert f"{len(world.embeddings):,} words" in text and f"{len(world.documents):,} sentences" in text
+
+
+class Browser:
+    """Debian's Chromium without a window, driven over a pipe by its DevTools protocol."""
+
+    def __init__(self, profile):
+        found = shutil.which("chromium")
+        if found is None:
+            pytest.skip("chromium is not installed")
+        hears, self._say = os.pipe()
+        self._hear, says = os.pipe()
+        flags = ["--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe"]
+        flags += [f"--user-data-dir={profile}", "--host-resolver-rules=MAP * ~NOTFOUND", "about:blank"]
+        # The protocol is spoken at the descriptors 3 and 4.
+        program = ["bash", "-c", f'exec "$@" 3<&{hears} 4>&{says}', "bash", found, *flags]
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        self._process = subprocess.Popen(program, pass_fds=(hears, says), **quiet)
+        os.close(hears)
+        os.close(says)
+        self._numbers, self._left, self._session, self.events = itertools.count(), b"", {}, []
+        [page] = [one for one in self.send("Target.getTargets")["targetInfos"] if one["type"] == "page"]
+        attached = self.send("Target.attachToTarget", targetId=page["targetId"], flatten=True)
+        self._session = {"sessionId": attached["sessionId"]}
+        for domain in ("Page", "Runtime", "Log"):
+            self.send(f"{domain}.enable")
+
+    def send(self, method, **params):
+        number = next(self._numbers)
+        message = {"id": number, "method": method, "params": params} | self._session
+        os.write(self._say, json.dumps(message).encode() + b"\0")
+        while (answer := self._next()).get("id") != number:
+            self.events.append(answer)
+        assert "error" not in answer, answer
+        return answer["result"]
+
+    def _next(self):
+        while b"\0" not in self._left:
+            more = os.read(self._hear, 1 << 16)
+            assert more, "chromium has ended"
+            self._left += more
+        one, _, self._left = self._left.partition(b"\0")
+        return json.loads(one)
+
+    def open(self, path, width):
+        self.send("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
+        self.load(path)
+        self.until("document.querySelector('.textsan-explorer .said')?.textContent")
+
+    def load(self, path):
+        self.events.clear()
+        self.send("Page.navigate", url=path.resolve().as_uri())
+        while not any(one.get("method") == "Page.loadEventFired" for one in self.events):
+            self.events.append(self._next())
+
+    def run(self, program):
+        answer = self.send("Runtime.evaluate", expression=program, returnByValue=True, awaitPromise=True)
+        assert "exceptionDetails" not in answer, answer
+        return answer["result"].get("value")
+
+    def until(self, program):
+        """Waits until a program gives something true, and gives it."""
+        look = f"(function look() {{ const it = {program}; it ? done(it) : setTimeout(look, 50); }})();"
+        return self.run(f"new Promise((done) => {{ {look} }})")
+
+    def press(self, key):
+        text = {"text": "\r"} if key == "Enter" else {}
+        for kind, typed in (("keyDown", text), ("keyUp", {})):
+            code = {"key": key, "code": key, "windowsVirtualKeyCode": KEYS[key]}
+            self.send("Input.dispatchKeyEvent", type=kind, **code, **typed)
+
+    def place(self, selector):
+        """Of an element the left, middle and right."""
+        program = f"""(() => {{
+          const it = document.querySelector({json.dumps(selector)});
+          it.scrollIntoView({{block: "center"}});
+          const box = it.getBoundingClientRect();
+          return [box.left, box.top + box.height / 2, box.right];
+        }})()"""
+        return self.run(program)
+
+    def drag(self, start, end):
+        moves = [("mousePressed", start), ("mouseMoved", end), ("mouseReleased", end)]
+        for kind, (x, y) in moves:
+            self.send("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", buttons=1, clickCount=1)
+
+    def faults(self):
+        """What the page threw, or could not load."""
+        return [
+            one["params"]
+            for one in self.events
+            if one.get("method") in ("Runtime.exceptionThrown", "Log.entryAdded")
+        ]
+
+    def close(self):
+        self._process.terminate()
+        self._process.wait()
+        os.close(self._say)
+        os.close(self._hear)
+
+
+KEYS = {"ArrowRight": 39, "Enter": 13, "End": 35}
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    browser = Browser(tmp_path_factory.mktemp("profile"))
+    yield browser
+    browser.close()
+
+
+def texts(browser, selector):
+    return browser.run(f"Array.from(document.querySelectorAll({json.dumps(selector)}), (one) => one.textContent)")
+
+
+def table(browser, selector):
+    """The rows of a table as texts."""
+    of = f"document.querySelectorAll('{selector} tbody tr')"
+    return browser.run(f"Array.from({of}, (row) => Array.from(row.children, (one) => one.textContent))")
+
+
+WRITTEN = ".words button span:nth-child(1)"
+RELEASED = ".words button span:nth-child(2)"
+
+
+@pytest.mark.parametrize("width", [1400, 420])
+def test_a_sentence_is_typed_and_the_slider_dragged(pages, browser, width):
+    browser.open(pages / "book" / "pages" / "explorer.html", width)
+    assert texts(browser, WRITTEN) == explorer.words_of(explorer.SENTENCES[0])
+    browser.run("document.querySelector('input.text').select(); document.querySelector('input.text').focus()")
+    browser.send("Input.insertText", text="My mother sold the house, xylophone.")
+    assert texts(browser, WRITTEN) == ["my", "mother", "sold", "the", "house", "xylophone"]
+    left, middle, right = browser.place("input.value")
+    share = left + 10 + (right - left - 20) * 6 / 16
+    browser.drag((share, middle), (right - 1, middle))
+    browser.until("document.querySelector('.textsan-explorer output').textContent === 'ε = 16'")
+    assert browser.run("document.querySelector('input.value').getAttribute('aria-valuetext')") == "ε = 16"
+    for _ in range(2):  # a press draws again, and the running success counts it
+        before = browser.run("parseInt(document.querySelector('.running').textContent.match(/In (\\d+)/)[1])")
+        browser.run("document.querySelector('.again').click()")
+        after = browser.run("parseInt(document.querySelector('.running').textContent.match(/In (\\d+)/)[1])")
+        assert after == before + 1
+    # What stop words are released as is sure, and so is that words that are not listed are not attacked.
+    assert [texts(browser, RELEASED)[i] for i in (0, 3)] == ["my", "the"]
+    assert "not on the list" in browser.run(
+        "document.querySelectorAll('.words button')[5].getAttribute('aria-label')"
+    )
+    assert browser.run("document.documentElement.scrollWidth <= innerWidth")
+    assert not browser.faults()
+
+
+def test_a_word_tells_its_posterior(pages, browser):
+    browser.open(pages / "book" / "pages" / "explorer.html", 1000)
+    browser.run("document.querySelectorAll('.words button')[1].focus()")
+    browser.press("Enter")
+    assert browser.run("document.activeElement.getAttribute('aria-pressed')") == "true"
+    rows = table(browser, ".posterior")
+    assert any(row[0] == "brother (written)" for row in rows)
+    context = [0.0 if row[3].startswith("<") else float(row[3]) for row in rows]
+    assert context[:8] == sorted(context[:8], reverse=True) and sum(context) <= 1.01
+    assert "forward–backward" in texts(browser, ".said")[1]
+
+
+def test_the_keyboard_moves_tabs_and_slider(pages, browser):
+    browser.open(pages / "book" / "pages" / "explorer.html", 1000)
+    browser.run("document.querySelector('[role=tab]').focus()")
+    browser.press("ArrowRight")
+    assert browser.run("document.querySelector('[role=tab][aria-selected=true]').textContent") == "All values"
+    browser.press("ArrowRight")
+    assert browser.run("document.querySelector('[role=tab][aria-selected=true]').textContent") == "Three words"
+    said = "Array.from(document.querySelectorAll('.three .said'))[0].textContent"
+    before = browser.run(said)
+    browser.run("document.querySelector('input.value').focus()")
+    browser.press("End")
+    after = browser.until(f"{said} !== {json.dumps(before)} && {said}")
+    values = [float(word) for word in after.split() if word[0].isdigit()]
+    assert values[1] > 0.9 > values[0]  # three words at the slider's end are all but told
+
+
+def test_all_values_are_drawn_with_the_chosen_one_marked(pages, browser):
+    browser.open(pages / "book" / "pages" / "explorer.html", 1000)
+    browser.run("document.querySelectorAll('[role=tab]')[1].click()")
+    browser.until("document.querySelector('.numbers tbody')")
+    rows = [[float(text.strip("< ")) for text in row] for row in table(browser, ".numbers")]
+    world = explorer.material()
+    assert [row[0] for row in rows] == sorted(row[0] for row in rows) and (rows[0][0], rows[-1][0]) == (0, 16)
+    best = [row[1] for row in rows]
+    assert best == sorted(best)  # of the exponential mechanism within groups
+    assert all(row[2] <= row[1] for row in rows) and len(world.candidates) == explorer.CANDIDATES
+    assert browser.run("document.querySelectorAll('.chart .mark').length") == 1
+    assert not browser.faults()
+
+
+def test_the_small_form_works_and_leads_on(pages, browser):
+    browser.open(pages / "small.html", 420)
+    assert texts(browser, WRITTEN) == explorer.words_of(explorer.SENTENCES[0])
+    assert (
+        browser.run("document.querySelector('.textsan-explorer a').getAttribute('href')")
+        == "book/pages/explorer.html"
+    )
+    assert browser.run("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_without_scripts_the_picture_is_shown(pages, browser):
+    browser.send("Emulation.setScriptExecutionDisabled", value=True)
+    try:
+        browser.load(pages / "small.html")
+        nodes = json.dumps(browser.send("DOM.getDocument", depth=-1))
+        assert "; released: " in nodes
+    finally:
+        browser.send("Emulation.setScriptExecutionDisabled", value=False)
