@@ -10,10 +10,22 @@ from textsan_book.course.checks import (
     channels,
     gradients,
     language,
+    linking,
     names,
     scores,
     utility,
     vectors,
 )
 
-__all__ = ["attacks", "broken", "channels", "gradients", "language", "names", "scores", "utility", "vectors"]
+__all__ = [
+    "attacks",
+    "broken",
+    "channels",
+    "gradients",
+    "language",
+    "linking",
+    "names",
+    "scores",
+    "utility",
+    "vectors",
+]

@@ -1,0 +1,103 @@
+"""Checks on linking: likelihoods of candidates, word by word at its place, and how often the best is right."""
+
+import numpy as np
+
+from textsan_book.course.checks.saying import array, close, defined, number, random_channel
+
+# Words are numbers. A channel is an array, a row an original; documents are lists of words.
+
+
+def _documents(seed: int, stream: int, same_length: bool):
+    """(channel, documents, releases): the release of each document, drawn from the channel."""
+    generator = np.random.default_rng([seed, stream])
+    words = int(generator.integers(4, 7))
+    channel = random_channel(generator, words, words)
+    sizes = np.full(9, 4) if same_length else generator.integers(2, 6, size=9)
+    docs = [[int(one) for one in generator.integers(words, size=size)] for size in sizes]
+    releases = [[int(generator.choice(words, p=channel[word])) for word in doc] for doc in docs]
+    return channel, docs, releases
+
+
+def _by_hand(channel, released, candidate) -> float:
+    if len(released) != len(candidate):
+        return -np.inf
+    total = 0.0
+    for place in range(len(released)):
+        total += float(np.log(channel[candidate[place], released[place]]))
+    return total
+
+
+def likelihoods_are_of_aligned_words(log_likelihoods, *, seed: int) -> None:
+    """Each released word is compared with the candidate's word at its place, and with no other."""
+    defined(log_likelihoods, "log_likelihoods")
+    for stream in (1, 2):
+        channel, docs, releases = _documents(seed, stream, same_length=True)
+        found = array(log_likelihoods(channel, releases, docs), (9, 9), "log_likelihoods(channel, released, docs)")
+        for i, j in np.ndindex(9, 9):
+            close(
+                found[i, j],
+                _by_hand(channel, releases[i], docs[j]),
+                "another log-likelihood is wanted: add up log Pr(y | x) of the words at the same place",
+            )
+
+
+def other_lengths_are_impossible(log_likelihoods, *, seed: int) -> None:
+    """A sanitizer keeps the number of words: a candidate of another length has probability 0."""
+    defined(log_likelihoods, "log_likelihoods")
+    channel, docs, releases = _documents(seed, 3, same_length=False)
+    found = array(log_likelihoods(channel, releases, docs), (9, 9), "log_likelihoods(channel, released, docs)")
+    for i, j in np.ndindex(9, 9):
+        wanted = _by_hand(channel, releases[i], docs[j])
+        if np.isneginf(wanted):
+            assert np.isneginf(found[i, j]), (
+                f"a candidate of {len(docs[j])} words cannot have become {len(releases[i])}: -inf is wanted"
+            )
+        else:
+            close(found[i, j], wanted, "where lengths are equal the words at their places decide")
+
+
+def best_candidate_is_counted(linked, *, seed: int) -> None:
+    """Release i is of candidate i; without ties it is linked where its own score is the largest."""
+    defined(linked, "linked")
+    generator = np.random.default_rng([seed, 4])
+    for n in (2, 5, 20):
+        scores = generator.permutation(n * n).reshape(n, n) * 1.0
+        wanted = np.mean([scores[i, i] == max(scores[i]) for i in range(n)])
+        close(
+            number(linked(scores), "linked(scores)"), wanted, "count the releases whose own candidate scores most"
+        )
+    close(number(linked(np.eye(4)), "linked(scores)"), 1, "all own candidates are the best, so all are linked")
+
+
+def ties_are_shared(linked, *, seed: int) -> None:
+    """Of k best candidates each is named with probability 1 / k; a candidate of probability 0 never is."""
+    defined(linked, "linked")
+    close(
+        number(linked(np.zeros((5, 5))), "linked(scores)"), 0.2, "five candidates alike: a fifth by luck, not all"
+    )
+    generator = np.random.default_rng([seed, 5])
+    for n in (3, 8):
+        scores = generator.integers(3, size=(n, n)) * 1.0
+        wanted = 0.0
+        for i in range(n):
+            best = max(scores[i])
+            wanted += (scores[i, i] == best) / sum(one == best for one in scores[i]) / n
+        close(number(linked(scores), "linked(scores)"), wanted, "ties are broken evenly among the best")
+    impossible = np.array([[-np.inf, -np.inf], [0.0, 1.0]])
+    close(
+        number(linked(impossible), "linked(scores)"),
+        0.5,
+        "a release that no candidate can have become is linked to nobody",
+    )
+
+
+def excess_is_over_the_control(excess, linked, *, seed: int) -> None:
+    """What a release gives away is what is linked beyond releases of documents that are not on the list."""
+    defined(excess, "excess")
+    generator = np.random.default_rng([seed, 6])
+    for _ in range(3):
+        main, control = generator.integers(4, size=(2, 6, 6)) * 1.0
+        wanted = number(linked(main), "linked(scores)") - number(linked(control), "linked(scores)")
+        close(number(excess(main, control), "excess(main, control)"), wanted, "main less control is wanted")
+    same = generator.random((5, 5))
+    close(number(excess(same, same), "excess(main, control)"), 0, "a release that says nothing has no excess")
