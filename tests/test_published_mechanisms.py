@@ -156,7 +156,7 @@ def test_near_words_may_be_far_apart_in_the_list():
 
 
 def test_a_list_that_looks_among_the_nearest_few_only_jumps_further():
-    """`dp-diffractor` 0.2.1 asks for the 50 nearest words, visited or not, and else takes any that is left."""
+    """`dp-diffractor` 0.2.1 asks for the 50 nearest words, visited or not, else takes any left."""
 
     def chain(among):
         left, order = set(range(1, 400)), [0]
@@ -178,7 +178,7 @@ def test_a_list_that_looks_among_the_nearest_few_only_jumps_further():
 
 
 def two_words(epsilon, there):
-    """Pr(there | x) for x at 0 and the other word at 1, by the integral over the radius |Laplace(1 / strength)|."""
+    """Pr(there | x) for x at 0 and the other word at 1, integrated over the radius |Laplace(1 / strength)|."""
     s = rantext.strength(epsilon)
 
     def beyond(r):

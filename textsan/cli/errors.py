@@ -7,7 +7,7 @@ import click
 
 from textsan.base.extras import install_line, missing
 
-_OF_THE_BOOK = {"book", "check", "course", "run"}
+_OF_THE_BOOK = {"book", "check", "course", "rank", "run"}
 
 
 class Commands(click.Group):

@@ -31,8 +31,8 @@ class RanText(Mechanism):
     of 4.6, and then hardly any more.
 
     Departures: r takes `RADII` values, the middle quantiles of its law, so that the channel is a finite mixture
-    and exact; the released code deletes tokens that it does not know and draws whole numbers for numbers, ours draws
-    words; its vectors are those of an encoder of a company, ours are the vocabulary's.
+    and exact; the released code deletes tokens that it does not know and draws whole numbers for numbers, ours
+    draws words; its vectors are those of an encoder of a company, ours are the vocabulary's.
 
     Args:
         embeddings: the vocabulary, inputs and outputs alike; 16,384 words at most.

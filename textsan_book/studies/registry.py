@@ -34,6 +34,8 @@ EXPERIMENTS = {
     "overlaps": Experiment(f"{_HERE}.overlap", ("results/overlap-sst2.csv", "results/overlap-sst2.npz")),
     "linkages": Experiment(f"{_HERE}.linkage"),
     "writers": Experiment(f"{_HERE}.writer"),
+    "ranks": Experiment(f"{_HERE}.ranking"),
+    "task_differences": Experiment(f"{_HERE}.ranking"),
     "exposures": Experiment(f"{_HERE}.exposure", _UTILITY),
     "scoreboard": Experiment("textsan_book.judging.scoreboard", _JUDGED),
     "claims": Experiment("textsan_book.judging.scoreboard", _JUDGED),

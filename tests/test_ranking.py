@@ -1,0 +1,151 @@
+"""All mechanisms on one scale: the search, the columns against other code, and a newcomer's mechanism."""
+
+import math
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from textsan import Embeddings, SanText, Split, leakage
+from textsan.mechanisms import MECHANISMS
+from textsan.sweeps import problems, studies
+from textsan.text.corpora import Record
+from textsan_book.commands.rank import SKIPPED, rank
+from textsan_book.studies import ranking
+
+WORDS = ["the", "of", *(f"w{i}" for i in range(28))]
+EMBEDDINGS = Embeddings(WORDS, np.random.default_rng(9).normal(size=(30, 3)))
+SMALL = {"vocabulary": 30, "n_private": 40, "n_shadow": 60, "n_learn": 200}
+
+NEWCOMER = '''"""Every word stays, or becomes the next one of the vocabulary."""
+import numpy as np
+from textsan import Channel
+from textsan.mechanisms import MECHANISMS, Mechanism
+
+class Shift(Mechanism):
+    def __init__(self, embeddings, epsilon: float):
+        super().__init__(embeddings.words)
+        self.embeddings, self.epsilon = embeddings, epsilon
+    @property
+    def channel(self):
+        n, stay = len(self.inputs), self.epsilon / (1 + self.epsilon)
+        shifted = np.roll(np.eye(n), 1, axis=1)
+        return Channel.from_matrix(stay * np.eye(n) + (1 - stay) * shifted, self.inputs, self.inputs)
+
+MECHANISMS.register("shift", Shift, label="Shift", colour="#AA3377", marker="h")
+'''
+
+
+@pytest.fixture
+def world(monkeypatch):
+    """Sentences of made-up words whose label one word decides; nothing is read."""
+    rng = np.random.default_rng(1)
+    weights = 1 / np.arange(1, 31)
+    docs = rng.choice(WORDS, size=(600, 8), p=weights / weights.sum()).tolist()
+    records = [Record(" ".join(doc), 1.0 if "w0" in doc else -1.0) for doc in docs]
+
+    def split(dataset, n_private, n_shadow, *, seed, **_):
+        at = n_private + n_shadow
+        return Split(docs[:n_private], docs[n_private:at], EMBEDDINGS, population=tuple(docs[at:]))
+
+    monkeypatch.setattr(problems, "_split", split)
+    monkeypatch.setattr(ranking, "load_dataset", lambda name: records)
+    monkeypatch.setattr(ranking, "_TESTED", 200)
+    return docs
+
+
+@pytest.fixture
+def registry(monkeypatch):
+    monkeypatch.setattr(MECHANISMS, "_entries", dict(MECHANISMS._entries))
+
+
+@pytest.mark.parametrize("level", [0.02, 0.3, 0.75, 0.97])
+@pytest.mark.parametrize("start", [1e-3, 1.0, 500.0])
+def test_the_search_finds_the_level_of_a_rising_measure(level, start):
+    value, reached = ranking.searched(lambda x: x / (1 + x), level, (1e-3, 1e3), start=start, near=0.005)
+    assert reached and value / (1 + value) == pytest.approx(level, abs=0.05)
+
+
+def test_the_search_takes_few_steps_stays_within_its_ends_and_says_where_there_is_no_level():
+    asked = []
+
+    def measure(x):
+        asked.append(x)
+        return 0.4 + 0.5 * x / (1 + x)
+
+    value, reached = ranking.searched(measure, 0.2, (1e-3, 1e3), start=1.0)
+    assert not reached and value == min(asked) == 1e-3
+    value, reached = ranking.searched(measure, 0.95, (1e-3, 1e3), start=1.0)
+    assert not reached and value == max(asked) == 1e3
+    assert len(asked) <= 2 * 12
+
+
+def test_a_measure_that_steps_over_the_level_is_on_both_sides_of_it():
+    value, reached = ranking.searched(lambda x: 0.1 if x < 2 else 0.9, 0.3, (1e-3, 1e3), start=1.0)
+    assert reached and value < 2
+
+
+def test_columns_against_other_code(world):
+    row = ranking.ranks(dataset="made up", defence="santext", target="success", level=0.3, seed=0, **SMALL)[0]
+    assert row["reached"] and row["success"] == pytest.approx(0.3, abs=0.06)
+    channel = SanText(EMBEDDINGS, row["value"]).channel
+    counts = np.array([sum(doc.count(word) for doc in world[100:]) for word in WORDS], dtype=float)
+    assert row["vulnerability"] == pytest.approx(
+        leakage.bayes_vulnerability(counts / counts.sum(), channel), abs=1e-3
+    )
+    assert 1 <= row["times"] and row["lost"] == pytest.approx(row["times"] * row["least"])
+    assert row["tight"] <= row["value"] and row["covered"] == 1.0 and row["read"] == pytest.approx(row["success"])
+    assert row["guarantee"] == "metric DP" and 0 < row["linkage"] <= 1
+
+
+def test_an_accuracy_is_learnt_where_words_stay_and_is_lost_where_none_does(world):
+    given = {"dataset": "made up", "seed": 0, **SMALL}
+    kept = ranking.ranks(defence="santext", target="epsilon", level=60.0, **given)[0]
+    lost = ranking.ranks(defence="random", target="success", level=0.3, **given)[0]
+    assert kept["accuracy"] > 0.95 and lost["accuracy_high"] < kept["accuracy_low"]
+    assert not lost["reached"] and math.isnan(lost["value"]) and lost["parameter"] == ""
+    row = ranking.task_differences(first="santext", second="santext", target="epsilon", level=1.0, **given)[0]
+    assert row["difference"] == row["low"] == row["high"] == 0.0
+    row = ranking.task_differences(first="santext", second="fbdd", target="epsilon", level=60.0, **given)[0]
+    assert row["low"] <= row["difference"] <= row["high"]
+
+
+def test_kept_words_count_as_read_and_not_as_covered(world):
+    given = {"dataset": "made up", "seed": 0, **SMALL}
+    row = ranking.ranks(defence="custext+", target="epsilon", level=1.0, **given)[0]
+    kept = np.mean([word in ("the", "of") for doc in world[:40] for word in doc])
+    assert row["covered"] == pytest.approx(1 - kept)
+    assert row["read"] == pytest.approx(kept + (1 - kept) * row["success"])
+
+
+def test_linkage_is_a_scale_and_an_estimated_channel_has_none(world):
+    given = {"dataset": "made up", "seed": 0, **SMALL}
+    row = ranking.ranks(defence="santext", target="linkage", level=0.2, **given)[0]
+    assert row["reached"] and row["linkage"] == pytest.approx(0.2, abs=0.1)
+    with pytest.raises(ValueError, match="estimated channel; linkage needs an exact one"):
+        ranking.ranks(defence="fbdd", target="linkage", level=0.2, **given)
+    with pytest.raises(ValueError, match="target: 'fame' is unknown"):
+        ranking.ranks(defence="fbdd", target="fame", level=0.2, **given)
+
+
+def test_a_newcomer_appears_without_another_edit(world, registry, monkeypatch, tmp_path):
+    """A mechanism in a file of its own, named on the command line, is in the table beside the others."""
+    assert len(NEWCOMER.splitlines()) <= 40
+    (tmp_path / "shift.py").write_text(NEWCOMER)
+    monkeypatch.setattr(studies, "known", lambda: {"ranks": studies.Experiment("textsan_book.studies.ranking")})
+    asked = ["made up", "--at-success", "0.4", "--sentences", "40", "--shadow", "60", "--learn", "200"]
+    asked += ["--mechanism", "shift", "--mechanism", "erasure", "-o", str(tmp_path / "out")]
+    found = CliRunner().invoke(rank, [*asked, "--plugin", str(tmp_path / "shift.py")])
+    assert found.exit_code == 0, found.output
+    assert "shift" in found.output and "erasure" in found.output
+    assert "shift" in [name for name in MECHANISMS if name not in SKIPPED]  # without --mechanism, too
+    stored = {path: path.stat().st_mtime_ns for path in (tmp_path / "out" / "cells").iterdir()}
+    again = CliRunner().invoke(rank, [*asked, "--plugin", str(tmp_path / "shift.py")])
+    assert again.exit_code == 0 and all(path.stat().st_mtime_ns == at for path, at in stored.items())
+
+
+def test_bad_input_is_one_line(registry):
+    two = CliRunner().invoke(rank, ["rt", "--at-success", "0.3", "--at-linkage", "0.2"])
+    assert two.exit_code == 2 and "two scales; pass one of them" in two.output
+    with pytest.raises(KeyError, match="rot13"):
+        CliRunner().invoke(rank, ["rt", "--mechanism", "rot13"], catch_exceptions=False)

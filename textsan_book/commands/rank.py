@@ -1,0 +1,68 @@
+"""`textsan rank`: every registered mechanism on one scale."""
+
+import click
+
+from textsan.cli.errors import fail
+from textsan.cli.plugins import PluginCommand
+
+_SHOWN = "defence value reached success read vulnerability lost times linkage tight changed covered different"
+_LATER = "accuracy seconds guarantee"
+SKIPPED = {"released custext+"}
+"""Without `--mechanism` left out: it looks for neighbours among 400,000 words, of which no certificate speaks."""
+
+
+@click.command("rank", cls=PluginCommand)
+@click.argument("corpus")
+@click.option("--at-success", type=click.FloatRange(0, 1), help="Success of the strongest attack.  [default: 0.3]")
+@click.option("--at-linkage", type=click.FloatRange(0, 1), help="In its place: how often a document is linked.")
+@click.option("--mechanism", "mechanisms", multiple=True, metavar="NAME", help="Only this one. May be repeated.")
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the split and of all draws."
+)
+@click.option("--vocabulary", type=click.IntRange(2), default=1000, show_default=True, help="Most frequent words.")
+@click.option("--sentences", type=click.IntRange(1), default=150, show_default=True, help="That are attacked.")
+@click.option("--shadow", type=click.IntRange(1), default=300, show_default=True, help="Of the attacker's own.")
+@click.option("--learn", type=click.IntRange(1), default=4000, show_default=True, help="A task is learnt from.")
+@click.option("-o", "--output", help="Folder of the results.  [default: runs/rank/CORPUS]")
+@click.option("-j", "--workers", type=click.IntRange(min=1), default=1, show_default=True, help="Processes.")
+def rank(
+    corpus, at_success, at_linkage, mechanisms, seed, vocabulary, sentences, shadow, learn, output, workers, **_
+):
+    """Every registered mechanism on the text of CORPUS, each at the epsilon at which an attack has one success.
+
+    Searched is the parameter at which the strongest contextual attack that needs no language model reads the given
+    share of the protected words; what it costs is measured there. A mechanism of one's own joins with --plugin. A
+    run that was stopped goes on where it was: the same command does it.
+
+    Example: textsan rank rt --at-success 0.3 --plugin my_mechanism.py
+    """
+    from pathlib import Path
+
+    from textsan.mechanisms import MECHANISMS
+    from textsan.sweeps import studies, sweep
+
+    if at_success is not None and at_linkage is not None:
+        raise click.UsageError("--at-success and --at-linkage are two scales; pass one of them")
+    target, level = ("linkage", at_linkage) if at_linkage is not None else ("success", at_success or 0.3)
+    for name in mechanisms:
+        MECHANISMS[name]  # unknown ones are named here, before anything runs
+    asked = list(mechanisms) or [name for name in MECHANISMS if name not in SKIPPED]
+    grid = {"dataset": corpus, "defence": asked, "target": target, "level": level, "seed": seed}
+    grid |= {"vocabulary": vocabulary, "n_private": sentences, "n_shadow": shadow, "n_learn": learn}
+    cells, folder = (
+        studies.cells_of({"experiment": "ranks", "grids": [grid]}),
+        Path(output or f"runs/rank/{corpus}"),
+    )
+    failures = sweep.run(cells, folder, workers=workers)
+    click.echo(ranked(sweep.table(cells, folder)))
+    click.echo(folder / "results.csv")
+    if failures:
+        fail(f"{len(failures)} failed, the others are kept: " + "\n".join(failures))
+
+
+def ranked(table) -> str:
+    """The rows in the order of the distance lost over the least possible, those that reached the level first."""
+    if table.empty:
+        return "nothing was measured"
+    ordered = table.sort_values(["reached", "times", "defence"], ascending=[False, True, True])
+    return ordered[f"{_SHOWN} {_LATER}".split()].to_string(index=False, na_rep="", float_format="{:.3f}".format)
