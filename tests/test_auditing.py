@@ -24,6 +24,7 @@ from textsan.auditing import (
     linking,
     material as materials,
     measuring,
+    quotes,
     use,
     words,
 )
@@ -56,7 +57,8 @@ def small_world(monkeypatch):
         monkeypatch.setattr(module, name, lambda name="": VECTORS)
     monkeypatch.setattr(materials, "_public", lambda documents: text(40, seed=9))
     monkeypatch.setattr(materials, "find_names", lambda docs, finder: _smiths(docs))
-    monkeypatch.setattr(measuring, "public_words", lambda inputs: frozenset(inputs[:5]))
+    for module in (measuring, quotes):
+        monkeypatch.setattr(module, "public_words", lambda inputs: frozenset(inputs[:5]))
     monkeypatch.setattr(use, "find_spec", lambda name: None)
 
 
@@ -359,7 +361,8 @@ def test_without_quotes_neither_word_nor_name_is_shown(tmp_path):
 
 
 def test_the_clause_of_a_lonely_word_is_masked(monkeypatch):
-    monkeypatch.setattr(measuring, "public_words", lambda inputs: frozenset())
+    for module in (measuring, quotes):
+        monkeypatch.setattr(module, "public_words", lambda inputs: frozenset())
     lonely = CusText(VECTORS, 1.0, k=13)  # the last word is a group by itself, and is named by the guarantee
     alone = lonely.group_words[-1][0]
     report = audited([[alone, "film"]] * 40, lonely, quotes=False)
@@ -550,8 +553,8 @@ def test_no_text_makes_a_traceback(tmp_path_factory, lines, kind, quiet):
     folder = tmp_path_factory.mktemp("fuzz")
     path = folder / f"in.{kind}"
     path.write_text("text\n" * (kind in ("csv", "tsv")) + "\n".join(lines), encoding="utf-8", errors="replace")
-    quotes = ["--no-quotes"] if quiet else []
-    result = CliRunner().invoke(main, ["audit", str(path), *CUSTEXT, "-o", str(folder / "r.html"), *quotes])
+    silent = ["--no-quotes"] if quiet else []
+    result = CliRunner().invoke(main, ["audit", str(path), *CUSTEXT, "-o", str(folder / "r.html"), *silent])
     assert result.exit_code in (0, 2), result.output
     assert result.exception is None or isinstance(result.exception, SystemExit)
     if result.exit_code == 2:

@@ -31,6 +31,7 @@ EXPERIMENTS = {
     "finders": Experiment(f"{_HERE}.name_finders", ("names_checked.csv",)),
     "overlaps": Experiment(f"{_HERE}.overlap", ("results/overlap-sst2.csv", "results/overlap-sst2.npz")),
     "linkages": Experiment(f"{_HERE}.linkage"),
+    "promises": Experiment(f"{_HERE}.promises"),
     "exposures": Experiment(f"{_HERE}.exposure", _UTILITY),
     "scoreboard": Experiment("textsan_book.judging.scoreboard", _JUDGED),
     "claims": Experiment("textsan_book.judging.scoreboard", _JUDGED),
