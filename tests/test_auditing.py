@@ -21,6 +21,7 @@ from textsan.auditing import (
     documents,
     files,
     guesses,
+    headline,
     linking,
     material as materials,
     measuring,
@@ -189,6 +190,37 @@ def test_guesses_are_scored_on_their_positions_beside_the_attacks():
     assert unchanged["value"] == np.mean(same) and report.content["guesses"] is None
 
 
+def test_what_a_report_begins_with_is_of_the_same_words():
+    """Unchanged is measured on all documents and the attack that wins on a sample: both are told of the sample."""
+    found = materials.material(text(60), mechanism(epsilon=3.0), shadow=text(50, seed=5))
+    everything, some = np.arange(len(found.truths)), np.flatnonzero(found.documents < 7)
+    same = np.array(found.came) == np.array(found.truths)
+    winner = np.ones(len(some), dtype=bool)
+    hits = {
+        attacking.Asked("unchanged", True): attacking.Hits(everything, same),
+        attacking.Asked("markov", True): attacking.Hits(some, winner),
+        attacking.Asked("markov", False): attacking.Hits(everything, np.ones(len(everything), dtype=bool)),
+    }
+    first = headline.headline(found, hits)
+    listed = [found.truths[at] for at in some]
+    assert (first["attack"], first["documents"], first["words"]) == ("markov", 6, len(some))
+    assert first["unchanged"] == pytest.approx(same[some].mean()) != pytest.approx(same.mean())
+    assert first["blind"] == max(map(listed.count, listed)) / len(some)
+
+
+def test_the_strongest_is_told_where_all_were_made():
+    """An attack that has luck on documents which another never saw is not the stronger one."""
+    found = materials.material(text(60), mechanism(), shadow=text(50, seed=5))
+    everything, some = np.arange(len(found.truths)), np.flatnonzero(found.documents < 7)
+    lucky = np.ones(len(everything), dtype=bool)
+    lucky[some] = False
+    hits = {
+        attacking.Asked("unchanged", True): attacking.Hits(everything, lucky),
+        attacking.Asked("markov", True): attacking.Hits(some, np.arange(len(some)) % 2 == 0),
+    }
+    assert headline.headline(found, hits)["attack"] == "markov"
+
+
 # The interval, and pointwise leakage
 
 
@@ -305,7 +337,7 @@ def test_the_page_needs_nothing_beside_it(tmp_path):
     assert "<svg" in page and "prefers-color-scheme: dark" in page and "@media print" in page
     assert not {"http://", "https://", "<script", "<link", "url("} & {part for part in page.split('"')}
     assert "http" not in page and "src=" not in page and "exceeded" in page
-    best = words.strongest(report.content["words"]["attacks"])
+    best = report.content["words"]["first"]
     assert f"<strong>{hundred(best['value'])}</strong>" in page
     assert [path.name for path in tmp_path.iterdir()] == ["r.html"]
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from textsan.auditing import attacking, documents, guesses as guessing, linking, use, words
+from textsan.auditing.headline import headline
 from textsan.auditing.material import PUBLIC, Material, material
 from textsan.auditing.quotes import HIDDEN, masked, masked_quotes, private_words, public_words, unquoted
 from textsan.auditing.report import LIMITS, Report, decided
@@ -94,7 +95,12 @@ def audit(
         hits, skipped = attacking.hits(found, names, sample=sample, means=means, kept=kept, progress=progress)
         table = words.rule(found)
         chances, rows = words.chances(found, table), words.rates(found, hits)
-        content["words"] = {"attacks": rows, "exact": words.exact(found, table), "skipped": skipped}
+        content["words"] = {
+            "first": headline(found, hits),
+            "attacks": rows,
+            "exact": words.exact(found, table),
+            "skipped": skipped,
+        }
         content["documents"] = documents.exposure(found, chances, hits) | {
             "composed": documents.composed(found),
             "given_away": documents.given_away(found),
