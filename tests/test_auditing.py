@@ -21,9 +21,11 @@ from textsan.auditing import (
     documents,
     files,
     guesses,
+    headline,
     linking,
     material as materials,
     measuring,
+    quotes,
     use,
     words,
 )
@@ -56,7 +58,8 @@ def small_world(monkeypatch):
         monkeypatch.setattr(module, name, lambda name="": VECTORS)
     monkeypatch.setattr(materials, "_public", lambda documents: text(40, seed=9))
     monkeypatch.setattr(materials, "find_names", lambda docs, finder: _smiths(docs))
-    monkeypatch.setattr(measuring, "public_words", lambda inputs: frozenset(inputs[:5]))
+    for module in (measuring, quotes):
+        monkeypatch.setattr(module, "public_words", lambda inputs: frozenset(inputs[:5]))
     monkeypatch.setattr(use, "find_spec", lambda name: None)
 
 
@@ -187,6 +190,37 @@ def test_guesses_are_scored_on_their_positions_beside_the_attacks():
     assert unchanged["value"] == np.mean(same) and report.content["guesses"] is None
 
 
+def test_what_a_report_begins_with_is_of_the_same_words():
+    """Unchanged is measured on all documents and the attack that wins on a sample: both are told of the sample."""
+    found = materials.material(text(60), mechanism(epsilon=3.0), shadow=text(50, seed=5))
+    everything, some = np.arange(len(found.truths)), np.flatnonzero(found.documents < 7)
+    same = np.array(found.came) == np.array(found.truths)
+    winner = np.ones(len(some), dtype=bool)
+    hits = {
+        attacking.Asked("unchanged", True): attacking.Hits(everything, same),
+        attacking.Asked("markov", True): attacking.Hits(some, winner),
+        attacking.Asked("markov", False): attacking.Hits(everything, np.ones(len(everything), dtype=bool)),
+    }
+    first = headline.headline(found, hits)
+    listed = [found.truths[at] for at in some]
+    assert (first["attack"], first["documents"], first["words"]) == ("markov", 6, len(some))
+    assert first["unchanged"] == pytest.approx(same[some].mean()) != pytest.approx(same.mean())
+    assert first["blind"] == max(map(listed.count, listed)) / len(some)
+
+
+def test_the_strongest_is_told_where_all_were_made():
+    """An attack that has luck on documents which another never saw is not the stronger one."""
+    found = materials.material(text(60), mechanism(), shadow=text(50, seed=5))
+    everything, some = np.arange(len(found.truths)), np.flatnonzero(found.documents < 7)
+    lucky = np.ones(len(everything), dtype=bool)
+    lucky[some] = False
+    hits = {
+        attacking.Asked("unchanged", True): attacking.Hits(everything, lucky),
+        attacking.Asked("markov", True): attacking.Hits(some, np.arange(len(some)) % 2 == 0),
+    }
+    assert headline.headline(found, hits)["attack"] == "markov"
+
+
 # The interval, and pointwise leakage
 
 
@@ -303,7 +337,7 @@ def test_the_page_needs_nothing_beside_it(tmp_path):
     assert "<svg" in page and "prefers-color-scheme: dark" in page and "@media print" in page
     assert not {"http://", "https://", "<script", "<link", "url("} & {part for part in page.split('"')}
     assert "http" not in page and "src=" not in page and "exceeded" in page
-    best = words.strongest(report.content["words"]["attacks"])
+    best = report.content["words"]["first"]
     assert f"<strong>{hundred(best['value'])}</strong>" in page
     assert [path.name for path in tmp_path.iterdir()] == ["r.html"]
 
@@ -359,7 +393,8 @@ def test_without_quotes_neither_word_nor_name_is_shown(tmp_path):
 
 
 def test_the_clause_of_a_lonely_word_is_masked(monkeypatch):
-    monkeypatch.setattr(measuring, "public_words", lambda inputs: frozenset())
+    for module in (measuring, quotes):
+        monkeypatch.setattr(module, "public_words", lambda inputs: frozenset())
     lonely = CusText(VECTORS, 1.0, k=13)  # the last word is a group by itself, and is named by the guarantee
     alone = lonely.group_words[-1][0]
     report = audited([[alone, "film"]] * 40, lonely, quotes=False)
@@ -550,8 +585,8 @@ def test_no_text_makes_a_traceback(tmp_path_factory, lines, kind, quiet):
     folder = tmp_path_factory.mktemp("fuzz")
     path = folder / f"in.{kind}"
     path.write_text("text\n" * (kind in ("csv", "tsv")) + "\n".join(lines), encoding="utf-8", errors="replace")
-    quotes = ["--no-quotes"] if quiet else []
-    result = CliRunner().invoke(main, ["audit", str(path), *CUSTEXT, "-o", str(folder / "r.html"), *quotes])
+    silent = ["--no-quotes"] if quiet else []
+    result = CliRunner().invoke(main, ["audit", str(path), *CUSTEXT, "-o", str(folder / "r.html"), *silent])
     assert result.exit_code in (0, 2), result.output
     assert result.exception is None or isinstance(result.exception, SystemExit)
     if result.exit_code == 2:

@@ -37,7 +37,7 @@ SAMPLE = 500
 
 _FEW = 1_024  # words that can become a released one, where the Markov attack takes all of them
 _K = 10  # that it takes where they are more
-_FITTED = 1_000  # documents of the attacker's on which its weight is chosen
+_FITTED = 250  # documents of the attacker's on which its weight is chosen
 _PART, _SMALL_PART = 2_000, 100  # documents of a part: of the Markov attack on all, and of those on a sample
 
 
@@ -88,17 +88,17 @@ class Means:
     workers: int = 1
     scheduler: str | None = None
 
-    def done(self, jobs: Iterable[tuple]) -> Iterator[np.ndarray]:
-        """The hits of each job, in their order."""
+    def done(self, work: Callable[..., np.ndarray], jobs: Iterable[tuple]) -> Iterator[np.ndarray]:
+        """What some work makes of each job, in their order."""
         if self.scheduler is None:
             from joblib import Parallel, delayed
 
-            yield from Parallel(n_jobs=self.workers, return_as="generator")(delayed(_hits)(*job) for job in jobs)
+            yield from Parallel(n_jobs=self.workers, return_as="generator")(delayed(work)(*job) for job in jobs)
             return
         with cluster.connect(self.scheduler) as client:
             if not client.nthreads():
                 raise ConnectionError("scheduler: it has no workers; start some")
-            for future in [client.submit(_hits, *job, pure=False) for job in jobs]:
+            for future in [client.submit(work, *job, pure=False) for job in jobs]:
                 cluster.finished(client, [future])
                 yield future.result()
 
@@ -195,7 +195,7 @@ def _run(material: Material, made: "_Made", asked: Asked, cut, means: "Means", k
     if missing:
         attack = made.attack(asked)
         jobs = ((Needed(), attack, *_part(material, cut[at], places[at])) for at in missing)
-        for at, result in zip(missing, means.done(jobs), strict=True):
+        for at, result in zip(missing, means.done(_hits, jobs), strict=True):
             kept.put(paths[at], result)
             results[at] = result
     return Hits(np.concatenate(places), np.concatenate(results))
@@ -208,7 +208,22 @@ def _part(material: Material, some: Sequence[int], places: np.ndarray) -> tuple[
     return [material.released[d] for d in some], positions, [material.truths[place] for place in places]
 
 
-def _hits(_: Needed, attack: Attack, released, positions, truths) -> np.ndarray:
+def _hits(_: Needed, *given) -> np.ndarray:
+    return hit(*given)
+
+
+def hit(attack: Attack, released, positions: Sequence[tuple[int, int]], truths: Sequence[str]) -> np.ndarray:
+    """Whether an attack names each word.
+
+    Args:
+        attack: any.
+        released: token lists.
+        positions: (document, index) pairs, n of them.
+        truths: the words there.
+
+    Returns:
+        (n,) booleans.
+    """
     guesses = attack.reconstruct(released, positions)
     return np.array([guess == truth for guess, truth in zip(guesses, truths, strict=True)], dtype=bool)
 
@@ -233,16 +248,18 @@ class _Made:
         return MarkovBayes(knowledge.channel, fitted.model, weight=fitted.weight, k=fitted.k)
 
 
-def markov(knowledge: Knowledge, model: MarkovModel) -> MarkovBayes:
-    """The Markov attack with a model of all the attacker's text, and a weight that a thousand documents chose.
+def markov(knowledge: Knowledge, model: MarkovModel, weight: float | None = None) -> MarkovBayes:
+    """The Markov attack with a model of all the attacker's text, and a weight that some documents of it chose.
 
     Args:
         knowledge: channel and shadow text.
         model: fitted on all of that, with a state for every input: it does not depend on epsilon.
+        weight: one that was chosen before; None chooses it.
     """
     channel, k = knowledge.channel, None if few_candidates(knowledge.channel) else _K
-    some = replace(knowledge, shadow=list(knowledge.documents)[:_FITTED])
-    weight = MarkovBayes.against(some, k=k).weight
+    if weight is None:
+        some = replace(knowledge, shadow=list(knowledge.documents)[:_FITTED])
+        weight = MarkovBayes.against(some, k=k).weight
     return MarkovBayes(channel, model, weight=weight, k=k, attacked=knowledge.attacked)
 
 

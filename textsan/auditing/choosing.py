@@ -5,21 +5,25 @@ may own. By the strongest attack measured the text chooses, and what that promis
 epsilons are of one grid, fixed beforehand, so that one which is said holds and none between is claimed.
 """
 
+import hashlib
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
 from textsan.attacks import ContextFreeBayes, Knowledge, Linkage
 from textsan.auditing import promises, use
-from textsan.auditing.attacking import markov
+from textsan.auditing.attacking import Means, hit, markov
 from textsan.auditing.linking import success
-from textsan.auditing.material import Material, material
+from textsan.auditing.material import Material, material, tokens_of
+from textsan.auditing.quotes import private_words, unquoted
 from textsan.auditing.words import promised
 from textsan.base import checks
+from textsan.base.plugins import Needed
 from textsan.leakage import bayes_vulnerability, linkage_limit, linkage_success
 from textsan.mechanisms import MECHANISMS, Mechanism, make_mechanism
 from textsan.priors import MarkovModel
@@ -31,6 +35,9 @@ EPSILONS = tuple(
 )
 """The grid: ten values a decade, from 0.01 to 80."""
 
+COLUMNS = ("guarantee", "channel", "source", "next document", "next text")
+"""What an epsilon can rest on: never one in place of another."""
+
 LARGEST = 60
 """Scored words of a document that count, at most: how far one document can go decides how many are needed."""
 
@@ -40,6 +47,7 @@ SAMPLE = 1_000
 _BELOW = 8  # steps of the grid below the channel's own choice at which testing begins
 _DRAWS = 60  # documents whose linkage is computed
 _WORDS = 20_000  # of the public vocabulary
+_PART = 250  # documents that one worker attacks at a time, however many workers there are
 
 
 @dataclass(frozen=True)
@@ -118,7 +126,10 @@ def choose_epsilon(
     alpha: float = 0.05,
     sample: int = SAMPLE,
     embeddings: Embeddings | None = None,
+    quotes: bool = True,
     seed: int = 0,
+    workers: int = 1,
+    scheduler: str | None = None,
     progress: Callable[[str], None] = lambda said: None,
     **parameters,
 ) -> Choice:
@@ -126,6 +137,7 @@ def choose_epsilon(
 
     Attacks are the context-free and the Markov attack for words, told which are scored, and linkage by exact
     likelihood for documents; each is trained on the attacker's text. A target is kept where all of them keep it.
+    The answer depends neither on the order of the documents nor on how many workers there are.
 
     Args:
         texts: the documents that choose, independent ones of one source: strings, records or token lists.
@@ -139,12 +151,16 @@ def choose_epsilon(
         alpha: chance that a promise is broken, of each target by itself.
         sample: documents that choose, at most.
         embeddings: the public vocabulary; None is the 20,000 most frequent words of the default vectors.
+        quotes: whether errors may show words of the text. A choice never does.
         seed: of releases, and of the order of documents.
+        workers: processes.
+        scheduler: address of a dask scheduler, whose workers are used instead.
         progress: called with what is being done.
         parameters: others of the mechanism, by name.
 
     Raises:
         ValueError: no target, no epsilon to choose, or what `audit` refuses.
+        ConnectionError: no scheduler answers, or it has no workers.
 
     >>> from textsan import Embeddings
     >>> line = Embeddings(["a", "b", "c", "d"], [[0.0], [1.0], [5.0], [6.0]])
@@ -156,51 +172,161 @@ def choose_epsilon(
     targets = _targets(words, documents, among)
     if "epsilon" not in MECHANISMS[mechanism].parameters():
         raise ValueError(f"mechanism: {mechanism} has no epsilon to choose; pass another")
+    if "epsilon" in parameters:
+        raise ValueError("epsilon: it is what is chosen; leave it out")
     vocabulary = load_embeddings().frequent(_WORDS) if embeddings is None else embeddings
     made = make_mechanism(mechanism, vocabulary, epsilon=EPSILONS[0], **parameters)
     texts = list(texts) if not isinstance(texts, str) else texts
-    found = material(texts, made, shadow=shadow, seed=seed)
-    chosen = np.random.default_rng([seed, 2]).permutation(found.sampled(len(texts)))[
-        : checks.whole("sample", sample, 1)
-    ]
-    found_by = {column: math.inf for column in ("guarantee", "channel", "source", "next document", "next text")}
+    means = Means(checks.whole("workers", workers, low=1), scheduler)
+    checks.whole("sample", sample, low=1)
 
-    def keeps(column: str, epsilon: float) -> None:
-        found_by[column] = min(found_by[column], epsilon)
+    def work() -> Choice:
+        some, classes = ordered(texts, labels, seed)
+        found = material(some, made, shadow=shadow, seed=seed)
+        chooser = Chooser(mechanism, found, sample=sample, means=means, progress=progress)
+        return chooser.choose(targets, labels=classes, ahead=ahead, alpha=alpha)
 
-    starts = []
-    for target in targets:
-        progress(f"{mechanism}: guarantee and channel, {target}")
-        keeps("guarantee", _largest(partial(_promised, made, found, target), target.share))
-        public = _largest(partial(_exact, made, found, target), target.share)
-        keeps("channel", public)
-        starts.append(max(0, EPSILONS.index(public) - _BELOW) if public else 0)
-    # All targets are tested from the same epsilon on, so that the smaller one was tested for each.
-    start = min(starts)
-    measured: list[dict[str, Any]] = []
-    for target in targets:
-        tried = _Tried(found, made, chosen, target, progress)
-        for column, epsilon in tried.choices(EPSILONS[start:], alpha, ahead).items():
-            keeps(column, epsilon or 0.0)
-        measured += tried.rows()
-    best = _said(found_by["source"])
-    kept = None
-    if labels is not None and best is not None:
-        progress(f"{mechanism}: what a task keeps at {best:g}")
-        kept = use.kept(material(texts, made.with_(epsilon=best), shadow=found.shadow, seed=seed), labels, sample)
-    return Choice(
-        mechanism,
-        [str(target) for target in targets],
-        _said(found_by["guarantee"]),
-        _said(found_by["channel"]),
-        best,
-        _said(found_by["next document"]),
-        _said(found_by["next text"]),
-        _promises(targets, len(chosen), _usual(found), alpha, ahead),
-        measured,
-        kept,
-        len(chosen),
-    )
+    return unquoted(None if quotes else private_words(texts, made.inputs), work)
+
+
+def ordered(texts: Iterable, labels: Sequence[str | None] | None, seed: int) -> tuple[list, list | None]:
+    """Documents in an order that is as good as drawn, and the same in whichever order they are given.
+
+    A document's place is a hash of its words, of the seed and of how many equal ones were before it, so that equal
+    ones do not come together: gamblers bet on the next document, which the last must say nothing of.
+
+    Args:
+        texts, labels: as for `choose_epsilon`.
+        seed: of the order.
+
+    >>> ordered(["a", "b", "b"], None, 0) == ordered(["b", "a", "b"], None, 0)
+    True
+    """
+    if isinstance(texts, str):
+        raise ValueError("texts: one string; pass a list of texts, one a document")
+    texts = list(texts)
+    if labels is not None and len(labels) != len(texts):
+        raise ValueError(f"labels: {len(labels)} for {len(texts)} documents; pass one a document")
+    words = [tuple(tokens_of(text)) for text in texts]
+    classes = ["" for _ in texts] if labels is None else [label or "" for label in labels]
+    met: Counter = Counter()
+    places = {}
+    for at in sorted(range(len(texts)), key=lambda at: (words[at], classes[at])):
+        met[words[at]] += 1
+        said = repr((seed, words[at], met[words[at]])).encode("utf-8", "surrogatepass")
+        places[at] = hashlib.sha256(said).digest()
+    order = sorted(range(len(texts)), key=places.__getitem__)
+    return [texts[at] for at in order], None if labels is None else [labels[at] for at in order]
+
+
+class Chooser:
+    """What chooses: the attacker, the documents, and all that was found of them, which no target changes.
+
+    Args:
+        mechanism: its name in the registry.
+        found: its documents stand in an order which says nothing; its mechanism is of any epsilon.
+        sample: documents that choose, at most.
+        means: what makes the attacks; None is this process.
+        progress: called with what is being done.
+    """
+
+    def __init__(
+        self,
+        mechanism: str,
+        found: Material,
+        *,
+        sample: int = SAMPLE,
+        means: Means | None = None,
+        progress: Callable[[str], None] = lambda said: None,
+    ):
+        self.mechanism, self.found, self._sample, self._progress = mechanism, found, sample, progress
+        self._means = means or Means()
+        self._docs = [found.docs[d] for d in np.unique(found.documents)[:sample]]
+        self._model = MarkovModel.fit(found.shadow, words=found.mechanism.channel.inputs)
+        self._weights: dict[float, float] = {}
+        self._tried: dict[tuple[str, int], Tried] = {}
+        self._promised = cache(partial(_promised, found))
+        self._exact = cache(partial(_exact, found))
+
+    def choose(
+        self,
+        targets: Sequence[Target],
+        *,
+        labels: Sequence[str | None] | None = None,
+        ahead: int | None = None,
+        alpha: float = 0.05,
+    ) -> Choice:
+        """The choice for targets that are kept together.
+
+        Args:
+            targets: one or more.
+            labels, ahead, alpha: as for `choose_epsilon`.
+        """
+        found_by = dict.fromkeys(COLUMNS, math.inf)
+
+        def keeps(column: str, epsilon: float) -> None:
+            found_by[column] = min(found_by[column], epsilon)
+
+        starts = []
+        for target in targets:
+            self._progress(f"{self.mechanism}: guarantee and channel, {target}")
+            asked = target.what, target.among
+            keeps("guarantee", _largest(partial(self._promised, *asked), target.share))
+            public = _largest(partial(self._exact, *asked), target.share)
+            keeps("channel", public)
+            starts.append(max(0, EPSILONS.index(public) - _BELOW) if public else 0)
+        # All targets are tested from the same epsilon on, so that the smaller one was tested for each.
+        levels = EPSILONS[min(starts) :]
+        measured: list[dict[str, Any]] = []
+        for target in targets:
+            tried = self.tried(target.what, target.among)
+            chosen, reached = _choices(tried, target.share, levels, alpha, ahead)
+            for column, epsilon in chosen.items():
+                keeps(column, epsilon or 0.0)
+            measured += [{"epsilon": e, "target": str(target)} | row for e in reached for row in tried.rows(e)]
+        best = _said(found_by["source"])
+        kept = None
+        if labels is not None and best is not None:
+            self._progress(f"{self.mechanism}: what a task keeps at {best:g}")
+            found = self.found
+            again = material(
+                found.texts, found.mechanism.with_(epsilon=best), shadow=found.shadow, seed=found.seed
+            )
+            kept = use.kept(again, labels, self._sample)
+        guarantee, channel, source, document, text = (_said(found_by[column]) for column in COLUMNS)
+        return Choice(
+            self.mechanism,
+            [str(target) for target in targets],
+            guarantee,
+            channel,
+            source,
+            document,
+            text,
+            _promises(targets, len(self._docs), usual(self.found), alpha, ahead),
+            measured,
+            kept,
+            len(self._docs),
+        )
+
+    def tried(self, what: str, among: int = 1_000) -> "Tried":
+        """What is hit of the documents that choose.
+
+        Args:
+            what, among: of a target.
+        """
+        if (what, among) not in self._tried:
+            self._tried[what, among] = self.on(self._docs, what, among)
+        return self._tried[what, among]
+
+    def on(self, docs: Sequence[Sequence[str]], what: str, among: int = 1_000, *, first: int = 0) -> "Tried":
+        """What the same attacks hit of any documents.
+
+        Args:
+            docs: token lists.
+            what, among: of a target.
+            first: number of the first document, of the noise: other documents get other noise.
+        """
+        return Tried(self, docs, what, among, first)
 
 
 def _targets(words: float | None, documents: float | None, among: int) -> list[Target]:
@@ -227,24 +353,23 @@ def _largest(gives: Callable[[float], float], most: float) -> float:
     return EPSILONS[low - 1] if low else 0.0
 
 
-def _promised(made: Mechanism, found: Material, target: Target, epsilon: float) -> float:
+def _promised(found: Material, what: str, among: int, epsilon: float) -> float:
     """The most that the guarantee alone allows."""
-    mechanism = made.with_(epsilon=epsilon)
+    mechanism = found.mechanism.with_(epsilon=epsilon)
     guarantee = mechanism.guarantee
-    if target.what == "words":
+    if what == "words":
         return promised(guarantee, found.population)
     plain = guarantee.definition == "DP" and not mechanism.keep and mechanism.oov != "keep"
-    return linkage_limit(guarantee.epsilon, _length(found), target.among).value if plain else 1.0
+    return linkage_limit(guarantee.epsilon, _length(found), among).value if plain else 1.0
 
 
-def _exact(made: Mechanism, found: Material, target: Target, epsilon: float) -> float:
+def _exact(found: Material, what: str, among: int, epsilon: float) -> float:
     """What the channel gives away under the prior of the attacker's text; of linkage the upper end."""
-    mechanism = made.with_(epsilon=epsilon)
-    if target.what == "words":
+    mechanism = found.mechanism.with_(epsilon=epsilon)
+    if what == "words":
         return bayes_vulnerability(found.population, mechanism.channel)
     prior = Knowledge.of(mechanism, shadow=found.shadow).unigram()
-    length, seed = _length(found), found.seed
-    return linkage_success(prior, mechanism.channel, length, target.among, draws=_DRAWS, seed=seed).high
+    return linkage_success(prior, mechanism.channel, _length(found), among, draws=_DRAWS, seed=found.seed).high
 
 
 def _length(found: Material) -> int:
@@ -252,97 +377,110 @@ def _length(found: Material) -> int:
     return int(np.median([len(doc) for doc in found.shadow if doc]))
 
 
-def _usual(found: Material) -> int:
+def usual(found: Material) -> int:
     """Scored words of a document that count, from its beginning: in nineteen of twenty of the attacker's all."""
     words = [sum(word in found.attacked for word in doc) for doc in found.shadow]
     return int(np.clip(np.quantile(words, 0.95), 1, LARGEST))
 
 
-class _Tried:
-    """What attacks hit of the documents that choose, at each epsilon that is asked for."""
+def _choices(
+    tried: "Tried", share: float, levels: Sequence[float], alpha: float, ahead: int | None
+) -> tuple[dict[str, float | None], list[float]]:
+    """The largest of some levels with each promise, and those that were tried, as long as one may be kept."""
+    given: dict[str, Any] = {"words": tried.sizes, "share": share}
+    source = promises.source_rate(levels, tried.hits, **given, largest=tried.largest, alpha=alpha)
+    reached: list[list[np.ndarray]] = []
+    for level in levels:
+        reached.append(tried.hits(level))
+        worst = max(one.sum() for one in reached[-1])
+        if worst > share * tried.sizes.sum() and (source is None or level > source):
+            break
+    by_attack, some = list(zip(*reached, strict=True)), list(levels[: len(reached)])
+    document = [promises.next_document(some, hits, **given, largest=tried.largest) for hits in by_attack]
+    found = {"source": source, "next document": min(one or 0.0 for one in document)}
+    if ahead is not None:
+        text = [promises.next_text(some, hits, **given, documents=ahead, alpha=alpha) for hits in by_attack]
+        found["next text"] = min(one or 0.0 for one in text)
+    return found, some
 
-    def __init__(self, found: Material, made: Mechanism, chosen: np.ndarray, target: Target, progress):
-        self._found, self._made, self._target, self._progress = found, made, target, progress
-        self._docs = [found.docs[d] for d in chosen]
+
+class Tried:
+    """What the attacks hit of some documents, at each epsilon that is asked for; made by `Chooser.on`.
+
+    Attributes:
+        sizes: (documents,) words of each that count, or ones.
+        largest: the most of them.
+    """
+
+    def __init__(self, chooser: Chooser, docs: Sequence[Sequence[str]], what: str, among: int, first: int):
+        self._of, self._what, self._among, self._first = chooser, what, among, first
+        self._docs = [list(doc) for doc in docs]
         self._known: dict[float, dict[str, np.ndarray]] = {}
-        self._positions: list[tuple[int, int]] = []
-        largest = _usual(found)
-        for d, doc in enumerate(self._docs):
-            self._positions += [(d, i) for i, word in enumerate(doc) if word in found.attacked][:largest]
-        self._model = MarkovModel.fit(found.shadow, words=made.channel.inputs)
-        if target.what == "words":
-            self.sizes = np.bincount([d for d, _ in self._positions], minlength=len(self._docs)).astype(float)
-            self.largest = largest
-        else:
+        self.largest, self._scored = usual(chooser.found), []
+        for doc in self._docs:
+            scored = [i for i, word in enumerate(doc) if word in chooser.found.attacked]
+            self._scored.append(scored[: self.largest])
+        self.sizes = np.array([len(scored) for scored in self._scored], dtype=float)
+        if what == "documents":
             self.sizes, self.largest = np.ones(len(self._docs)), 1
-
-    def choices(self, levels: Sequence[float], alpha: float, ahead: int | None) -> dict[str, float | None]:
-        """The largest of some levels with each promise; levels are tried as long as one may still be kept."""
-        share = self._target.share
-        given: dict[str, Any] = {"words": self.sizes, "share": share}
-        source = promises.source_rate(levels, self.hits, **given, largest=self.largest, alpha=alpha)
-        reached: list[list[np.ndarray]] = []
-        for level in levels:
-            reached.append(self.hits(level))
-            worst = max(one.sum() for one in reached[-1])
-            if worst > share * self.sizes.sum() and (source is None or level > source):
-                break
-        by_attack = list(zip(*reached, strict=True))
-        tried = levels[: len(reached)]
-        document = [promises.next_document(tried, hits, **given, largest=self.largest) for hits in by_attack]
-        found = {"source": source, "next document": min(one or 0.0 for one in document)}
-        if ahead is not None:
-            text = [promises.next_text(tried, hits, **given, documents=ahead, alpha=alpha) for hits in by_attack]
-            found["next text"] = min(one or 0.0 for one in text)
-        return found
 
     def hits(self, epsilon: float) -> list[np.ndarray]:
         """Hits of each attack, document by document."""
+        return list(self.named(epsilon).values())
+
+    def named(self, epsilon: float) -> dict[str, np.ndarray]:
+        """The same by the name of each attack."""
         if epsilon not in self._known:
-            self._progress(f"{type(self._made).__name__} at {epsilon:g}: {self._target}")
-            mechanism = self._made.with_(epsilon=epsilon)
-            released = mechanism.sanitize(self._docs, self._found.seed)
-            tries = self._words if self._target.what == "words" else self._documents
+            self._of._progress(f"{self._of.mechanism} at {epsilon:g}: {self._what}")
+            found = self._of.found
+            mechanism = found.mechanism.with_(epsilon=epsilon)
+            released = mechanism.sanitize(self._docs, found.seed, first=self._first)
+            tries = partial(self._words, epsilon) if self._what == "words" else self._documents
             self._known[epsilon] = tries(mechanism, released)
-        return list(self._known[epsilon].values())
+        return self._known[epsilon]
 
-    def rows(self) -> list[dict[str, Any]]:
-        """What was measured, for json."""
-        return [
-            {
-                "epsilon": epsilon,
-                "target": str(self._target),
-                "attack": name,
-                "share": float(found.sum() / self.sizes.sum()),
-            }
-            for epsilon, by_attack in sorted(self._known.items())
-            for name, found in by_attack.items()
-        ]
+    def rows(self, epsilon: float) -> list[dict[str, Any]]:
+        """The share that each attack reached at an epsilon, for json."""
+        hits = self.named(epsilon).items()
+        return [{"attack": name, "share": float(found.sum() / self.sizes.sum())} for name, found in hits]
 
-    def _words(self, mechanism: Mechanism, released) -> dict[str, np.ndarray]:
-        granted = {"shadow": self._found.shadow, "attacked": self._found.attacked, "seed": self._found.seed}
-        knowledge = Knowledge.of(mechanism, **granted)
-        truths = [self._docs[d][i] for d, i in self._positions]
-        where = [d for d, _ in self._positions]
-        found = {}
-        for name, attack in (
-            ("context-free", ContextFreeBayes.against(knowledge)),
-            ("markov", markov(knowledge, self._model)),
-        ):
-            guesses = attack.reconstruct(released, self._positions)
-            right = [guess == truth for guess, truth in zip(guesses, truths, strict=True)]
-            found[name] = np.bincount(where, weights=right, minlength=len(self._docs))
-        return found
+    def _words(self, epsilon: float, mechanism: Mechanism, released) -> dict[str, np.ndarray]:
+        found, weights = self._of.found, self._of._weights
+        knowledge = Knowledge.of(mechanism, shadow=found.shadow, attacked=found.attacked, seed=found.seed)
+        reader = markov(knowledge, self._of._model, weights.get(epsilon))
+        weights[epsilon] = reader.weight
+        return {
+            name: np.concatenate(list(self._of._means.done(_named, self._parts(attack, released))))
+            for name, attack in (("context-free", ContextFreeBayes.against(knowledge)), ("markov", reader))
+        }
+
+    def _parts(self, attack: Any, released) -> list[tuple]:
+        """The documents in parts, whose size no number of workers changes."""
+        parts = [slice(at, at + _PART) for at in range(0, len(self._docs), _PART)]
+        return [(Needed(), attack, released[part], self._docs[part], self._scored[part]) for part in parts]
 
     def _documents(self, mechanism: Mechanism, released) -> dict[str, np.ndarray]:
-        others = [doc for doc in self._found.shadow if doc]
-        if len(others) < self._target.among - 1:
-            what = f"{self._target.among} need as many other documents but one, and the attacker's text has"
+        others = [doc for doc in self._of.found.shadow if doc]
+        if len(others) < self._among - 1:
+            what = f"{self._among} need as many other documents but one, and the attacker's text has"
             raise ValueError(f"among: {what} {len(others)}; pass fewer, or more text as shadow")
         attack = Linkage.against(Knowledge.of(mechanism))
-        table = attack.log_likelihoods(released, [*self._docs, *others])
-        own, n = np.diagonal(table), len(self._docs)
-        return {"linkage": success(np.hstack([table[:, n:], own[:, None]]), own, self._target.among)}
+        work = partial(_linked, others=others, among=self._among)
+        return {"linkage": np.concatenate(list(self._of._means.done(work, self._parts(attack, released))))}
+
+
+def _named(_: Needed, attack, released, docs, scored) -> np.ndarray:
+    """How many scored words of each document are named."""
+    positions = [(d, i) for d, those in enumerate(scored) for i in those]
+    right = hit(attack, released, positions, [docs[d][i] for d, i in positions])
+    return np.bincount([d for d, _ in positions], weights=right, minlength=len(docs))
+
+
+def _linked(_: Needed, attack, released, docs, scored, *, others, among: int) -> np.ndarray:
+    """The chance of each document to be named among itself and others."""
+    table = attack.log_likelihoods(released, [*docs, *others])
+    own, n = np.diagonal(table), len(docs)
+    return success(np.hstack([table[:, n:], own[:, None]]), own, among)
 
 
 def _promises(

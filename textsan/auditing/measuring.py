@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from textsan.auditing import attacking, documents, guesses as guessing, linking, use, words
-from textsan.auditing.material import PUBLIC, Material, is_word, material, tokens_of
-from textsan.auditing.quotes import HIDDEN, masked, masked_quotes, public_words, unquoted
+from textsan.auditing.headline import headline
+from textsan.auditing.material import PUBLIC, Material, material
+from textsan.auditing.quotes import HIDDEN, masked, masked_quotes, private_words, public_words, unquoted
 from textsan.auditing.report import LIMITS, Report, decided
 from textsan.base import checks
 from textsan.mechanisms import Mechanism
@@ -75,7 +76,7 @@ def audit(
     if guesses is not None and released is None:
         raise ValueError("guesses: of which release? pass the released text that they are about")
     texts = list(texts) if not isinstance(texts, str) else texts
-    private = None if quotes else _private(texts, mechanism)
+    private = None if quotes else private_words(texts, mechanism.inputs)
     means = attacking.Means(checks.whole("workers", workers, low=1), scheduler)
     checks.whole("sample", sample, low=1)
 
@@ -94,7 +95,12 @@ def audit(
         hits, skipped = attacking.hits(found, names, sample=sample, means=means, kept=kept, progress=progress)
         table = words.rule(found)
         chances, rows = words.chances(found, table), words.rates(found, hits)
-        content["words"] = {"attacks": rows, "exact": words.exact(found, table), "skipped": skipped}
+        content["words"] = {
+            "first": headline(found, hits),
+            "attacks": rows,
+            "exact": words.exact(found, table),
+            "skipped": skipped,
+        }
         content["documents"] = documents.exposure(found, chances, hits) | {
             "composed": documents.composed(found),
             "given_away": documents.given_away(found),
@@ -113,15 +119,6 @@ def _limits(tolerate: Mapping[str, float]) -> dict[str, float]:
     for name in tolerate:
         checks.choice("tolerate", name, tuple(LIMITS))
     return {name: checks.number(f"tolerate: {name}", value, 0, 1) for name, value in tolerate.items()}
-
-
-def _private(texts, mechanism: Mechanism) -> frozenset[str]:
-    """All words of the text but the public ones; of what is no text, none."""
-    try:
-        tokens = {token for text in texts for token in tokens_of(text)}
-    except (TypeError, AttributeError, ValueError):
-        return frozenset()
-    return frozenset(filter(is_word, tokens)) - public_words(mechanism.inputs)
 
 
 def _about(found: Material, sample: int, quotes: bool) -> dict[str, Any]:

@@ -7,9 +7,10 @@ and place.
 
 import re
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
+from textsan.auditing.material import is_word, tokens_of
 from textsan.text.vocabulary import tokenize
 
 PUBLIC_WORDS = 1_000
@@ -29,6 +30,20 @@ def public_words(inputs: Sequence[str]) -> frozenset[str]:
         inputs: of the mechanism, in the order of a public list.
     """
     return frozenset(inputs[:PUBLIC_WORDS])
+
+
+def private_words(texts: Iterable, inputs: Sequence[str]) -> frozenset[str]:
+    """The words of a text that may not be shown; of what is no text, none.
+
+    Args:
+        texts: documents.
+        inputs: of the mechanism, in the order of a public list.
+    """
+    try:
+        tokens = {token for text in texts for token in tokens_of(text)}
+    except (TypeError, AttributeError, ValueError):
+        return frozenset()
+    return frozenset(filter(is_word, tokens)) - public_words(inputs)
 
 
 def masked(line: str, private: frozenset[str]) -> str:

@@ -91,14 +91,11 @@ class Report:
             "factor": factor,
         }
         template = engine.from_string(TEMPLATE.read_text(encoding="utf-8"))
-        best = {told: strongest(self.content["words"]["attacks"], told=told) for told in (True, False)}
         return template.render(
             **self.content,
             said=said(self.content),
             limits=not_covered(self.content),
             groups=GROUPS,
-            best=best,
-            unchanged=_unchanged(self.content["words"]["attacks"]),
             by_group=by_group(self.content["words"]["attacks"]),
             few=self.content["about"]["documents"] < FEW,
             draw=drawing,
@@ -141,10 +138,7 @@ def said(content: Mapping[str, Any]) -> list[str]:
     Args:
         content: of the audit.
     """
-    rows, exact, linkage = content["words"]["attacks"], content["words"]["exact"], content["linkage"]
-    about = content["about"]
-    best, unchanged = strongest(rows), _unchanged(rows)
-    assert best is not None  # there are scored words, and one attack needs nothing
+    about, best, linkage = content["about"], content["words"]["first"], content["linkage"]
     owned = "public text" if about["shadow"]["public"] else "the outside text that was given"
     lines = []
     if about["documents"] < FEW:
@@ -154,8 +148,8 @@ def said(content: Mapping[str, Any]) -> list[str]:
     lines += [
         f"Of 100 words that should be protected, a reader with {owned} names {hundred(best['value'])} "
         f"({odds(best['value'])}), once told which words these are.",
-        f"{hundred(unchanged['value']).capitalize()} of 100 came through unchanged. Without any release the best "
-        f"blind guess names {hundred(exact['blind'])}.",
+        f"{hundred(best['unchanged']).capitalize()} of 100 came through unchanged. Without any release the best "
+        f"blind guess names {hundred(best['blind'])}.",
         f"Of 100 released documents, a reader who holds {linkage['among']:,} originals finds the right one for "
         f"{hundred(linkage['main']['value'])} ({odds(linkage['main']['value'])}); by length alone for "
         f"{hundred(linkage['length'])}.",
@@ -282,11 +276,6 @@ def interval(row: Mapping[str, float]) -> str:
     '12.3 to 30.0'
     """
     return f"{100 * row['low']:.1f} to {100 * row['high']:.1f}"
-
-
-def _unchanged(rows: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """How many words came through as they were."""
-    return next(row for row in rows if row["attack"] == "unchanged" and row["group"] == "all")
 
 
 def _many(number: int, noun: str) -> str:

@@ -4,6 +4,7 @@ import sys
 
 import click
 
+from textsan.cli import options
 from textsan.cli.mechanisms import MechanismCommand
 
 EXCEEDED = 3
@@ -25,9 +26,9 @@ class AuditCommand(MechanismCommand):
 @click.option(
     "-o", "--output", default="audit.html", show_default=True, help="The report; the json goes beside it."
 )
-@click.option("--shadow", metavar="FILE", help="Text that an attacker may own.  [default: public sentences]")
-@click.option("--field", help="Field or column of the text in jsonl, csv and tsv, of all files.  [default: text]")
-@click.option("--label", metavar="FIELD", help="Field or column of a class: says what a task keeps.")
+@options.shadow
+@options.field(", of all files")
+@options.label
 @click.option("--guesses", metavar="FILE", help="Somebody's guesses of --released: document, index, word; from 0.")
 @click.option(
     "--tolerate",
@@ -42,7 +43,7 @@ class AuditCommand(MechanismCommand):
     "--sample", type=click.IntRange(1), default=500, show_default=True, help="Documents of slow attacks."
 )
 @click.option("--among", type=click.IntRange(2), default=300, show_default=True, help="Documents to tell apart.")
-@click.option("--no-quotes", is_flag=True, help="No word of the text beyond the thousand most frequent, anywhere.")
+@options.no_quotes
 @click.option(
     "--names",
     "finder",
@@ -51,20 +52,11 @@ class AuditCommand(MechanismCommand):
     show_default=True,
     help="What finds names; presidio needs the extra pii.",
 )
-@click.option(
-    "--embedding",
-    default="glove-6b-50d",
-    show_default=True,
-    help="Word vectors: glove-6b-50d, counter-fitted, or a file.",
-)
-@click.option(
-    "--words", "size", type=click.IntRange(1), default=20_000, show_default=True, help="Most frequent words taken."
-)
-@click.option(
-    "--format", "kind", type=click.Choice(["txt", "jsonl", "csv", "tsv"]), help="Of INPUT and the release."
-)
-@click.option("-j", "--workers", type=click.IntRange(1), default=1, show_default=True, help="Processes.")
-@click.option("--scheduler", metavar="ADDRESS", help="Use the workers of this dask scheduler (extra cluster).")
+@options.embedding
+@options.size("--words")
+@options.format_of("Of INPUT and the release.")
+@options.workers
+@options.scheduler
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of whatever is drawn.")
 def audit(
     source,
@@ -103,7 +95,11 @@ def audit(
     The exit status is 3 where a limit of --tolerate does not hold, by the upper end of its interval. An audit that
     was killed goes on when it is called again; until then, what is done is in OUTPUT.parts.
 
-    Example: textsan audit --mechanism custext+ --epsilon 1 reviews.txt --tolerate words=0.2
+    \b
+    Examples:
+      textsan audit --mechanism custext+ --epsilon 1 reviews.txt --tolerate words=0.2
+      textsan audit tickets.csv --field message --released safe.csv --shadow others.csv --no-quotes
+      textsan audit tickets.csv --field message --released safe.csv --guesses answers.jsonl
     """
     from pathlib import Path
 
@@ -127,8 +123,7 @@ def audit(
         raise ValueError(f"output: {target} is the name of the json; pass another ending, .html say")
     given = {"quotes": quotes, "label": label}
     kind_ = files.kind_of(source, kind, "INPUT")
-    if field and kind_ == "txt":
-        raise ValueError(f"field: txt has no field {field!r}; leave it out, or pass --format jsonl, csv or tsv")
+    options.field_of(field, kind_)
     record = record or (released and f"{released}.json")
     for one in (source, released, record, shadow, guesses):
         if one and Path(one).resolve() in (target.resolve(), beside.resolve()):

@@ -2,21 +2,28 @@
 
 import click
 
-from textsan.cli.plugins import PluginCommand
+from textsan.cli import options
+from textsan.cli.mechanisms import MechanismCommand, Name
+
+DEFAULT = ("custext+", "santext")
+"""The mechanisms that are tried where none is named."""
 
 
-class ChooseCommand(PluginCommand):
-    """Its mechanisms are those of the registry, which is read when the command is."""
+class ChooseCommand(MechanismCommand):
+    """Several mechanisms can be named, those with an epsilon, which is found."""
 
-    def get_params(self, context):
-        from textsan.cli.mechanisms import Name
+    arguments, required, chosen = 1, False, ("epsilon",)
+
+    def named(self, params):
+        return params.get("mechanisms") or DEFAULT
+
+    def mechanism(self):
         from textsan.mechanisms import MECHANISMS
 
-        params = super().get_params(context)
         known = [name for name, entry in MECHANISMS.items() if "epsilon" in entry.parameters()]
-        mechanism = click.Option(["--mechanism", "mechanisms"], multiple=True, type=Name(known))
-        mechanism.help = "A sanitizer; may be repeated.  [default: custext+ and santext]"
-        return [params[0], mechanism, *params[1:]]
+        option = click.Option(["--mechanism", "mechanisms"], multiple=True, type=Name(known))
+        option.help = f"A sanitizer; may be repeated.  [default: {' and '.join(DEFAULT)}]"
+        return option
 
 
 @click.command(cls=ChooseCommand)
@@ -29,21 +36,17 @@ class ChooseCommand(PluginCommand):
 @click.option(
     "--ahead", type=click.IntRange(1), metavar="N", help="Promise something of the next N documents, too."
 )
-@click.option("--shadow", metavar="FILE", help="Text that an attacker may own.  [default: public sentences]")
-@click.option("--field", help="Field or column of the text in jsonl, csv and tsv, of both files.  [default: text]")
-@click.option("--label", metavar="FIELD", help="Field or column of a class: says what a task keeps.")
+@options.shadow
+@options.field(", of both files")
+@options.label
 @click.option("--alpha", type=float, default=0.05, show_default=True, help="Chance that a promise is broken.")
 @click.option("--sample", type=click.IntRange(1), default=1000, show_default=True, help="Documents that choose.")
-@click.option(
-    "--embedding",
-    default="glove-6b-50d",
-    show_default=True,
-    help="Word vectors: glove-6b-50d, counter-fitted, or a file.",
-)
-@click.option(
-    "--size", type=click.IntRange(1), default=20_000, show_default=True, help="Most frequent words taken."
-)
-@click.option("--format", "kind", type=click.Choice(["txt", "jsonl", "csv", "tsv"]), help="Of INPUT.")
+@options.embedding
+@options.size("--size")
+@options.format_of("Of INPUT.")
+@options.no_quotes
+@options.workers
+@options.scheduler
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of releases and of the order.")
 @click.option("-o", "--output", metavar="FILE", help="All that was found, as json.")
 def choose(
@@ -61,8 +64,12 @@ def choose(
     embedding,
     size,
     kind,
+    no_quotes,
+    workers,
+    scheduler,
     seed,
     output,
+    parameters,
 ):
     """Choose the largest epsilon that keeps a target on text like INPUT, for each mechanism.
 
@@ -71,7 +78,13 @@ def choose(
     task keeps there. The promise is a theorem about these attacks, trained on other documents, and about text of
     the same source; what it says, and what not, is printed below. "None" is an answer.
 
-    Example: textsan choose reviews.txt --mechanism custext+ --words 0.2
+    A parameter is passed to each mechanism that takes it. The answer depends neither on the order of the documents
+    nor on the number of workers.
+
+    \b
+    Examples:
+      textsan choose reviews.txt --mechanism custext+ --words 0.2
+      textsan choose notes.csv --field note --label ward --words 0.2 --no-quotes
     """
     import json
     from pathlib import Path
@@ -81,18 +94,21 @@ def choose(
     from textsan.base.plugins import blamed
     from textsan.mechanisms import MECHANISMS
 
+    mechanisms, quotes = mechanisms or DEFAULT, not no_quotes
+    taken = {name: _taken(name, parameters) for name in mechanisms}
+    if left := [name for name in parameters if not any(name in some for some in taken.values())]:
+        raise ValueError(f"{left[0]}: {' and '.join(mechanisms)} have no such parameter; leave it out")
     named = files.kind_of(source, kind, "INPUT")
-    if field and named == "txt":
-        raise ValueError(f"field: txt has no field {field!r}; leave it out, or pass --format jsonl, csv or tsv")
+    field = options.field_of(field, named)
     if output and not Path(output).parent.is_dir():
         raise FileNotFoundError(f"output: the folder {Path(output).parent} does not exist; make it first")
-    field = field or "text"
-    texts, labels = files.read_texts(source, named, field, label=label)
+    texts, labels = files.read_texts(source, named, field, label=label, quotes=quotes)
     outside = None
     if shadow is not None:
-        outside = files.read_texts(shadow, files.kind_of(shadow, None, "shadow"), field, what="shadow").texts
+        its = files.kind_of(shadow, None, "shadow")
+        outside = files.read_texts(shadow, its, field, what="shadow", quotes=quotes).texts
     vocabulary, found = load_embeddings(embedding).frequent(size), []
-    for name in mechanisms or ("custext+", "santext"):
+    for name in mechanisms:
         with blamed(MECHANISMS[name].load()):
             found.append(
                 choose_epsilon(
@@ -107,8 +123,12 @@ def choose(
                     alpha=alpha,
                     sample=sample,
                     embeddings=vocabulary,
+                    quotes=quotes,
                     seed=seed,
+                    workers=workers,
+                    scheduler=scheduler,
                     progress=lambda said: click.echo(f"textsan: {said}", err=True),
+                    **taken[name],
                 )
             )
     if output:
@@ -116,6 +136,14 @@ def choose(
         Path(output).write_text(rows + "\n", encoding="utf-8")
     for line in _table(found, ahead):
         click.echo(line)
+
+
+def _taken(mechanism: str, parameters: dict) -> dict:
+    """The parameters that a mechanism takes."""
+    from textsan.mechanisms import MECHANISMS
+
+    known = MECHANISMS[mechanism].parameters()
+    return {name: value for name, value in parameters.items() if name in known}
 
 
 def _table(found, ahead) -> list[str]:

@@ -20,9 +20,11 @@ class MechanismCommand(PluginCommand):
     Attributes:
         arguments: how many stand before the options.
         required: whether a mechanism must be named.
+        chosen: parameters that are no options, since the command finds them.
     """
 
     arguments, required = 2, True
+    chosen: tuple[str, ...] = ()
 
     def parse_args(self, context, args):
         from textsan.mechanisms import MECHANISMS
@@ -33,7 +35,7 @@ class MechanismCommand(PluginCommand):
         context.params["parameters"] = {
             name.removeprefix(_OF_MECHANISM): value for name, value in given.items() if value is not None
         }
-        if mechanism := context.params.get("mechanism"):
+        for mechanism in self.named(context.params):
             names = list(inspect.signature(MECHANISMS[mechanism].load()).parameters)
             for name in names[1:]:  # the first is the vocabulary
                 if _flag(name) in _flags(self._others(context)):
@@ -49,19 +51,31 @@ class MechanismCommand(PluginCommand):
         taken = _flags(others)
         for entry in MECHANISMS.values():
             for name, parameter in entry.parameters().items():
-                if _flag(name) not in taken:
+                if _flag(name) not in taken and name not in self.chosen:
                     takers.setdefault(name, []).append((entry, parameter))
         first = self.arguments + 1
         return [*others[:first], *map(_option, takers.values()), *others[first:]]
 
-    def _others(self, context) -> list[click.Parameter]:
-        """The parameters of the command itself: arguments, `--mechanism`, options."""
+    def named(self, params: dict) -> tuple[str, ...]:
+        """The mechanisms that were named.
+
+        Args:
+            params: of the command, as given.
+        """
+        return (params["mechanism"],) if params.get("mechanism") else ()
+
+    def mechanism(self) -> click.Option:
+        """The option that names one, made when the command is read."""
         from textsan.mechanisms import MECHANISMS
 
-        mechanism = click.Option(["--mechanism"], required=self.required, type=Name(list(MECHANISMS)))
-        mechanism.help = "The sanitizer; custext+ keeps stop words, santext+ most tokens of frequent words."
+        option = click.Option(["--mechanism"], required=self.required, type=Name(list(MECHANISMS)))
+        option.help = "The sanitizer; custext+ keeps stop words, santext+ most tokens of frequent words."
+        return option
+
+    def _others(self, context) -> list[click.Parameter]:
+        """The parameters of the command itself: arguments, `--mechanism`, options."""
         n = self.arguments
-        return [*self.params[:n], mechanism, *super().get_params(context)[n:]]
+        return [*self.params[:n], self.mechanism(), *super().get_params(context)[n:]]
 
 
 class Name(click.Choice):

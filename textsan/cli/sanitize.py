@@ -2,33 +2,22 @@
 
 import click
 
+from textsan.cli import options
 from textsan.cli.mechanisms import MechanismCommand, as_typed
 
 
 @click.command(cls=MechanismCommand)
 @click.argument("sources", metavar="INPUT...", nargs=-1, required=True)
 @click.argument("target", metavar="OUTPUT")
-@click.option(
-    "--embedding",
-    default="glove-6b-50d",
-    show_default=True,
-    help="Word vectors: glove-6b-50d, counter-fitted, or a file.",
-)
-@click.option(
-    "--words", "size", type=click.IntRange(1), default=20_000, show_default=True, help="Most frequent words taken."
-)
+@options.embedding
+@options.size("--words")
 @click.option("--vocabulary", type=click.Path(exists=True, dir_okay=False), help="Public word list, one a line.")
-@click.option(
-    "--format",
-    "kind",
-    type=click.Choice(["txt", "jsonl", "csv", "tsv"]),
-    help="Of all files.  [default: as INPUT ends, in any case, before .gz or .xz]",
-)
-@click.option("--field", help="Field or column of the text in jsonl, csv and tsv.  [default: text]")
+@options.format_of("Of all files.  [default: as INPUT ends, in any case, before .gz or .xz]")
+@options.field("")
 @click.option("--keep-case", is_flag=True, help="Capital letters stay in their places: leaks what they tell.")
 @click.option("--detokenize", is_flag=True, help="Spacing as people write; line breaks inside of a text stay.")
-@click.option("-j", "--workers", type=click.IntRange(1), default=1, show_default=True, help="Processes.")
-@click.option("--scheduler", metavar="ADDRESS", help="Use the workers of this dask scheduler (extra cluster).")
+@options.workers
+@options.scheduler
 @click.option("--seed", type=click.IntRange(0), help="Repeat a run; a known seed removes the guarantee.")
 @click.pass_context
 def sanitize(

@@ -36,6 +36,7 @@ EXPERIMENTS = {
     "writers": Experiment(f"{_HERE}.writer"),
     "ranks": Experiment(f"{_HERE}.ranking"),
     "task_differences": Experiment(f"{_HERE}.ranking"),
+    "promises": Experiment(f"{_HERE}.promises"),
     "exposures": Experiment(f"{_HERE}.exposure", _UTILITY),
     "scoreboard": Experiment("textsan_book.judging.scoreboard", _JUDGED),
     "claims": Experiment("textsan_book.judging.scoreboard", _JUDGED),
