@@ -70,12 +70,14 @@
       show();
     }
 
+    const current = () => `${state.name} ${state.value} ${state.tokens.join(" ")}`;
+
     function read() {
       reading = T.read(state, state.tokens, nextOf(uniforms));
     }
 
     function count() {
-      const now = `${state.name} ${state.value}`;
+      const now = current();
       if (now !== setting) sums = { draws: 0, attacked: 0, unchanged: 0, alone: 0, together: 0, named: 0 };
       setting = now;
       if (!state.tokens.length) return;
@@ -87,12 +89,12 @@
       words.replaceChildren(key(), ...reading.words.map(card));
       const hits = T.hits(reading), { above, tied } = reading.rank;
       summary.textContent = state.tokens.length
-        ? `Of ${hits.attacked} protected words ${hits.unchanged} are unchanged, ${hits.alone} read without context, ` +
+        ? `Of ${hits.attacked} protected words: ${hits.unchanged} unchanged, ${hits.alone} read without context, ` +
           `${hits.together} by forward–backward. Among ${reading.scores.length.toLocaleString("en")} candidates the ` +
           `sentence ranks ${(above + 1).toLocaleString("en")}${tied ? `, as likely as ${tied} more` : ""}.`
         : "Type a sentence, or take one.";
       running.textContent = sums.draws
-        ? `In ${sums.draws} ${sums.draws === 1 ? "draw" : "draws"} at this setting: unchanged ${rate("unchanged")}, read ` +
+        ? `In ${sums.draws} ${sums.draws === 1 ? "draw" : "draws"} of this sentence at this setting: unchanged ${rate("unchanged")}, read ` +
           `without context ${rate("alone")}, by forward–backward ${rate("together")} of the protected words; ` +
           `document named ${T.percent(sums.named / sums.draws)}.`
         : "";
@@ -214,7 +216,9 @@
     );
     return {
       element,
+      /* Another setting: the same noise is read and counted anew. */
       changed() {
+        if (current() === setting) return;
         read();
         count();
         show();
