@@ -133,6 +133,7 @@ def test_what_is_read_is_what_the_attacks_read(world, engine, name, value):
           return {{
             alone: read(alone), together: read(together), scores: scores.map((s) => (s === -Infinity ? null : s)),
             first: Array.from(alone[0]), all: together.map((one) => Array.from(one)),
+            told: Array.from(T.told(m, together[0])),
             rank: T.rank(scores[0], scores.slice(1)),
           }};
         }})"""
@@ -143,8 +144,9 @@ def test_what_is_read_is_what_the_attacks_read(world, engine, name, value):
         posterior = together.posterior(doc)
         for mine, theirs in zip(one["all"], posterior, strict=True):
             np.testing.assert_allclose([*mine, 0], aligned(world, theirs, list(theirs.values())), **CLOSE)
-        first = alone.posteriors([doc], [(0, 0)], k=len(world.embeddings))
-        np.testing.assert_allclose(one["first"], dense(world, first), **CLOSE)
+        for key, attack in (("first", alone), ("told", together)):
+            first = attack.posteriors([doc], [(0, 0)], k=len(world.embeddings))
+            np.testing.assert_allclose(one[key], dense(world, first), **CLOSE)
         mine = np.array([-np.inf if score is None else score for score in one["scores"]])
         np.testing.assert_allclose(mine, scores, **CLOSE)
         candidates = [original, *(sentence[: len(doc)] for sentence in world.candidates)]

@@ -234,6 +234,8 @@ def test_a_word_tells_its_posterior(pages, browser):
     context = [0.0 if row[3].startswith("<") else float(row[3]) for row in rows]
     assert context[:8] == sorted(context[:8], reverse=True) and sum(context) <= 1.01
     assert "forward–backward" in texts(browser, ".said")[1]
+    browser.run("document.querySelectorAll('.words button')[0].click()")
+    assert texts(browser, ".said")[1] == "“my” is not protected here, and not attacked."
 
 
 def test_the_keyboard_moves_tabs_and_slider(pages, browser):

@@ -13,12 +13,13 @@
     const { world, mechanism, prior, source } = state;
     const written = world.numbers(tokens);
     const released = mechanism.sanitize(written, uniform);
-    const together = T.forwardBackward(mechanism, source, released);
+    const posteriors = T.forwardBackward(mechanism, source, released);
     const words = written.map((x, t) => {
       const y = released[t];
       const alone = T.contextFree(mechanism, prior, y);
-      const guesses = mechanism.attacks(x) ? [alone, together[t]].map((p) => T.guess(mechanism, p, y)) : [null, null];
-      return { token: tokens[t], x, y, alone, together: together[t], guesses };
+      const together = mechanism.attacks(x) ? T.told(mechanism, posteriors[t]) : posteriors[t];
+      const guesses = mechanism.attacks(x) ? [alone, together].map((p) => T.guess(mechanism, p, y)) : [null, null];
+      return { token: tokens[t], x, y, alone, together, guesses };
     });
     const scores = T.logLikelihoods(mechanism, released, [written, ...T.data.candidates]);
     return { words, scores, rank: T.rank(scores[0], scores.slice(1)) };
@@ -141,7 +142,12 @@
         posterior.replaceChildren(T.element("p", { class: "hint" }, "Choose a word to see what the attacker believes of it."));
         return;
       }
-      const { token, y, x, alone, together } = reading.words[chosen];
+      const { token, y, x, alone, together, guesses } = reading.words[chosen];
+      if (guesses[0] === null) {
+        believed.textContent = `“${token}” is not protected here, and not attacked.`;
+        posterior.replaceChildren();
+        return;
+      }
       const order = Array.from(together.keys()).sort((a, b) => together[b] - together[a]).slice(0, BEST);
       if (x < state.world.size && !order.includes(x)) order.push(x);
       const heads = ["word", "before", "without context", "forward–backward"].map((head) => T.element("th", { scope: "col" }, head));
