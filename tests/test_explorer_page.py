@@ -207,7 +207,8 @@ def test_a_sentence_is_typed_and_the_slider_dragged(pages, browser, width):
     left, middle, right = browser.place("input.value")
     share = left + 10 + (right - left - 20) * 6 / 16
     browser.drag((share, middle), (right - 1, middle))
-    browser.until("document.querySelector('.textsan-explorer output').textContent === 'ε = 16'")
+    browser.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    assert texts(browser, ".textsan-explorer output") == ["ε = 16"]
     assert browser.run("document.querySelector('input.value').getAttribute('aria-valuetext')") == "ε = 16"
     for _ in range(2):  # a press draws again, and the running success counts it
         before = browser.run("parseInt(document.querySelector('.running').textContent.match(/In (\\d+)/)[1])")
@@ -229,10 +230,12 @@ def test_a_word_tells_its_posterior(pages, browser):
     browser.press("Enter")
     assert browser.run("document.activeElement.getAttribute('aria-pressed')") == "true"
     rows = table(browser, ".posterior")
-    assert any(row[0] == "brother (written)" for row in rows)
+    assert any(row[0] == "friend (written)" for row in rows)
     context = [0.0 if row[3].startswith("<") else float(row[3]) for row in rows]
     assert context[:8] == sorted(context[:8], reverse=True) and sum(context) <= 1.01
     assert "forward–backward" in texts(browser, ".said")[1]
+    browser.run("document.querySelectorAll('.words button')[0].click()")
+    assert texts(browser, ".said")[1] == "“my” is not protected here, and not attacked."
 
 
 def test_the_keyboard_moves_tabs_and_slider(pages, browser):

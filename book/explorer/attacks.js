@@ -131,9 +131,12 @@
     return forward.map((posterior) => posterior.slice(0, mechanism.world.size));
   };
 
-  /* The likeliest attacked word of a posterior; the released one where there is none. */
+  /* A posterior of who is told that a protected word stood there. */
+  T.told = (mechanism, posterior) => normalised(posterior.map((p, x) => (mechanism.attacks(x) ? p : 0)));
+
+  /* The likeliest protected word of a posterior; the released one where there is none. */
   T.guess = (mechanism, posterior, y) => {
-    const best = mode(posterior.map((p, x) => (mechanism.attacks(x) ? p : 0)));
+    const best = mode(T.told(mechanism, posterior));
     return best < 0 ? y : best;
   };
 

@@ -4,9 +4,9 @@
 
   T.VIEWS ??= {};
 
-  const PLACES = 13; // values of the slider
+  const PLACES = 17; // values of the slider
   const DRAWS = 20; // of the sentence at each of them
-  const WIDTH = 640, HEIGHT = 320, LEFT = 40, RIGHT = 12, TOP = 12, BOTTOM = 42;
+  const WIDTH = 640, HEIGHT = 320, LEFT = 56, RIGHT = 14, TOP = 14, BOTTOM = 58;
   const LINES = {
     posterior: ["best guess of a word, V(X | Y)", ""],
     blind: ["blind guess, V(X)", "2 4"],
@@ -79,11 +79,11 @@
       const text = (more, said) => svg("text", more, said);
       const axes = [0, 0.25, 0.5, 0.75, 1].flatMap((p) => [
         svg("line", { x1: LEFT, x2: WIDTH - RIGHT, y1: y(p), y2: y(p), class: "grid" }),
-        text({ x: LEFT - 6, y: y(p) + 4, "text-anchor": "end" }, String(p)),
+        text({ x: LEFT - 6, y: y(p) + 5, "text-anchor": "end" }, String(p)),
       ]);
       const ticks = [0, 0.25, 0.5, 0.75, 1].map((share) => {
         const value = min + share * (max - min);
-        return text({ x: x(value), y: HEIGHT - BOTTOM + 18, "text-anchor": "middle" }, String(value));
+        return text({ x: x(value), y: HEIGHT - BOTTOM + 24, "text-anchor": "middle" }, String(value));
       });
       const name = text({ x: (LEFT + WIDTH - RIGHT) / 2, y: HEIGHT - 6, "text-anchor": "middle" }, letter);
       const lines = Object.entries(LINES).map(([key, [, dashes]]) =>
@@ -95,7 +95,8 @@
       );
       const mark = svg("line", { x1: x(state.value), x2: x(state.value), y1: y(0), y2: y(1), class: "mark" });
       chart.replaceChildren(...axes, ...ticks, name, mark, ...lines);
-      const near = points.reduce((best, one) => (Math.abs(one.value - state.value) < Math.abs(best.value - state.value) ? one : best), points[0]);
+      const off = (point) => Math.abs(point.value - state.value);
+      const near = points.reduce((best, one) => (off(one) < off(best) ? one : best));
       chart.setAttribute("aria-label", `Success of the attacks on ${state.about.label} over ${letter}; the table below has the numbers.`);
       if (points.length < PLACES) summary.textContent = "Computing …";
       else {

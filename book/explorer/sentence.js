@@ -13,12 +13,13 @@
     const { world, mechanism, prior, source } = state;
     const written = world.numbers(tokens);
     const released = mechanism.sanitize(written, uniform);
-    const together = T.forwardBackward(mechanism, source, released);
+    const posteriors = T.forwardBackward(mechanism, source, released);
     const words = written.map((x, t) => {
       const y = released[t];
       const alone = T.contextFree(mechanism, prior, y);
-      const guesses = mechanism.attacks(x) ? [alone, together[t]].map((p) => T.guess(mechanism, p, y)) : [null, null];
-      return { token: tokens[t], x, y, alone, together: together[t], guesses };
+      const together = mechanism.attacks(x) ? T.told(mechanism, posteriors[t]) : posteriors[t];
+      const guesses = mechanism.attacks(x) ? [alone, together].map((p) => T.guess(mechanism, p, y)) : [null, null];
+      return { token: tokens[t], x, y, alone, together, guesses };
     });
     const scores = T.logLikelihoods(mechanism, released, [written, ...T.data.candidates]);
     return { words, scores, rank: T.rank(scores[0], scores.slice(1)) };
@@ -70,12 +71,14 @@
       show();
     }
 
+    const current = () => `${state.name} ${state.value} ${state.tokens.join(" ")}`;
+
     function read() {
       reading = T.read(state, state.tokens, nextOf(uniforms));
     }
 
     function count() {
-      const now = `${state.name} ${state.value}`;
+      const now = current();
       if (now !== setting) sums = { draws: 0, attacked: 0, unchanged: 0, alone: 0, together: 0, named: 0 };
       setting = now;
       if (!state.tokens.length) return;
@@ -87,12 +90,12 @@
       words.replaceChildren(key(), ...reading.words.map(card));
       const hits = T.hits(reading), { above, tied } = reading.rank;
       summary.textContent = state.tokens.length
-        ? `Of ${hits.attacked} protected words ${hits.unchanged} are unchanged, ${hits.alone} read without context, ` +
+        ? `Of ${hits.attacked} protected words: ${hits.unchanged} unchanged, ${hits.alone} read without context, ` +
           `${hits.together} by forward–backward. Among ${reading.scores.length.toLocaleString("en")} candidates the ` +
           `sentence ranks ${(above + 1).toLocaleString("en")}${tied ? `, as likely as ${tied} more` : ""}.`
         : "Type a sentence, or take one.";
       running.textContent = sums.draws
-        ? `In ${sums.draws} ${sums.draws === 1 ? "draw" : "draws"} at this setting: unchanged ${rate("unchanged")}, read ` +
+        ? `In ${sums.draws} ${sums.draws === 1 ? "draw" : "draws"} of this sentence at this setting: unchanged ${rate("unchanged")}, read ` +
           `without context ${rate("alone")}, by forward–backward ${rate("together")} of the protected words; ` +
           `document named ${T.percent(sums.named / sums.draws)}.`
         : "";
@@ -139,7 +142,12 @@
         posterior.replaceChildren(T.element("p", { class: "hint" }, "Choose a word to see what the attacker believes of it."));
         return;
       }
-      const { token, y, x, alone, together } = reading.words[chosen];
+      const { token, y, x, alone, together, guesses } = reading.words[chosen];
+      if (guesses[0] === null) {
+        believed.textContent = `“${token}” is not protected here, and not attacked.`;
+        posterior.replaceChildren();
+        return;
+      }
       const order = Array.from(together.keys()).sort((a, b) => together[b] - together[a]).slice(0, BEST);
       if (x < state.world.size && !order.includes(x)) order.push(x);
       const heads = ["word", "before", "without context", "forward–backward"].map((head) => T.element("th", { scope: "col" }, head));
@@ -214,7 +222,9 @@
     );
     return {
       element,
+      /* Another setting: the same noise is read and counted anew. */
       changed() {
+        if (current() === setting) return;
         read();
         count();
         show();

@@ -33,13 +33,14 @@ CANDIDATES, LONGEST = 1000, 40
 SLIDERS = {
     "custext+": ("epsilon", 0, 16, 0.25, 6),
     "custext": ("epsilon", 0, 16, 0.25, 6),
-    "santext": ("epsilon", 0, 16, 0.25, 6),
-    "santext+": ("epsilon", 0, 16, 0.25, 6),
-    "tem": ("epsilon", 0, 16, 0.25, 6),
+    "santext": ("epsilon", 0, 8, 0.25, 2),
+    "santext+": ("epsilon", 0, 8, 0.25, 2),
+    "tem": ("epsilon", 0, 8, 0.25, 2),
     "erasure": ("q", 0, 1, 0.02, 0.5),
 }
 
 SENTENCES = (
+    "My friend has a drug problem and needs help from his family.",
     "My brother lost his job and has not paid the rent for two months.",
     "The doctor told my mother that her heart may fail before the winter.",
     "Our daughter left school last summer and now works in a small hotel.",
@@ -54,7 +55,6 @@ SENTENCES = (
     "They want to sell the house and move to California in the summer.",
     "The teacher gave every student a letter for the parents.",
     "This music makes me happy when I am alone at night.",
-    "My friend has a drug problem and needs help from his family.",
     "The war took his son and he never talks about it.",
     "He keeps all of his money in a box behind the wall.",
     "Please call me before you come to the office on Saturday.",
