@@ -64,7 +64,7 @@ def _times(app, docname: str, section: nodes.section) -> nodes.paragraph:
 
 
 def _section(section: nodes.section, heading: str) -> nodes.section:
-    return next(one for one in section.findall(nodes.section) if one[0].astext() == heading)
+    return next(one for one in section.findall(nodes.section) if one[0].astext().replace("\u2019", "'") == heading)
 
 
 def _last(section: nodes.section, stop: reading_paths.Stop) -> nodes.section:
