@@ -7,8 +7,9 @@ import re
 from pathlib import Path
 
 _TWICE = re.compile(
-    r'(<summary) aria-label="Toggle hidden content"'
-    r'|(<button class="[^"]*(?:search-button__button|theme-switch-button)[^"]*") aria-label="[^"]*"'
+    r'(<div) role="list"(?= class="citation-list")'  # its entries are no items of a list
+    r'|(<summary)\s+aria-label="Toggle hidden content"'
+    r'|(<button class="[^"]*(?:search-button-field|theme-switch-button)[^"]*"[^>]*?)\s+aria-label="[^"]*"'
 )
 
 
@@ -18,7 +19,7 @@ def once(page: str) -> str:
     >>> once('<summary aria-label="Toggle hidden content">Imports</summary>')
     '<summary>Imports</summary>'
     """
-    return _TWICE.sub(lambda match: match[1] or match[2], page)
+    return _TWICE.sub(lambda match: match[1] or match[2] or match[3], page)
 
 
 def _rename(app, exception):

@@ -210,7 +210,7 @@ def sentences(root: Path) -> dict[str, str]:
         **_of_words(budgets(root)),
         **_of_settings(root),
         "linked": _of_linkage(root),
-        "published": _of_the_papers(root),
+        "published": of_the_papers(root),
     }
 
 
@@ -267,7 +267,12 @@ def _of_linkage(root: Path) -> str:
     )
 
 
-def _of_the_papers(root: Path) -> str:
+def of_the_papers(root: Path) -> str:
+    """What became of the numbers and the claims of the five papers, in two sentences.
+
+    Args:
+        root: the project's folder.
+    """
     board, said = published(root), claims(root)
     agree, differ, undecided = (int((board.shown == name).sum()) for name in COMPARED)
     return (
