@@ -95,7 +95,11 @@ def numbers(text):
 def test_three_sentences_open_the_page_and_no_number_is_typed_in():
     text = (ROOT / "book" / "pages" / "index.md").read_text(encoding="utf-8")
     first = text.split("\n\n")[1]
-    assert first.count("\n") == 2 and re.findall(r"\{\{ (\w+) \}\}", first) == ["read_back", "spoils"]
+    assert (
+        first.startswith(":::{container} lead\n")
+        and first.count("\n") == 4
+        and re.findall(r"\{\{ (\w+) \}\}", first) == ["read_back", "spoils"]
+    )
     typed = re.sub(r"\{\{.*?\}\}|^:.*$|^::.*$|\(.*?\)|`.*?`|\{cite.*", "", text, flags=re.MULTILINE)
     assert set(numbers(typed)) <= {4, 21, 100, 135}  # of the sentence's setting, a chapter, per cent, a model
 
@@ -159,6 +163,7 @@ def test_what_is_linked(said):
         {"defence": "santext", "epsilon": e} for e in ("1.0", "2.0")
     ]
     first, second, third = (round(100 * mean("main", **one)) for one in cases)
+    first = 99 if 0.995 <= mean("main", **cases[0]) < 1 else first  # "more than 99"
     length = round(100 * np.mean([mean("baseline", **one) for one in cases]))
     assert numbers(said["linked"].replace("1,000", "")) == [1, first, 100, second, 1, third, 2, length]
 

@@ -14,6 +14,7 @@ from sphinx.util.docutils import SphinxDirective
 from textsan_book.chapters import deposit, front, front_pictures
 
 CARD = "card.png"  # below _static
+VERDICTS = "notebooks/reproduced-refuted-undecided"
 
 
 class Part(SphinxDirective):
@@ -38,6 +39,18 @@ def _fill(app, docname, source):
     source[0] = front.fill(source[0], Path(app.srcdir))
 
 
+def _show_squares(app, doctree, docname):
+    """On the page of verdicts, above its tables: how many numbers were compared, a square each."""
+    root = Path(app.srcdir)
+    if docname != VERDICTS or not (root / "data" / "results" / "scoreboard.csv").is_file():
+        return
+    section = next(doctree.findall(nodes.section))
+    made = f'<div class="front-part">{front_pictures.PARTS["published numbers"](root)}</div>'
+    said = nodes.paragraph("", front.of_the_papers(root))
+    place = next(number for number, one in enumerate(section.children) if isinstance(one, nodes.section))
+    section.insert(place, [nodes.raw("", made, format="html"), said])
+
+
 def _write(app, exception):
     root = Path(app.srcdir)
     if exception is None and (root / "data" / "results" / "mixture.csv").is_file():
@@ -49,5 +62,6 @@ def _write(app, exception):
 def setup(app):
     app.add_directive("front", Part)
     app.connect("source-read", _fill)
+    app.connect("doctree-resolved", _show_squares)
     app.connect("build-finished", _write)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

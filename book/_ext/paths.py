@@ -35,11 +35,9 @@ def _resolve(app, doctree, docname):
 def _box(section: nodes.Element) -> None:
     """The paragraph that begins with these words becomes a box, as in the chapters that have one."""
     for paragraph in [*section.findall(nodes.paragraph)]:
-        first = paragraph[0] if len(paragraph) else None
-        if isinstance(first, nodes.strong) and first.astext().rstrip(".") == _BRIEF:
-            rest = nodes.paragraph("", "", *paragraph[1:])
-            if isinstance(rest[0], nodes.Text):
-                rest.replace(rest[0], nodes.Text(rest[0].lstrip()))
+        inside = [node for node in paragraph.children if node.astext()]
+        if inside and isinstance(inside[0], nodes.strong) and inside[0].astext().rstrip(".") == _BRIEF:
+            rest = nodes.paragraph("", "", *inside[1:])
             title = nodes.title("", _BRIEF)
             paragraph.replace_self(nodes.admonition("", title, rest, classes=["tip"]))
 
@@ -64,7 +62,7 @@ def _times(app, docname: str, section: nodes.section) -> nodes.paragraph:
 
 
 def _section(section: nodes.section, heading: str) -> nodes.section:
-    return next(one for one in section.findall(nodes.section) if one[0].astext() == heading)
+    return next(one for one in section.findall(nodes.section) if one[0].astext().replace("\u2019", "'") == heading)
 
 
 def _last(section: nodes.section, stop: reading_paths.Stop) -> nodes.section:

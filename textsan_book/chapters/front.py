@@ -210,7 +210,7 @@ def sentences(root: Path) -> dict[str, str]:
         **_of_words(budgets(root)),
         **_of_settings(root),
         "linked": _of_linkage(root),
-        "published": _of_the_papers(root),
+        "published": of_the_papers(root),
     }
 
 
@@ -258,7 +258,7 @@ def _of_settings(root: Path) -> dict[str, str]:
 def _of_linkage(root: Path) -> str:
     cases = (("custext+", 1.0), ("santext", 1.0), ("santext", 2.0))
     found = [linked(root, *one) for one in cases]
-    kept, low, high = (hundred(rate) for rate, _ in found)
+    kept, low, high = (hundred(rate) if not 0.995 <= rate < 1 else "more than 99" for rate, _ in found)
     length = hundred(sum(rate for _, rate in found) / len(found))
     return (
         "Somebody holds 1,000 documents, yours among them, and gets one release: under CusText+ at ε = 1 they "
@@ -267,7 +267,12 @@ def _of_linkage(root: Path) -> str:
     )
 
 
-def _of_the_papers(root: Path) -> str:
+def of_the_papers(root: Path) -> str:
+    """What became of the numbers and the claims of the five papers, in two sentences.
+
+    Args:
+        root: the project's folder.
+    """
     board, said = published(root), claims(root)
     agree, differ, undecided = (int((board.shown == name).sum()) for name in COMPARED)
     return (
@@ -311,7 +316,7 @@ def _typical(found: Sequence[Setting]) -> float:
 
 def _lower(low: Budget, high: Budget) -> str:
     """What turning epsilon down changes, by the strongest reader that both budgets have."""
-    of = f"at ε = {low.epsilon:g} {hundred(low.unchanged.value)} come out unchanged, and "
+    of = f"at ε = {low.epsilon:g}, {hundred(low.unchanged.value)} come out unchanged and "
     if low.language:
         return f"{of}{hundred(low.language.value)} are read back."
     return (

@@ -56,12 +56,12 @@ def sections(text: str) -> dict[str, int]:
             code = line.strip() != "```"
         elif line.startswith(("```{code-cell}", "```python", "```bash")):
             code = True
-            found[name] = found.get(name, 0) + WORDS_A_CELL
+            found[name] += WORDS_A_CELL
         elif heading := _HEADING.match(line):
             name = heading[1]
             found[name] = 0
-        elif not (_FENCE.match(line) or _OPTION.match(line)):
-            found[name] = found.get(name, 0) + len(re.findall(r"\w[\w'’.-]*", line))
+        elif name and not (_FENCE.match(line) or _OPTION.match(line)):
+            found[name] += len(re.findall(r"\w[\w'’.-]*", line))
     return found
 
 
