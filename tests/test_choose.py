@@ -1,6 +1,8 @@
 """The largest epsilon with a promise: simulated worlds whose truth is known, and promises that are broken."""
 
+import itertools
 import json
+import traceback
 
 import numpy as np
 import pytest
@@ -9,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 
 import textsan
 from textsan import Embeddings
-from textsan.auditing import choosing, material as materials, promises, use
+from textsan.auditing import choosing, material as materials, promises, quotes, use
 from textsan.auditing.choosing import EPSILONS, choose_epsilon
 from textsan.cli.choose import nearest
 from textsan.cli.main import main
@@ -236,6 +238,61 @@ def test_the_order_of_documents_and_a_text_to_come_do_not_break_it():
     assert choose_epsilon(docs, "santext", **given_) == choice
 
 
+def test_neither_order_nor_workers_change_the_answer(monkeypatch):
+    docs, shadow = text(120, 0), text(60, 1)
+    docs += docs[:15]  # equal documents, too
+    labels = ["x" if len(set(doc)) % 2 else "y" for doc in docs]
+    given_ = {"words": 0.5, "shadow": shadow, "embeddings": VECTORS, "ahead": 5, "sample": 100}
+    choice = choose_epsilon(docs, "santext", labels=labels, **given_)
+    turned = np.random.default_rng(3).permutation(len(docs))
+    shuffled, classes = [docs[at] for at in turned], [labels[at] for at in turned]
+    assert choose_epsilon(shuffled, "santext", labels=classes, **given_) == choice
+    monkeypatch.setattr(choosing, "_PART", 40)
+    assert choose_epsilon(docs, "santext", labels=labels, workers=2, **given_) == choice
+
+
+def test_equal_documents_do_not_come_together():
+    """A gambler who knows the last document knows nothing of the next one, also where texts repeat."""
+    docs = [[word] for word in WORDS for _ in range(20)]
+    some, _ = choosing.ordered(docs, None, 0)
+    neighbours = np.mean([a == b for a, b in itertools.pairwise(some)])
+    assert sorted(some) == sorted(docs) and neighbours < 3 * 20 / len(docs)
+    other, _ = choosing.ordered(docs, None, 1)
+    assert other != some
+
+
+def test_a_parameter_of_the_mechanism_is_passed_and_epsilon_is_not():
+    given_ = {"words": 0.5, "shadow": text(60, 1), "embeddings": VECTORS}
+    few, many = (choose_epsilon(text(60, 0), "custext", k=k, **given_) for k in (2, 12))
+    assert few.measured[0]["share"] > many.measured[0]["share"]
+    with pytest.raises(ValueError, match="epsilon: it is what is chosen"):
+        choose_epsilon(text(60, 0), "custext", epsilon=1.0, **given_)
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyError, OSError, TypeError, RuntimeError])
+def test_without_quotes_no_error_and_no_traceback_quotes(monkeypatch, error):
+    planted = "zyxwort"
+    docs = [[*doc, planted, "w23"] for doc in text(60, 0)]
+    monkeypatch.setattr(quotes, "public_words", lambda inputs: frozenset(inputs[:3]))
+
+    def fails(*_, **__):
+        raise error(f"it was {planted}, {planted.title()} and W23")
+
+    for module, name in (
+        (choosing, "markov"),
+        (choosing, "_exact"),
+        (choosing, "material"),
+        (promises, "rejected"),
+    ):
+        with monkeypatch.context() as patched:
+            patched.setattr(module, name, fails)
+            with pytest.raises((ValueError, KeyError, RuntimeError)) as caught:
+                given_ = {"words": 0.5, "shadow": text(60, 1), "embeddings": VECTORS}
+                choose_epsilon(docs, "santext", quotes=False, **given_)
+            told = "".join(traceback.format_exception(caught.value)).lower()
+            assert planted not in told and "w23" not in told and caught.value.__context__ is None
+
+
 @pytest.mark.parametrize(
     "given_, message",
     [
@@ -273,6 +330,15 @@ def test_the_command_prints_columns_that_are_not_mixed(tmp_path, monkeypatch):
     assert row["mechanism"] == "santext" and row["documents"] == 200
     bad = CliRunner().invoke(main, ["choose", "in.txt", "--mechanism", "santxt", "--words", "0.4"])
     assert bad.exit_code == 2 and "did you mean 'santext'" in bad.stderr and bad.stderr.count("\n") == 1
+    call = ["choose", "in.txt", "--words", "0.4", "--mechanism"]
+    foreign = CliRunner().invoke(main, [*call, "santext", "--k", "3"])
+    assert foreign.exit_code == 2 and "k: no such parameter of santext" in foreign.stderr, foreign.output
+    late = CliRunner().invoke(main, [*call, "santext", "--ahead", "50"])
+    assert late.exit_code == 2 and "are needed" in late.stderr and late.stderr.count("\n") == 1
+    both = CliRunner().invoke(
+        main, [*call, "santext", "--mechanism", "custext", "--k", "3", "-j", "2", "--no-quotes"]
+    )
+    assert both.exit_code == 0 and "custext" in both.stdout, both.output
     none = CliRunner().invoke(main, ["choose", "in.txt"])
     assert none.exit_code == 2 and "no target" in none.stderr
 

@@ -138,8 +138,15 @@ def read_release(path: str, kind: str, record: str, field: str | None, *, quotes
     if Writing(detokenize=True).__str__().split(", ")[1] in writing:
         what = "it was released with --detokenize, and its words cannot be told apart again"
         raise ValueError(f"released: {what}; sanitize without it, or audit a rehearsal with --mechanism")
-    mechanism = Mechanism.from_record(about)
-    found = read_texts(path, kind, field or about.get("field") or "text", what="released", quotes=quotes)
+    its = field or about.get("field") or "text"
+    try:
+        if not isinstance(its, str):
+            raise TypeError(its)
+        mechanism = Mechanism.from_record(about)
+    except (TypeError, AttributeError, OverflowError):  # a field is of another kind, a list for a number say
+        what = "a field of it is not of the kind that sanitize writes"
+        raise ValueError(f"record: {record}: {what}; pass the json as it was written") from None
+    found = read_texts(path, kind, its, what="released", quotes=quotes)
     cased = "case carried" in writing
     return Released([(text.lower() if cased else text).split() for text in found.texts], mechanism, about)
 
@@ -162,7 +169,7 @@ def read_guesses(path: str) -> list[tuple[int, int, str]]:
             try:
                 document, index, word = row["document"], row["index"], row["word"]
                 numbers = int(document), int(index)
-            except (KeyError, TypeError, ValueError):
+            except (KeyError, TypeError, ValueError, OverflowError):
                 what = f"guesses: {path}: number {number} has no document, index and word, two numbers and a word"
                 raise ValueError(f"{what}; they count from 0") from None
             if not isinstance(word, str):

@@ -89,15 +89,18 @@ def choose(
     import json
     from pathlib import Path
 
+    import numpy as np
+
     from textsan import load_embeddings
     from textsan.auditing import choose_epsilon, files
+    from textsan.auditing.promises import next_text
     from textsan.base.plugins import blamed
     from textsan.mechanisms import MECHANISMS
 
     mechanisms, quotes = mechanisms or DEFAULT, not no_quotes
     taken = {name: _taken(name, parameters) for name in mechanisms}
     if left := [name for name in parameters if not any(name in some for some in taken.values())]:
-        raise ValueError(f"{left[0]}: {' and '.join(mechanisms)} have no such parameter; leave it out")
+        raise ValueError(f"{left[0]}: no such parameter of {' or '.join(mechanisms)}; leave it out")
     named = files.kind_of(source, kind, "INPUT")
     field = options.field_of(field, named)
     if output and not Path(output).parent.is_dir():
@@ -107,6 +110,9 @@ def choose(
     if shadow is not None:
         its = files.kind_of(shadow, None, "shadow")
         outside = files.read_texts(shadow, its, field, what="shadow", quotes=quotes).texts
+    if ahead is not None:  # what cannot be promised is told before anything is tried
+        ones = np.ones(min(len(texts), sample))
+        next_text([0.0], [0 * ones], ones, 0.5, documents=ahead, alpha=alpha)
     vocabulary, found = load_embeddings(embedding).frequent(size), []
     for name in mechanisms:
         with blamed(MECHANISMS[name].load()):
