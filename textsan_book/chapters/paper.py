@@ -75,7 +75,9 @@ def print_book(root: Path, path: Path) -> Path:
         page = Path(folder, "_build", "singlehtml", "book", "pages", "index.html")
         if not page.is_file():
             raise BuildError("jupyter-book made no single page; its messages are above")
-        page.write_text(plain(page.read_text(encoding="utf-8")), encoding="utf-8")
+        text = plain(page.read_text(encoding="utf-8"))
+        page = Path(folder, "_build", "singlehtml", "printed.html")  # its styles are named from there
+        page.write_text(text, encoding="utf-8")
         path.parent.mkdir(parents=True, exist_ok=True)
         options = ["--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder}/profile"]
         options += ["--generate-pdf-document-outline", "--no-pdf-header-footer", "--virtual-time-budget=600000"]
