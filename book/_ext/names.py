@@ -8,18 +8,21 @@ from pathlib import Path
 
 _TWICE = re.compile(
     r'(<div) role="list"(?= class="citation-list")'  # its entries are no items of a list
-    r'|(<summary)\s+aria-label="Toggle hidden content"'
-    r'|(<button class="[^"]*(?:search-button-field|theme-switch-button)[^"]*"[^>]*?)\s+aria-label="[^"]*"'
+    r'|(<button class="[^"]*search-button-field[^"]*"[^>]*?)\s+aria-label="[^"]*"'
+)
+_FOLD = re.compile(
+    r'<summary aria-label="Toggle hidden content">(\s*<p class="collapsed admonition-title">([^<]*)</p>)'
 )
 
 
 def once(page: str) -> str:
-    """The text of a page without the second names.
+    """The text of a page without the second names; a fold is named by what stands on it.
 
-    >>> once('<summary aria-label="Toggle hidden content">Imports</summary>')
-    '<summary>Imports</summary>'
+    >>> once('<summary aria-label="Toggle hidden content"><p class="collapsed admonition-title">Imports</p>')
+    '<summary aria-label="Imports"><p class="collapsed admonition-title">Imports</p>'
     """
-    return _TWICE.sub(lambda match: match[1] or match[2] or match[3], page)
+    page = _FOLD.sub(r'<summary aria-label="\2">\1', page)
+    return _TWICE.sub(lambda match: match[1] or match[2], page)
 
 
 def _rename(app, exception):

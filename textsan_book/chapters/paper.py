@@ -4,6 +4,7 @@ The book is built a second time as one long page, of the parts that are main tex
 of its headings.
 """
 
+import re
 import shutil
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import yaml
 from textsan_book.chapters.build import BuildError
 
 LEFT_OUT = ("Use it", "Back matter")  # parts of `_toc.yml` that are no main text
-APPENDIX = ("08-", "16-", "30-")  # chapters that the others do not need
+_SPAN = re.compile(r"</?span[^>]*>")
 _MOST = 20 * 2**20  # bytes
 
 
@@ -27,11 +28,26 @@ def contents(root: Path) -> dict:
     """
     toc = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
     parts = [part for part in toc["parts"] if part["caption"] not in LEFT_OUT]
-    for part in parts:
-        names = [one["file"] for one in part["chapters"]]
-        part["chapters"] = [{"file": one} for one in names if not one.rpartition("/")[2].startswith(APPENDIX)]
     references = {"caption": "References", "chapters": [{"file": "book/pages/references"}]}
     return toc | {"parts": [*parts, references]}
+
+
+def plain(page: str) -> str:
+    """The page without what only weighs on paper: colours of code, and formulas said twice.
+
+    Chromium names every part of a page in the file for reading aloud, each coloured word of code among them;
+    without these it is less than half as large.
+
+    Args:
+        page: HTML of the book as one page.
+
+    >>> plain('<pre><span></span><span class="n">x</span> = 1</pre>')
+    '<pre>x = 1</pre>'
+    """
+    page = re.sub(r"<pre>.*?</pre>", lambda match: _SPAN.sub("", match[0]), page, flags=re.DOTALL)
+    return page.replace(
+        'window.MathJax = {"options": {', 'window.MathJax = {"options": {"enableAssistiveMml": false, '
+    )
 
 
 def print_book(root: Path, path: Path) -> Path:
@@ -59,6 +75,9 @@ def print_book(root: Path, path: Path) -> Path:
         page = Path(folder, "_build", "singlehtml", "book", "pages", "index.html")
         if not page.is_file():
             raise BuildError("jupyter-book made no single page; its messages are above")
+        text = plain(page.read_text(encoding="utf-8"))
+        page = Path(folder, "_build", "singlehtml", "printed.html")  # its styles are named from there
+        page.write_text(text, encoding="utf-8")
         path.parent.mkdir(parents=True, exist_ok=True)
         options = ["--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder}/profile"]
         options += ["--generate-pdf-document-outline", "--no-pdf-header-footer", "--virtual-time-budget=600000"]
