@@ -40,14 +40,15 @@ def shares(
     """
     top = 18 * len(lines) + 8
     bottom = top + _ROW * len(rows)
-    drawn = []
+    drawn, names = [], []  # names lie above all lines, so that none is crossed
     for number, (name, share) in enumerate(lines):
         x, y = _at(share), 12 + 18 * number
         anchor, step = ("end", -5) if share > 0.6 else ("start", 5)
         drawn.append(f'<line class="bound" x1="{x:.1f}" x2="{x:.1f}" y1="{y - 8}" y2="{bottom}"/>')
-        drawn.append(
+        names.append(
             f'<text class="bound" x="{x + step:.1f}" y="{y}" text-anchor="{anchor}">{escape(name)}</text>'
         )
+    drawn += names
     for number, (name, row, kind) in enumerate(rows):
         y = top + _ROW * number + _ROW / 2
         low, high, value = (_at(row[key]) for key in ("low", "high", "value"))
