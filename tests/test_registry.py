@@ -15,6 +15,7 @@ from textsan.cli.main import main
 from textsan.mechanisms import MECHANISMS, Mechanism, make_mechanism
 from textsan.sweeps import problems, specification, sweep
 from textsan.sweeps.tables import load_tables
+from textsan.text.corpora import Record
 
 NEEDS_AN_ENCODER = {
     "contextual",
@@ -43,7 +44,8 @@ def world(monkeypatch):
         return Split(draws[:n_private], draws[n_private:], embeddings)
 
     monkeypatch.setattr(problems, "_split", split)
-    monkeypatch.setattr(sweep.corpora, "load_dataset", lambda name: [])
+    known = [Record(" ".join(["the", "w1", "of", "w2"] * 3))] * 5  # what a mechanism reads of public text
+    monkeypatch.setattr(sweep.corpora, "load_dataset", lambda name, split="all": known)
 
 
 def spec(folder, **changes):
