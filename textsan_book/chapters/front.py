@@ -108,8 +108,8 @@ def settings(root: Path) -> list[Setting]:
     return found
 
 
-def fine_tuned(root: Path, mechanism: str, epsilon: float) -> tuple[float, float]:
-    """Accuracy of an encoder that was trained on released text, over the seeds, and that of chance.
+def fine_tuned(root: Path, mechanism: str, epsilon: float) -> tuple[float, float, tuple[int, ...]]:
+    """Accuracy of an encoder that was trained on released text, over the seeds, that of chance, and the seeds.
 
     Args:
         root: the project's folder.
@@ -118,7 +118,7 @@ def fine_tuned(root: Path, mechanism: str, epsilon: float) -> tuple[float, float
     rows = load_tables(root / "data" / "results", "papers-settings-sst2.csv")
     asked = {"defence": mechanism, "epsilon": epsilon, "task.protocol": "fine-tuned"}
     rows = select(rows, asked)
-    return float(rows.utility.mean()), float(rows.chance.mean())
+    return float(rows.utility.mean()), float(rows.chance.mean()), tuple(sorted(rows.seed))
 
 
 def linked(root: Path, mechanism: str, epsilon: float, candidates: int = 1000) -> tuple[float, float]:
@@ -221,7 +221,8 @@ def _of_words(found: Sequence[Budget]) -> dict[str, str]:
         "read_back": (
             f"Of 100 words that one of them, CusText+, protects at ε = {high.epsilon:g}, "
             f"{hundred(high.unchanged.value)} come out unchanged, and {hundred(high.language.value)} are read "
-            f"back by somebody who knows how it works and has a small language model; {_lower(low, high)}"
+            "back by somebody who knows how it works and has other film reviews and a small language model; "
+            f"{_lower(low, high)}"
         ),
         "bars": (
             "Film reviews, CusText+ with groups of 20, an attacker who is not told which words were replaced; "
@@ -236,7 +237,7 @@ def _of_settings(root: Path) -> dict[str, str]:
     private = [one for one in found if one.given < 0.5]
     best = max(private, key=lambda one: one.kept.value)
     first = max(found, key=lambda one: (one.kept.value >= 0.5, -one.given))
-    right, chance = fine_tuned(root, "santext+", 3.0)
+    right, chance, seeds = fine_tuned(root, "santext+", 3.0)
     tuned = next(one for one in found if (one.mechanism, one.epsilon) == ("santext+", 3.0))
     return {
         "spoils": (
@@ -245,12 +246,12 @@ def _of_settings(root: Path) -> dict[str, str]:
             f"{hundred(best.kept.value)} of 100 parts of what a classifier learns from the original text."
         ),
         "dots": (
-            f"Sentiment on SST-2, a frozen encoder, three draws, the four sanitizers at {len(found)} budgets; a "
-            f"dot is one ε, its kept share is known to about ±{hundred(_typical(found))} of 100. Best below one "
-            f"half: {_name(best)}, {hundred(best.given)} given away, {ends(best.kept)} kept. To keep half, at "
-            f"least {hundred(first.given)} are given away ({_name(first)}). An encoder that is trained on the "
-            f"released text keeps more, {hundred(right)} right of 100 where chance has {hundred(chance)} with "
-            f"{_name(tuned)}, which gives away {hundred(tuned.given)}."
+            f"Sentiment on SST-2, a frozen encoder, three draws; a dot is one of the four sanitizers at one ε, "
+            f"{len(found)} in all, and its kept share is known to about ±{hundred(_typical(found))} of 100. Best "
+            f"below one half: {_name(best)}, {hundred(best.given)} given away, {ends(best.kept)} kept. To keep "
+            f"half, by value, at least {hundred(first.given)} are given away ({_name(first)}). An encoder that is "
+            f"trained on the released text keeps more: {hundred(right)} right of 100 where chance has "
+            f"{hundred(chance)} ({draws(seeds)}) with {_name(tuned)}, which gives away {hundred(tuned.given)}."
         ),
     }
 
