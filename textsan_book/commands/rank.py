@@ -28,11 +28,11 @@ SKIPPED = {"released custext+"}
 def rank(
     corpus, at_success, at_linkage, mechanisms, seed, vocabulary, sentences, shadow, learn, output, workers, **_
 ):
-    """Every registered mechanism on the text of CORPUS, each at the epsilon at which an attack has one success.
+    """Rank all registered mechanisms on the text of CORPUS, each where the same attack reads as much.
 
-    Searched is the parameter at which the strongest contextual attack that needs no language model reads the given
-    share of the protected words; what it costs is measured there. A mechanism of one's own joins with --plugin. A
-    run that was stopped goes on where it was: the same command does it.
+    For each mechanism the parameter is searched at which the strongest contextual attack that needs no language
+    model reads the given share of the protected words; what it costs is measured there. A mechanism of one's own
+    joins with --plugin. A run that was stopped goes on where it was: the same command does it.
 
     Example: textsan rank rt --at-success 0.3 --plugin my_mechanism.py
     """
