@@ -156,7 +156,9 @@ def test_what_hides_the_text_spoils_it(said):
 
 def test_the_right_picture_says_its_draws(said):
     tables = ("utility-sst2", "utility-sst2-between", "utility-sst2-custext", "utility-sst2-exposure")
-    assert all(len({row["seed"] for row in rows(table)}) == 3 for table in tables) and "three draws" in said["dots"]
+    assert (
+        all(len({row["seed"] for row in rows(table)}) == 3 for table in tables) and "three draws" in said["dots"]
+    )
     tuned = [r for r in rows("papers-settings-sst2") if (r["defence"], r["epsilon"]) == ("santext+", "3.0")]
     tuned = [r for r in tuned if '"protocol": "fine-tuned"' in r["task_parameters"]]
     right = round(100 * np.mean([float(row["utility"]) for row in tuned]))
