@@ -160,9 +160,15 @@ def test_the_right_picture_says_its_draws(said):
         all(len({row["seed"] for row in rows(table)}) == 3 for table in tables) and "three draws" in said["dots"]
     )
     tuned = [r for r in rows("papers-settings-sst2") if (r["defence"], r["epsilon"]) == ("santext+", "3.0")]
-    tuned = [r for r in tuned if '"protocol": "fine-tuned"' in r["task_parameters"]]
-    right = round(100 * np.mean([float(row["utility"]) for row in tuned]))
-    assert f"more: {right} right of 100" in said["dots"] and f"({len(tuned)} draws)" in said["dots"]
+    found = []
+    for protocol in ("fine-tuned", "frozen"):
+        some = [float(r["utility"]) for r in tuned if f'"protocol": "{protocol}"' in r["task_parameters"]]
+        found.append(round(100 * np.mean(some)))
+    assert f"has {found[0]} right of 100, where a frozen one has {found[1]} and chance" in said["dots"]
+    assert f"({len(some)} draws)" in said["dots"]
+    for table, many in (("utility-sst2", "1,000"), ("papers-settings-sst2", "60,000")):
+        assert {int(row["n_private"]) for row in rows(table)} == {int(many.replace(",", ""))}
+        assert f"from {many} phrases" in said["dots"]
 
 
 def test_what_is_linked(said):
