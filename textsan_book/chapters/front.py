@@ -262,10 +262,10 @@ def _of_settings(root: Path) -> dict[str, str]:
             f"Sentiment on SST-2, learnt from {few:,} phrases with a frozen encoder, three draws; a dot is one of "
             f"the four sanitizers at one ε, {len(found)} in all, and its kept share is known to about "
             f"±{hundred(_typical(found))} of 100. Best below one half: {_name(best)}, {hundred(best.given)} given "
-            f"away, {ends(best.kept)} kept. To keep half, by value, at least {hundred(first.given)} are given away "
-            f"({_name(first)}). An encoder that is itself trained keeps more: from {many:,} phrases of "
-            f"{_name(tuned)}, which gives away {hundred(tuned.given)}, it has {hundred(right)} right of 100, where "
-            f"a frozen one has {hundred(frozen)} and chance {hundred(chance)} ({draws(seeds)})."
+            f"away, {ends(best.kept)} kept. To keep half, by value, at least {hundred(first.given)} are given "
+            f"away ({_name(first)}). An encoder that is itself trained keeps more: from {many:,} phrases of "
+            f"{_name(tuned)}, which gives away {hundred(tuned.given)}, it has {hundred(right)} right of 100, "
+            f"where a frozen one has {hundred(frozen)} and chance {hundred(chance)} ({draws(seeds)})."
         ),
     }
 
