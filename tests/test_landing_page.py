@@ -154,6 +154,23 @@ def test_what_hides_the_text_spoils_it(said):
     assert "four sanitizers" in said["spoils"] and len({name for name, _ in found}) == 4
 
 
+def test_the_right_picture_says_its_draws(said):
+    tables = ("utility-sst2", "utility-sst2-between", "utility-sst2-custext", "utility-sst2-exposure")
+    assert (
+        all(len({row["seed"] for row in rows(table)}) == 3 for table in tables) and "three draws" in said["dots"]
+    )
+    tuned = [r for r in rows("papers-settings-sst2") if (r["defence"], r["epsilon"]) == ("santext+", "3.0")]
+    found = []
+    for protocol in ("fine-tuned", "frozen"):
+        some = [float(r["utility"]) for r in tuned if f'"protocol": "{protocol}"' in r["task_parameters"]]
+        found.append(round(100 * np.mean(some)))
+    assert f"has {found[0]} right of 100, where a frozen one has {found[1]} and chance" in said["dots"]
+    assert f"({len(some)} draws)" in said["dots"]
+    for table, many in (("utility-sst2", "1,000"), ("papers-settings-sst2", "60,000")):
+        assert {int(row["n_private"]) for row in rows(table)} == {int(many.replace(",", ""))}
+        assert f"from {many} phrases" in said["dots"]
+
+
 def test_what_is_linked(said):
     def mean(column, **where):
         some = [r for r in rows("linkage") if r["threat"] == "original" and r["candidates"] == "1000"]
@@ -162,6 +179,10 @@ def test_what_is_linked(said):
     cases = [{"defence": "custext+", "epsilon": "1.0"}] + [
         {"defence": "santext", "epsilon": e} for e in ("1.0", "2.0")
     ]
+    drawn = [{(r["dataset"], r["seed"]) for r in rows("linkage") if one.items() <= r.items()} for one in cases]
+    assert all(len({corpus for corpus, _ in one}) == 2 and len(one) == 6 for one in drawn)
+    index = (ROOT / "book" / "pages" / "index.md").read_text(encoding="utf-8")
+    assert "{{ linked }} Means over two corpora and three draws" in index
     first, second, third = (round(100 * mean("main", **one)) for one in cases)
     first = 99 if 0.995 <= mean("main", **cases[0]) < 1 else first  # "more than 99"
     length = round(100 * np.mean([mean("baseline", **one) for one in cases]))

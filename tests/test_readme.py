@@ -320,8 +320,8 @@ def compares(folder, said):
 
 
 def builds_the_course(folder, said):
-    assert said == "12 assignments; for students: ../spring/student\n"
-    assert len(list((folder.parent / "spring" / "student").glob("*.ipynb"))) == 12
+    assert said == "13 assignments; for students: ../spring/student\n"
+    assert len(list((folder.parent / "spring" / "student").glob("*.ipynb"))) == 13
 
 
 def says_what_is_stale(folder, said):

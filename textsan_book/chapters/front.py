@@ -108,17 +108,29 @@ def settings(root: Path) -> list[Setting]:
     return found
 
 
-def fine_tuned(root: Path, mechanism: str, epsilon: float) -> tuple[float, float]:
-    """Accuracy of an encoder that was trained on released text, over the seeds, and that of chance.
+def phrases(root: Path, table: str) -> int:
+    """How many released phrases the classifiers of a table learn from.
+
+    Args:
+        root: the project's folder.
+        table: its name.
+    """
+    (number,) = set(load_tables(root / "data" / "results", f"{table}.csv").n_private)
+    return int(number)
+
+
+def fine_tuned(root: Path, mechanism: str, epsilon: float) -> tuple[float, float, float, tuple[int, ...]]:
+    """Accuracy of an encoder trained on released text, that of a frozen one there, that of chance, and the seeds.
 
     Args:
         root: the project's folder.
         mechanism, epsilon: which release, by name.
     """
     rows = load_tables(root / "data" / "results", "papers-settings-sst2.csv")
-    asked = {"defence": mechanism, "epsilon": epsilon, "task.protocol": "fine-tuned"}
-    rows = select(rows, asked)
-    return float(rows.utility.mean()), float(rows.chance.mean())
+    asked = {"defence": mechanism, "epsilon": epsilon}
+    trained, frozen = (select(rows, asked | {"task.protocol": one}) for one in ("fine-tuned", "frozen"))
+    right, fixed = float(trained.utility.mean()), float(frozen.utility.mean())
+    return right, fixed, float(trained.chance.mean()), tuple(sorted(trained.seed))
 
 
 def linked(root: Path, mechanism: str, epsilon: float, candidates: int = 1000) -> tuple[float, float]:
@@ -221,7 +233,8 @@ def _of_words(found: Sequence[Budget]) -> dict[str, str]:
         "read_back": (
             f"Of 100 words that one of them, CusText+, protects at ε = {high.epsilon:g}, "
             f"{hundred(high.unchanged.value)} come out unchanged, and {hundred(high.language.value)} are read "
-            f"back by somebody who knows how it works and has a small language model; {_lower(low, high)}"
+            "back by somebody who knows how it works and has other film reviews and a small language model; "
+            f"{_lower(low, high)}"
         ),
         "bars": (
             "Film reviews, CusText+ with groups of 20, an attacker who is not told which words were replaced; "
@@ -236,7 +249,8 @@ def _of_settings(root: Path) -> dict[str, str]:
     private = [one for one in found if one.given < 0.5]
     best = max(private, key=lambda one: one.kept.value)
     first = max(found, key=lambda one: (one.kept.value >= 0.5, -one.given))
-    right, chance = fine_tuned(root, "santext+", 3.0)
+    few, many = phrases(root, "utility-sst2"), phrases(root, "papers-settings-sst2")
+    right, frozen, chance, seeds = fine_tuned(root, "santext+", 3.0)
     tuned = next(one for one in found if (one.mechanism, one.epsilon) == ("santext+", 3.0))
     return {
         "spoils": (
@@ -245,12 +259,13 @@ def _of_settings(root: Path) -> dict[str, str]:
             f"{hundred(best.kept.value)} of 100 parts of what a classifier learns from the original text."
         ),
         "dots": (
-            f"Sentiment on SST-2, a frozen encoder, three draws, the four sanitizers at {len(found)} budgets; a "
-            f"dot is one ε, its kept share is known to about ±{hundred(_typical(found))} of 100. Best below one "
-            f"half: {_name(best)}, {hundred(best.given)} given away, {ends(best.kept)} kept. To keep half, at "
-            f"least {hundred(first.given)} are given away ({_name(first)}). An encoder that is trained on the "
-            f"released text keeps more, {hundred(right)} right of 100 where chance has {hundred(chance)} with "
-            f"{_name(tuned)}, which gives away {hundred(tuned.given)}."
+            f"Sentiment on SST-2, learnt from {few:,} phrases with a frozen encoder, three draws; a dot is one of "
+            f"the four sanitizers at one ε, {len(found)} in all, and its kept share is known to about "
+            f"±{hundred(_typical(found))} of 100. Best below one half: {_name(best)}, {hundred(best.given)} given "
+            f"away, {ends(best.kept)} kept. To keep half, by value, at least {hundred(first.given)} are given "
+            f"away ({_name(first)}). An encoder that is itself trained keeps more: from {many:,} phrases of "
+            f"{_name(tuned)}, which gives away {hundred(tuned.given)}, it has {hundred(right)} right of 100, "
+            f"where a frozen one has {hundred(frozen)} and chance {hundred(chance)} ({draws(seeds)})."
         ),
     }
 

@@ -28,11 +28,11 @@ SKIPPED = {"released custext+"}
 def rank(
     corpus, at_success, at_linkage, mechanisms, seed, vocabulary, sentences, shadow, learn, output, workers, **_
 ):
-    """Every registered mechanism on the text of CORPUS, each at the epsilon at which an attack has one success.
+    """Rank all registered mechanisms on the text of CORPUS, each where the same attack reads as much.
 
-    Searched is the parameter at which the strongest contextual attack that needs no language model reads the given
-    share of the protected words; what it costs is measured there. A mechanism of one's own joins with --plugin. A
-    run that was stopped goes on where it was: the same command does it.
+    For each mechanism the parameter is searched at which the strongest contextual attack that needs no language
+    model reads the given share of the protected words; what it costs is measured there. A mechanism of one's own
+    joins with --plugin. A run that was stopped goes on where it was: the same command does it.
 
     Example: textsan rank rt --at-success 0.3 --plugin my_mechanism.py
     """
@@ -43,7 +43,8 @@ def rank(
 
     if at_success is not None and at_linkage is not None:
         raise click.UsageError("--at-success and --at-linkage are two scales; pass one of them")
-    target, level = ("linkage", at_linkage) if at_linkage is not None else ("success", at_success or 0.3)
+    target, level = ("linkage", at_linkage) if at_linkage is not None else ("success", at_success)
+    level = 0.3 if level is None else level
     for name in mechanisms:
         MECHANISMS[name]  # unknown ones are named here, before anything runs
     asked = list(mechanisms) or [name for name in MECHANISMS if name not in SKIPPED]
