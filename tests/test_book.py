@@ -515,6 +515,7 @@ def test_missing_half_fails_the_check(project, half):
         ("~/data", "a local path"),
         (r"C:\Users", "a local path"),
         ("<Foo object at 0x7f3a2c1d>", "a memory address"),
+        ("findfont: Font family ['STIXGeneral'] not found.", "a font that this machine lacks"),
         ("took 3.21 s", "a timing"),
         ("12.5ms per document", "a timing"),
         (" 50%|##   | 1/2 [00:01<00:01,  1.2it/s]", "a timing"),

@@ -22,6 +22,7 @@ from textsan_book.chapters import chapters as ch, checked, compare, execution
 # slash that follows no word, tag or other slash: and/or, </b>, 1/2 and http://x/y are none.
 _UNSTABLE = {
     "a local path": re.compile(r"(?<![\w/.:<~])/(?:[\w.+-]+/)+[\w.+-]+|\b[A-Z]:\\\\?\w+|(?<!\w)~/\w+"),
+    "a font that this machine lacks": re.compile(r"\bfindfont: "),
     "a memory address": re.compile(r"\b0x[0-9a-fA-F]{6,}\b"),
     "a timing": re.compile(
         r"\b\d+\.\d+ ?(?:[mµun]?s|sec(?:ond)?s?|min(?:ute)?s?)\b|\bit/s\b|s/it\b|Wall time:|CPU times:|\d\d:\d\d<"
