@@ -142,7 +142,7 @@ def options_of(name):
             "strength": [0.6],
             "q": [0.2],
             "beta": [0.1],
-            "gamma": [1.5],
+            "gamma": [2],
         }
         choices = [choice for choice in get_args(one.annotation) if isinstance(choice, str)]
         for value in others.get(parameter, [choice for choice in choices if choice != one.default]):
@@ -592,7 +592,8 @@ def test_help_says_of_each_mechanism_what_its_epsilon_is(run):
         "context-aware custext",
         "spent",
     }
-    assert {name for name, meaning in said.items() if "per unit of" not in meaning} == of_pairs
+    of_their_own = {"clusant", "1-diffractor", "rantext"}  # of clusters, of places in a list, and of nothing
+    assert {name for name, meaning in said.items() if "per unit of" not in meaning} == of_pairs | of_their_own
     assert "two words of one group" in said["custext+"] and "|.|_M" in said["mahalanobis"]
 
 

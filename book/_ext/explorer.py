@@ -50,6 +50,8 @@ def _depart(translator, node):
 
 
 def _write(app):
+    if not _FOLDER.is_dir():  # a book without the scripts has no explorer
+        return
     target = Path(app.outdir) / "_static" / "explorer"
     target.mkdir(parents=True, exist_ok=True)
     (target / "data.js").write_text(data.script(data.material()), encoding="ascii")

@@ -36,7 +36,7 @@ class OneDiffractor(Mechanism):
 
     Args:
         embeddings: the vocabulary, inputs and outputs alike.
-        epsilon: privacy parameter per place of the list, at least 1e-6.
+        epsilon: privacy parameter per place of the list, from 1e-6 to 1e6.
         method: "geometric" or "truncated".
         gamma: places up to which distance counts, of "truncated"; at least 0.
         oov: what becomes of words without a vector: "uniform" draws a word for them, "keep" releases them, "error"
@@ -59,7 +59,7 @@ class OneDiffractor(Mechanism):
     ):
         super().__init__(checks.has_words("embeddings", embeddings).words, oov=oov)
         self.embeddings = embeddings
-        self.epsilon = checks.number("epsilon", epsilon, low=1e-6)
+        self.epsilon = checks.number("epsilon", epsilon, 1e-6, 1e6)
         self.method = checks.choice("method", method, ("geometric", "truncated"))
         self.gamma = checks.whole("gamma", gamma, low=0)
 

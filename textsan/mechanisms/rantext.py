@@ -48,7 +48,7 @@ class RanText(Mechanism):
     def __init__(self, embeddings: Embeddings, epsilon: float, *, oov: Oov = "uniform"):
         super().__init__(checks.has_words("embeddings", embeddings).words, oov=oov)
         self.embeddings = embeddings
-        self.epsilon = checks.number("epsilon", epsilon, low=1e-6)
+        self.epsilon = checks.number("epsilon", epsilon, 1e-6, 1e6)
 
     @cached_property
     def radii(self) -> np.ndarray:
