@@ -62,7 +62,10 @@ def linkages(
         n_shadow: documents of the attacker's own, for a prior and a threshold.
 
     Returns:
-        rows: threat, version, candidates, main with ends, control, baseline, excess with ends, released.
+        rows: threat, version, candidates, main with ends, control, baseline, excess with ends, released; and the
+        hits that these were computed from, as text with a number a release: named (0: another candidate was named;
+        k: this one was among k equally likely ones), accused (the same of the control) and source (what the
+        intervals resample).
     """
     world = _World(dataset, defence, epsilon, seed, n_released, n_private, n_shadow)
     threats = world.originals, world.versions, world.open_set, world.alike, world.twice, world.kept_words
@@ -183,7 +186,15 @@ class _World:
         row: dict[str, Any] = {"threat": threat, "version": version, "candidates": size}
         row |= {"main": whole.value, "main_low": whole.low, "main_high": whole.high}
         row |= {"control": control.mean(), "baseline": baseline.mean()}
-        return row | {"excess": excess.value, "low": excess.low, "high": excess.high, "released": len(main)}
+        row |= {"excess": excess.value, "low": excess.low, "high": excess.high, "released": len(main)}
+        hits = {"named": _one_among(main), "accused": _one_among(control), "source": groups}
+        return row | {name: " ".join(map(str, numbers)) for name, numbers in hits.items()}
+
+
+def _one_among(success: np.ndarray) -> np.ndarray:
+    """Among how many equally likely candidates each one was named; 0 where it was not."""
+    found = success > 0
+    return np.where(found, np.rint(1 / np.where(found, success, 1)), 0).astype(int)
 
 
 def _of_equal_lengths(docs: Docs, pool: Docs) -> list[int]:
