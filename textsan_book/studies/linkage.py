@@ -63,9 +63,9 @@ def linkages(
 
     Returns:
         rows: threat, version, candidates, main with ends, control, baseline, excess with ends, released; and the
-        hits that these were computed from, as text with a number a release: named (0: another candidate was named;
-        k: this one was among k equally likely ones), accused (the same of the control) and source (what the
-        intervals resample).
+        hits that these were computed from, as text with a number a release: named (the chance that it was, over
+        ties and the candidates that are listed, four digits), accused (the same of the control) and source (what
+        the intervals resample).
     """
     world = _World(dataset, defence, epsilon, seed, n_released, n_private, n_shadow)
     threats = world.originals, world.versions, world.open_set, world.alike, world.twice, world.kept_words
@@ -187,14 +187,8 @@ class _World:
         row |= {"main": whole.value, "main_low": whole.low, "main_high": whole.high}
         row |= {"control": control.mean(), "baseline": baseline.mean()}
         row |= {"excess": excess.value, "low": excess.low, "high": excess.high, "released": len(main)}
-        hits = {"named": _one_among(main), "accused": _one_among(control), "source": groups}
-        return row | {name: " ".join(map(str, numbers)) for name, numbers in hits.items()}
-
-
-def _one_among(success: np.ndarray) -> np.ndarray:
-    """Among how many equally likely candidates each one was named; 0 where it was not."""
-    found = success > 0
-    return np.where(found, np.rint(1 / np.where(found, success, 1)), 0).astype(int)
+        hits = {"named": main, "accused": control, "source": groups}
+        return row | {name: " ".join(f"{one:.4g}" for one in found) for name, found in hits.items()}
 
 
 def _of_equal_lengths(docs: Docs, pool: Docs) -> list[int]:
