@@ -21,7 +21,7 @@ ATTACKS = Registry(
     (
         _entry("unchanged", "unchanged:Unchanged.against", "#808080", "_", line=":"),
         _entry("context-free", f"{_CONTEXT_FREE}.against", "#965a00", "o"),
-        _entry("unseen mass", f"{_CONTEXT_FREE}.unseen", "#96783c", "h"),
+        _entry("unseen mass", f"{_CONTEXT_FREE}.unseen", "#5a6969", "h"),
         _entry("public ranks", f"{_CONTEXT_FREE}.ranked", "#965a00", "1", line=":"),
         _entry("context-free bound", f"{_CONTEXT_FREE}.bound", "#000000", "_", is_bound=True),
         _entry("contextual", f"{_CONTEXTUAL}.against", "#c31e5a", "s", line="--"),
@@ -31,7 +31,7 @@ ATTACKS = Registry(
         _entry("empirical inversion", "inversion_bert:EmpiricalInversion.against", "#969669", "*", line="-."),
         _entry("inversion BERT", "inversion_bert:InversionBert.against", "#875a96", "P", line="--"),
         _entry("mask inference", "mask_inference:MaskInference.against", "#c378b4", "X", line=":"),
-        _entry("embedding inversion", "embedding_inversion:EmbeddingInversion.against", "#5a6969", "x"),
+        _entry("embedding inversion", "embedding_inversion:EmbeddingInversion.against", "#96783c", "x"),
         _entry("memory", "memory:Memory.against", "#b400c3", "<", line=":"),
         _entry("markov", "markov:MarkovBayes.against", "#5aa500", "^", label="Markov", line="-."),
         _entry("noisy channel", "noisy_channel:NoisyChannel.against", "#d23cd2", "v", line="--"),

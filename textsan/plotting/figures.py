@@ -126,7 +126,7 @@ def _bars(estimates: Sequence) -> tuple[list[float], list[list[float]]]:
 
 
 def measured(ax, rows, x: str, attacks: Sequence[str], *, apart: float = 0.0, label: str = "{}"):
-    """The success of some attacks in a result table, points with intervals beside one another, each attack's joined.
+    """The success of some attacks in a result table: points with intervals beside one another, joined for each.
 
     Args:
         ax: matplotlib axes; on a logarithmic one, set before, neighbours are apart by a factor.
@@ -152,7 +152,7 @@ def legend(figure, *, columns: int = 4):
         figure: matplotlib figure, whose axes have labelled things; each label is shown once.
         columns: entries beside one another.
     """
-    shown = {}
+    shown: dict[str, Any] = {}
     for ax in figure.axes:
         shown |= dict(zip(*ax.get_legend_handles_labels()[::-1], strict=True))
     return figure.legend(shown.values(), shown, loc="outside lower center", ncols=columns)
