@@ -40,6 +40,10 @@ def extensions():
         ("def draw(ax, rows):\n    ax.plot(rows)", [], False, "Code of the figure"),
         ("def draw(ax):\n    pass\n\n\nrun()", [], False, None),
         ("def rate(rows):\n    return rows", [], False, None),
+        ("a = rates[0]\nfinding(a > 0, 'it is')\nprint(a)", [], False, "Code of the check"),
+        ("a = by_hand(0)\nassert a == 1", [], False, None),  # what is compared is what is taught
+        ("rows = []\nfor e in some:\n    rows.append({'e': e})", [], False, "Code of the table"),
+        ("for e in some:\n    total += e", [], False, None),
         ("", [], False, None),
         ("rows = f()\nplotting.table(rows)", [], False, "Code of the table"),
         ("plotting.table(rows) if rows else print(1)", [], False, "Code of the table"),
