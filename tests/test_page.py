@@ -41,6 +41,7 @@ def extensions():
         ("def draw(ax):\n    pass\n\n\nrun()", [], False, None),
         ("def rate(rows):\n    return rows", [], False, None),
         ("a = rates[0]\nfinding(a > 0, 'it is')\nprint(a)", [], False, "Code of the check"),
+        ("a = 1\nb = train(a)\nfinding(b > 0, 'it is')", [], False, None),  # what is trained is what is shown
         ("a = by_hand(0)\nassert a == 1", [], False, None),  # what is compared is what is taught
         ("rows = []\nfor e in some:\n    rows.append({'e': e})", [], False, "Code of the table"),
         ("for e in some:\n    total += e", [], False, None),

@@ -49,11 +49,13 @@ def _is_check(statement: ast.stmt) -> bool:
 
 
 def _finds(statements: list[ast.stmt]) -> bool:
-    """Findings, and values that are named for them: nothing here is looked at for itself."""
+    """Findings, and no more values than are named for them: what makes much is looked at for itself."""
     calls = [
         ast.unparse(one.value.func) for one in statements if isinstance(getattr(one, "value", None), ast.Call)
     ]
-    return "finding" in calls and all(_is_check(one) or isinstance(one, ast.Assign) for one in statements)
+    named = [one for one in statements if not _is_check(one)]
+    plain = all(isinstance(one, ast.Assign) for one in named)
+    return "finding" in calls and plain and 2 * len(named) <= len(statements)
 
 
 def _fills_rows(statement: ast.stmt) -> bool:
