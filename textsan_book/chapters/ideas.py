@@ -133,7 +133,8 @@ def trellis(ax, initial, transition, emission, seen: Sequence[int], words, outpu
         ax.scatter(np.full(len(row), t), np.arange(len(row)), s=700 * row + 4, c=colours, zorder=2)
         for x, share in enumerate(row):
             if share >= 0.1:
-                ax.text(t + 0.1, x - 0.22, f"{share:.2f}", va="center", size=9)
+                paper = {"facecolor": "#ffffff", "edgecolor": "none", "alpha": 0.75, "pad": 0.8}
+                ax.text(t + 0.1, x - 0.22, f"{share:.2f}", va="center", size=9, bbox=paper)
     ax.set(xlim=(-0.5, len(seen) - 0.5), ylim=(len(A) - 0.5, -0.6), yticks=range(len(A)), yticklabels=words)
     ax.set_xticks(range(len(seen)), [f"released\n{outputs[y]}" for y in seen])
     ax.set_ylabel("original word")
