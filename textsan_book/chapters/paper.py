@@ -15,7 +15,7 @@ import yaml
 
 from textsan_book.chapters.build import BuildError
 
-LEFT_OUT = ("Use it", "Back matter")  # parts of `_toc.yml` that are no main text
+LEFT_OUT = ("Use it", "Back matter", "Appendix")  # how the parts of `_toc.yml` begin that are no main text
 _SPAN = re.compile(r"</?span[^>]*>")
 _MOST = 20 * 2**20  # bytes
 
@@ -27,7 +27,7 @@ def contents(root: Path) -> dict:
         root: the project's folder.
     """
     toc = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
-    parts = [part for part in toc["parts"] if part["caption"] not in LEFT_OUT]
+    parts = [part for part in toc["parts"] if not part["caption"].startswith(LEFT_OUT)]
     references = {"caption": "References", "chapters": [{"file": "book/pages/references"}]}
     return toc | {"parts": [*parts, references]}
 
