@@ -18,7 +18,17 @@ from click.testing import CliRunner
 
 from textsan.base import kernels
 from textsan.cli import main
-from textsan_book.chapters import build, chapters, checked, compare, dependencies, execution, validation
+from textsan_book.chapters import (
+    build,
+    chapters,
+    checked,
+    compare,
+    dependencies,
+    execution,
+    paper,
+    reading_paths,
+    validation,
+)
 from textsan_book.chapters.kernel import figure_data
 
 ROOT = Path(__file__).parents[1]
@@ -1259,8 +1269,38 @@ def test_contents_list_every_chapter():
     lines = (ROOT / "_toc.yml").read_text().splitlines()
     listed = [line.split("notebooks/")[1] for line in lines if "notebooks/" in line]
     assert sorted(listed) == [chapter.name for chapter in chapters.chapters(ROOT)]
-    numbered = [name for name in listed if name[0].isdecimal()]
-    assert numbered == sorted(numbered)
+    for part in yaml.safe_load((ROOT / "_toc.yml").read_text())["parts"]:
+        files = [one["file"].removeprefix("notebooks/") for one in part["chapters"]]
+        numbered = [name for name in files if name[0].isdecimal()]
+        assert numbered == sorted(numbered) and part.get("numbered", False) == bool(numbered)
+
+
+def test_what_is_read_in_order_is_no_appendix_and_comes_before_it():
+    parts = yaml.safe_load((ROOT / "_toc.yml").read_text())["parts"]
+    captions = [part["caption"] for part in parts]
+    appendix = [caption for caption in captions if caption.startswith("Appendix")]
+    assert captions[-1 - len(appendix) : -1] == appendix and captions[-1] == "Back matter"
+    files = {part["caption"]: [one["file"] for one in part["chapters"]] for part in parts}
+    apart = {file for caption in appendix for file in files[caption]}
+    assert {"notebooks/08-plausible-deniability", "notebooks/16-the-query-attack"} <= apart
+    assert not apart & {stop.page for stop in reading_paths.short_path(ROOT)}
+    printed = [one["file"] for part in paper.contents(ROOT)["parts"] for one in part["chapters"]]
+    assert not apart & {*printed} and "notebooks/reproduced-refuted-undecided" in printed
+
+
+def test_the_short_path_names_all_chapters_of_the_appendix():
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text())["parts"]
+    kept = {True: set(), False: set()}
+    for part in toc:
+        names = (one["file"].rpartition("/")[2] for one in part["chapters"])
+        numbers = {int(name[:2]) for name in names if name[0].isdecimal()}
+        kept[part["caption"].startswith("Appendix")] |= numbers
+    text = (ROOT / "book" / "pages" / "short-path.md").read_text()
+    some = text.partition("The appendix holds")[2].partition("Times are")[0]
+    found = set()
+    for low, high in re.findall(r"(\d+)(?: to (\d+))?", some):
+        found |= {*range(int(low), int(high or low) + 1)}
+    assert found == kept[True]
 
 
 def test_every_command_has_help_with_an_example():

@@ -12,6 +12,7 @@ import nbformat
 import numpy as np
 import pandas as pd
 import pytest
+import yaml
 
 from textsan_book.chapters import front, front_pictures, reading_paths
 
@@ -193,10 +194,14 @@ def test_what_became_of_the_published_numbers(said):
     board = [(r["verdict"], r["trivial"]) for r in rows("scoreboard")]
     counts = [sum(one == (name, "") for one in board) for name in ("agrees", "differs", "undecided")]
     claims = [r["verdict"] for r in rows("claims")]
+    agreed = [r for r in rows("scoreboard") if (r["verdict"], r["trivial"]) == ("agrees", "")]
+    blind = [r for r in agreed if r["mechanism_or_method"] == "Baseline (random guess)"]
     expected = [
         len(board),
         sum(counts),
-        *counts,
+        counts[0],
+        len(blind),
+        *counts[1:],
         len(claims),
         claims.count("does not hold"),
         claims.count("holds"),
@@ -204,6 +209,7 @@ def test_what_became_of_the_published_numbers(said):
     assert numbers(said["published"]) == expected
     shown = front_pictures.PARTS["published numbers"](ROOT)
     assert shown.partition('class="legend"')[0].count("<i ") == len(board)
+    assert f"{counts[0]} agrees ({len(blind)} are blind guesses)" in shown
 
 
 def test_the_sentence_is_the_one_that_the_chapter_printed():
@@ -240,3 +246,16 @@ def test_the_short_path_takes_about_ninety_minutes():
 def test_a_section_that_is_not_there_is_named():
     with pytest.raises(KeyError, match="has no section 'Nowhere'"):
         reading_paths.minutes(ROOT, "notebooks/03-the-context-free-optimum", ["Nowhere"])
+
+
+def test_each_chapter_is_in_one_part_whose_page_lists_it_with_its_time():
+    parts = yaml.safe_load((ROOT / "book" / "parts.yml").read_text(encoding="utf-8"))
+    numbers = sorted(number for part in parts for number in part["chapters"])
+    assert numbers == [int(path.name[:2]) for path in sorted((ROOT / "book").glob("[0-9]*.md"))]
+    said, toc = reading_paths.parts(ROOT), (ROOT / "_toc.yml").read_text(encoding="utf-8")
+    for part in parts:
+        name = part["page"].replace("part-", "chapters_").replace("-", "_")
+        text = (ROOT / "book" / "pages" / f"{part['page']}.md").read_text(encoding="utf-8")
+        assert f"{{{{ {name} }}}}" in text and part["question"] in text and "{stored-figure}" in text
+        assert f"book/pages/{part['page']}\n" in toc and said[name].count(" min") == len(part["chapters"])
+    assert "8. {doc}`/notebooks/08-" in said["chapters_foundations"].partition("In the appendix:")[2]

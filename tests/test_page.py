@@ -5,10 +5,12 @@ import re
 import shutil
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
+from docutils import nodes
 
 from textsan import plotting
 from textsan_book.chapters import build, chapters
@@ -23,7 +25,7 @@ CODE_NAME = re.compile(r"[a-z]{2,}[._][a-z]{2,}")  # attack.pairs, n_shadow
 @pytest.fixture(scope="module")
 def extensions():
     sys.path.insert(0, str(ROOT / "book" / "_ext"))
-    yield {name: importlib.import_module(name) for name in ("drawings", "folding")}
+    yield {name: importlib.import_module(name) for name in ("chapter_numbers", "drawings", "folding")}
     sys.path.remove(str(ROOT / "book" / "_ext"))
 
 
@@ -38,6 +40,11 @@ def extensions():
         ("def draw(ax, rows):\n    ax.plot(rows)", [], False, "Code of the figure"),
         ("def draw(ax):\n    pass\n\n\nrun()", [], False, None),
         ("def rate(rows):\n    return rows", [], False, None),
+        ("a = rates[0]\nfinding(a > 0, 'it is')\nprint(a)", [], False, "Code of the check"),
+        ("a = 1\nb = train(a)\nfinding(b > 0, 'it is')", [], False, None),  # what is trained is what is shown
+        ("a = by_hand(0)\nassert a == 1", [], False, None),  # what is compared is what is taught
+        ("rows = []\nfor e in some:\n    rows.append({'e': e})", [], False, "Code of the table"),
+        ("for e in some:\n    total += e", [], False, None),
         ("", [], False, None),
         ("rows = f()\nplotting.table(rows)", [], False, "Code of the table"),
         ("plotting.table(rows) if rows else print(1)", [], False, "Code of the table"),
@@ -79,6 +86,23 @@ def test_names_of_two_drawings_differ_and_are_still_found(extensions):
     for prefix in ("one", "two"):
         shown = extensions["drawings"].inline(SVG, "", prefix)
         assert f'id="{prefix}-m1"' in shown and f'href="#{prefix}-m1"' in shown and f"url(#{prefix}-p1)" in shown
+
+
+def test_the_number_of_a_chapter_is_that_of_its_file(extensions):
+    def listed(*numbers):
+        return nodes.bullet_list("", *(nodes.reference("", "", secnumber=[*one]) for one in numbers))
+
+    page, other = "notebooks/08-plausible-deniability", "book/pages/glossary"
+    env = SimpleNamespace(
+        toc_secnumbers={page: {"": (17,), "#a": (17, 2), "#deep": None}, other: {"": (17,)}},
+        titles={page: nodes.title(secnumber=[17]), other: nodes.title(secnumber=[17])},
+        tocs={page: listed([17], [17, 2]), other: listed([17])},
+    )
+    extensions["chapter_numbers"].by_file(env)
+    assert env.toc_secnumbers[page] == {"": (8,), "#a": (8, 2), "#deep": None}
+    assert tuple(env.titles[page]["secnumber"]) == (8,)
+    assert [tuple(one["secnumber"]) for one in env.tocs[page].findall(nodes.reference)] == [(8,), (8, 2)]
+    assert env.toc_secnumbers[other] == {"": (17,)} and env.titles[other]["secnumber"] == [17]
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,7 @@ import pytest
 from nbclient import NotebookClient
 
 from textsan import plotting
+from textsan.attacks.registry import ATTACKS
 from textsan.plotting import looks
 
 ENVIRONMENT = os.environ | {"MPLBACKEND": "agg"}
@@ -37,7 +38,7 @@ def svg(figure):
 
 def test_points_have_the_look_and_label_of_the_attack(ax):
     line = plotting.points(ax, [1], [(0.5, 0.4, 0.6)], attack="markov")[0]
-    assert (line.get_color(), line.get_marker(), line.get_linestyle()) == (looks.GREEN, "^", "None")
+    assert (line.get_color(), line.get_marker(), line.get_linestyle()) == (ATTACKS["markov"].colour, "^", "None")
     assert ax.get_legend_handles_labels()[1] == ["Markov"]
 
 
@@ -132,6 +133,33 @@ def test_measured_attacks_stand_beside_one_another(ax):
     ax.set_xscale("log")
     plotting.measured(ax, pd.DataFrame(rows), "K", names[1:], apart=0.1)
     assert ax.containers[-1][0].get_xdata()[0] == pytest.approx(1.1)
+
+
+def test_points_of_one_attack_are_joined_in_the_order_of_the_abscissae(ax):
+    rows = [{"attack": "markov", "K": k, "asr": k / 10, "low": 0.0, "high": 1.0} for k in (3, 1, 2)]
+    plotting.measured(ax, pd.DataFrame(rows), "K", ["markov"])
+    line = ax.containers[0][0]
+    assert line.get_xdata().tolist() == [1, 2, 3] and line.get_linestyle() == ATTACKS["markov"].line
+    alone = plotting.points(ax, [1, 2], [(0.5, 0.4, 0.6)] * 2, attack="markov")[0]
+    thick = plotting.theory(ax, [0, 1], [0, 1], role="bound")[0]
+    assert alone.get_linestyle() == "None" and line.get_linewidth() < thick.get_linewidth()
+
+
+def test_one_legend_below_all_panels_names_each_thing_once():
+    from matplotlib import pyplot as plt
+
+    with plt.rc_context():
+        plotting.style()
+        figure, axes = plt.subplots(1, 2)
+        for panel in axes:
+            plotting.theory(panel, [0, 1], [0, 1], role="bound")
+            plotting.points(panel, [0.5], [(0.5, 0.4, 0.6)], attack="markov")
+        shown = plotting.legend(figure, columns=2)
+        figure.canvas.draw()
+        assert [text.get_text() for text in shown.get_texts()] == ["bound", "Markov"]
+        top = shown.get_window_extent().y1
+        assert all(top <= panel.get_window_extent().y0 for panel in axes)
+        plt.close(figure)
 
 
 def test_maps_that_are_compared_share_their_colours(ax):

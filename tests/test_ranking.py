@@ -51,6 +51,9 @@ def world(monkeypatch):
     monkeypatch.setattr(problems, "_split", split)
     monkeypatch.setattr(ranking, "load_dataset", lambda name: records)
     monkeypatch.setattr(ranking, "_TESTED", 200)
+    monkeypatch.setattr(ranking, "ATTACKS", {"markov": {"k": 30}})
+    for cached in (ranking._found, ranking._outcome, ranking._original):
+        cached.cache_clear()
     return docs
 
 
@@ -110,6 +113,50 @@ def test_an_accuracy_is_learnt_where_words_stay_and_is_lost_where_none_does(worl
     assert row["low"] <= row["difference"] <= row["high"]
 
 
+def test_a_file_of_one_label_after_the_other_is_learnt_from_as_any(world, monkeypatch):
+    """Documents to learn from are drawn: the first of a file may all have one label."""
+    ordered = sorted(ranking.load_dataset("made up"), key=lambda record: record.label)
+    monkeypatch.setattr(ranking, "load_dataset", lambda name: ordered)
+    assert sum(record.label > 0 for record in ordered[:200]) == 0
+    assert ranking._original("made up", 0, 200) > 0.95
+
+
+def test_classes_by_name_are_learnt_and_no_labels_are_none(world, monkeypatch):
+    named = [Record(one.text, "good" if one.label > 0 else "bad") for one in ranking.load_dataset("made up")]
+    monkeypatch.setattr(ranking, "load_dataset", lambda name: named)
+    assert ranking._original("made up", 0, 200) > 0.95
+    monkeypatch.setattr(ranking, "load_dataset", lambda name: [Record(one.text) for one in named])
+    assert math.isnan(ranking._original("made up", 1, 200))
+
+
+def test_the_strongest_attack_counts_and_the_quickest_is_searched(world, monkeypatch):
+    """The quickest attack makes the steps, the others are asked where they end, and the better one is named."""
+    asked = []
+    guesses = problems.Problem.guesses
+
+    def counted(self, name, **settings):
+        asked.append(name)
+        return guesses(self, name, **settings)
+
+    monkeypatch.setattr(problems.Problem, "guesses", counted)
+    monkeypatch.setattr(ranking, "ATTACKS", {"unchanged": {}, "markov": {"k": 30}})
+    given = ranking._Given("made up", "santext", 0, 30, 40, 60)
+    value, reached = given.found("success", 0.5)
+    assert asked.count("markov") < asked.count("unchanged")
+    found = ranking._attacked(given.problem(value))
+    alone = ranking._attacked(given.problem(value), ["unchanged"])
+    assert reached and found["success"] == pytest.approx(0.5, abs=0.06)
+    assert found["attack"] == "markov" and found["success"] > alone["success"]
+
+
+def test_a_matched_setting_has_the_success_of_the_second(world):
+    given = {"dataset": "made up", "seed": 0, "target": "matched", "level": 3.0, **SMALL}
+    row = ranking.task_differences(first="erasure", second="santext", **given)[0]
+    assert row["second_value"] == 3.0 and row["first_reached"]
+    assert row["first_success"] == pytest.approx(row["second_success"], abs=0.05)
+    assert row["original"] > 0.95
+
+
 def test_kept_words_count_as_read_and_not_as_covered(world):
     given = {"dataset": "made up", "seed": 0, **SMALL}
     row = ranking.ranks(defence="custext+", target="epsilon", level=1.0, **given)[0]
@@ -147,5 +194,5 @@ def test_a_newcomer_appears_without_another_edit(world, registry, monkeypatch, t
 def test_bad_input_is_one_line(registry):
     two = CliRunner().invoke(rank, ["rt", "--at-success", "0.3", "--at-linkage", "0.2"])
     assert two.exit_code == 2 and "two scales; pass one of them" in two.output
-    with pytest.raises(KeyError, match="rot13"):
+    with pytest.raises(KeyError, match="rot13"):  # one line by `textsan`
         CliRunner().invoke(rank, ["rt", "--mechanism", "rot13"], catch_exceptions=False)

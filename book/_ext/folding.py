@@ -27,10 +27,11 @@ def summary(source: str, tags: list[str], draws: bool) -> str | None:
         return "Imports"
     if draws or (statements and all(_is_drawing_function(statement) for statement in statements)):
         return "Code of the figure"
-    if statements and all(_is_check(statement) for statement in statements):
+    if statements and (all(map(_is_check, statements)) or _finds(statements)):
         return "Code of the check"
-    if statements and _makes_table(statements[-1]) and not any(map(_defines, statements)):
-        return "Code of the table"
+    if statements and not any(map(_defines, statements)):
+        if _makes_table(statements[-1]) or _fills_rows(statements[-1]):
+            return "Code of the table"
     return None
 
 
@@ -45,6 +46,23 @@ def _is_check(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Assert) or (
         calls and ast.unparse(statement.value.func) in ("print", "finding")
     )
+
+
+def _finds(statements: list[ast.stmt]) -> bool:
+    """Findings, and no more values than are named for them: what makes much is looked at for itself."""
+    calls = [
+        ast.unparse(one.value.func) for one in statements if isinstance(getattr(one, "value", None), ast.Call)
+    ]
+    named = [one for one in statements if not _is_check(one)]
+    plain = all(isinstance(one, ast.Assign) for one in named)
+    return "finding" in calls and plain and 2 * len(named) <= len(statements)
+
+
+def _fills_rows(statement: ast.stmt) -> bool:
+    """A loop that ends with a row for the table of the next cell."""
+    last = statement.body[-1] if isinstance(statement, ast.For) else None
+    called = isinstance(last, ast.Expr) and isinstance(last.value, ast.Call)
+    return called and isinstance(last.value.func, ast.Attribute) and last.value.func.attr == "append"
 
 
 def _makes_table(statement: ast.stmt) -> bool:

@@ -1,7 +1,14 @@
 """Sphinx extension: the book as one page, for printing, shows what the book of many pages shows.
 
-Sphinx takes what extensions know of HTML for a single page only if none of them names the single page by itself.
+Sphinx takes what extensions know of HTML for a single page only if none of them names the single page by itself. A
+page that is not printed is named by its title, as what it was called for leads nowhere.
 """
+
+from pathlib import Path
+
+from docutils import nodes
+
+from textsan_book.chapters import reading_paths
 
 
 def _share(app):
@@ -9,6 +16,30 @@ def _share(app):
     handlers["singlehtml"] = {**handlers.get("html", {}), **handlers.get("singlehtml", {})}
 
 
+def titled(root: Path, page: str) -> str | None:
+    """The title of a page from its text; a chapter has its number before it.
+
+    Args:
+        root: the project's folder.
+        page: as in `_toc.yml`.
+    """
+    path = reading_paths.source(root, page)
+    if not path.is_file():
+        return None
+    title = next(iter(reading_paths.sections(path.read_text(encoding="utf-8"))))
+    number = page.rpartition("/")[2][:2]
+    return f"{int(number)}. {title}" if number.isdigit() else title
+
+
+def _name(app, env, node, contnode):
+    if app.builder.name != "singlehtml" or node["reftype"] != "doc":
+        return None
+    page = node["reftarget"].lstrip("/")
+    said = contnode.astext() if node["refexplicit"] else titled(Path(app.srcdir), page)
+    return nodes.emphasis("", said) if said else None
+
+
 def setup(app):
     app.connect("builder-inited", _share)
+    app.connect("missing-reference", _name)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

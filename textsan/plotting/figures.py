@@ -1,8 +1,8 @@
 """One figure style; points, lines and maps that look the same for the same thing in every chapter.
 
-Theory is a line, measurement is points with an interval, chance is a dashed line; always in the same axes. What is
-drawn how is said once, in `looks`. Figures are vector drawings whose text stays text; a page draws the ink in the
-colour of its theme, light or dark.
+Theory is a thick line, measurement is points with an interval, joined by a thin line where they are of one thing,
+chance is a dashed line; always in the same axes. What is drawn how is said once, in `looks`. Figures are vector
+drawings whose text stays text; a page draws the ink in the colour of its theme, light or dark.
 """
 
 from collections.abc import Sequence
@@ -16,6 +16,7 @@ from .looks import GREY, INK, look
 __all__ = [
     "channel_map",
     "heat_map",
+    "legend",
     "look",
     "matrix",
     "measured",
@@ -80,6 +81,7 @@ def points(
     attack: str = "",
     role: str = "",
     series: int | None = None,
+    joined: bool = False,
 ):
     """Measured values with their 95 % intervals.
 
@@ -89,6 +91,7 @@ def points(
         estimates: (value, low, high) each.
         label: legend entry; without it the look's own, empty for none.
         mechanism, attack, role, series: whose look, see `looks.look`.
+        joined: draw a thin line from each point to the next; for points of one thing, in the order of a parameter.
     """
     drawn = look(mechanism, attack, role, series)
     across = None
@@ -107,7 +110,9 @@ def points(
         markeredgewidth=2.0 if dash else 1.0,
         capsize=3,
         capthick=1.0,
-        linestyle="none",
+        elinewidth=1.5,
+        linewidth=1.0,
+        linestyle=drawn.line if joined else "none",
         label=drawn.label if label is None else label,
     )
 
@@ -121,7 +126,7 @@ def _bars(estimates: Sequence) -> tuple[list[float], list[list[float]]]:
 
 
 def measured(ax, rows, x: str, attacks: Sequence[str], *, apart: float = 0.0, label: str = "{}"):
-    """The success of some attacks in a result table, as points with their intervals, beside one another.
+    """The success of some attacks in a result table: points with intervals beside one another, joined for each.
 
     Args:
         ax: matplotlib axes; on a logarithmic one, set before, neighbours are apart by a factor.
@@ -132,12 +137,25 @@ def measured(ax, rows, x: str, attacks: Sequence[str], *, apart: float = 0.0, la
         label: legend entries, of the attack's own.
     """
     for number, name in enumerate(attacks):
-        some = rows[rows["attack"] == name]
+        some = rows[rows["attack"] == name].sort_values(x)
         at = some[x].astype(float)
         at = at * (1 + apart) ** number if ax.get_xscale() == "log" else at + apart * number
         if len(some):
             values = some[["asr", "low", "high"]].to_numpy()
-            points(ax, at, values, attack=name, label=label.format(look(attack=name).label))
+            points(ax, at, values, attack=name, label=label.format(look(attack=name).label), joined=True)
+
+
+def legend(figure, *, columns: int = 4):
+    """One legend for all panels of a figure, below them, off the data.
+
+    Args:
+        figure: matplotlib figure, whose axes have labelled things; each label is shown once.
+        columns: entries beside one another.
+    """
+    shown: dict[str, Any] = {}
+    for ax in figure.axes:
+        shown |= dict(zip(*ax.get_legend_handles_labels()[::-1], strict=True))
+    return figure.legend(shown.values(), shown, loc="outside lower center", ncols=columns)
 
 
 def theory(

@@ -184,6 +184,15 @@ def published(root: Path) -> pd.DataFrame:
     return board.assign(shown=shown.where(~trivial, "trivial"))
 
 
+def blind_guesses(board: pd.DataFrame) -> int:
+    """How many of the numbers that agree are rates of a guess that reads nothing.
+
+    Args:
+        board: from `published`.
+    """
+    return int(board[board.shown == "agrees"].mechanism_or_method.str.contains("random guess").sum())
+
+
 def claims(root: Path) -> pd.Series:
     """How many of the papers' claims in words have which verdict.
 
@@ -290,10 +299,12 @@ def of_the_papers(root: Path) -> str:
     """
     board, said = published(root), claims(root)
     agree, differ, undecided = (int((board.shown == name).sum()) for name in COMPARED)
+    easy = blind_guesses(board)
     return (
         f"The five papers print {len(board)} numbers. {agree + differ + undecided} could fairly be compared with "
-        f"one of ours: {agree} agree, {differ} differ, {undecided} are undecided. Of their {said.sum()} claims in "
-        f"words {said.get('does not hold', 0)} were refuted and {said.get('holds', 0)} reproduced."
+        f"one of ours: {agree} agree, {easy} of them the rates of blind guesses, {differ} differ, {undecided} are "
+        f"undecided. Of their {said.sum()} claims in words {said.get('does not hold', 0)} were refuted and "
+        f"{said.get('holds', 0)} reproduced."
     )
 
 

@@ -132,7 +132,8 @@ def squares(board) -> str:
     groups = sorted(board.groupby("shown"), key=lambda one: order.index(one[0]))
     kinds = [(kind, rows) for kind, rows in groups]
     cells = "".join(f'<i class="{kind.replace(" ", "-")}"></i>' * len(rows) for kind, rows in kinds)
-    names = {"trivial": "agrees, as no effect would, too"}
+    easy = front.blind_guesses(board)
+    names = {"trivial": "agrees, as no effect would, too", "agrees": f"agrees ({easy} are blind guesses)"}
     legend = "".join(
         f'<span><i class="{kind.replace(" ", "-")}"></i> {len(rows)} {names.get(kind, kind)}</span>'
         for kind, rows in kinds

@@ -15,9 +15,12 @@ import yaml
 
 from textsan_book.chapters.build import BuildError
 
-LEFT_OUT = ("Use it", "Back matter")  # parts of `_toc.yml` that are no main text
+LEFT_OUT = ("Use it", "Back matter", "Appendix")  # how the parts of `_toc.yml` begin that are no main text
+EXPLORER = "book/pages/explorer"  # is nothing on paper
 _SPAN = re.compile(r"</?span[^>]*>")
+_PAGE = re.compile(rb"/Type /Page\b")
 _MOST = 20 * 2**20  # bytes
+MOST_PAGES = 350
 
 
 def contents(root: Path) -> dict:
@@ -27,7 +30,8 @@ def contents(root: Path) -> dict:
         root: the project's folder.
     """
     toc = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
-    parts = [part for part in toc["parts"] if part["caption"] not in LEFT_OUT]
+    parts = [part for part in toc["parts"] if not part["caption"].startswith(LEFT_OUT)]
+    parts = [part | {"chapters": [one for one in part["chapters"] if one["file"] != EXPLORER]} for part in parts]
     references = {"caption": "References", "chapters": [{"file": "book/pages/references"}]}
     return toc | {"parts": [*parts, references]}
 
@@ -50,7 +54,19 @@ def plain(page: str) -> str:
     )
 
 
-def print_book(root: Path, path: Path) -> Path:
+def pages(pdf: bytes) -> int:
+    """How many pages a PDF has, as Chromium writes it: its objects are not compressed.
+
+    Args:
+        pdf: what stands in the file.
+
+    >>> pages(b"<</Type /Page\\n/Parent 2 0 R>> <</Type /Pages>> <</Type /Page /Parent 2 0 R>>")
+    2
+    """
+    return len(_PAGE.findall(pdf))
+
+
+def print_book(root: Path, path: Path) -> str:
     """Prints the main text.
 
     Args:
@@ -58,10 +74,10 @@ def print_book(root: Path, path: Path) -> Path:
         path: of the PDF.
 
     Returns:
-        the path.
+        a line with the path, the pages and the size.
 
     Raises:
-        BuildError: there is no Chromium, the page was not built, or the file is larger than 20 MB.
+        BuildError: there is no Chromium, the page was not built, or the file has more than 350 pages or 20 MB.
     """
     browser = shutil.which("chromium") or shutil.which("google-chrome")
     if browser is None:
@@ -83,9 +99,11 @@ def print_book(root: Path, path: Path) -> Path:
         options += ["--generate-pdf-document-outline", "--no-pdf-header-footer", "--virtual-time-budget=600000"]
         options += ["--timeout=600000", f"--print-to-pdf={path}", page.as_uri()]
         subprocess.run([browser, *options], check=True, capture_output=True)
-    if not path.is_file() or path.stat().st_size > _MOST:
-        raise BuildError(f"{path}: not printed, or larger than {_MOST // 2**20} MB")
-    return path
+    pdf = path.read_bytes() if path.is_file() else b""
+    said = f"{pages(pdf)} pages, {len(pdf) / 2**20:.1f} MB"
+    if not 0 < len(pdf) <= _MOST or pages(pdf) > MOST_PAGES:
+        raise BuildError(f"{path}: {said}; it may have 1 to {MOST_PAGES} pages and {_MOST // 2**20} MB")
+    return f"{path}: {said}"
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """How long a page takes to read, and the short path through the book.
 
 The words of a page are those outside code; each cell costs the time of some words more, for what it shows. The
-path is a list of stops in `book/short-path.yml`, each a page with the headings that are read of it.
+path is a list of stops in `book/short-path.yml`, each a page with the headings that are read of it. The parts of
+the book are in `book/parts.yml`, each with its question and its chapters.
 """
 
 import math
@@ -14,6 +15,7 @@ import yaml
 
 WORDS_A_MINUTE = 150  # of technical prose that is read, not skimmed
 WORDS_A_CELL = 40  # in place of what a cell shows
+APPENDIX = "Appendix"  # how the parts of `_toc.yml` begin that are none of the main text
 _FENCE = re.compile(r"^(```+|:::+)")
 _HEADING = re.compile(r"^##? (.*)$")
 _OPTION = re.compile(r"^:[\w-]+:|^\+\+\+|^---$|^\(.*\)=$")
@@ -102,6 +104,49 @@ def short_path(root: Path) -> list[Stop]:
     return stops
 
 
+def numbered(root: Path) -> dict[int, tuple[str, bool]]:
+    """Pages of the chapters by number, each with whether it is in the appendix.
+
+    Args:
+        root: the project's folder.
+    """
+    found = {}
+    for part in yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))["parts"]:
+        for one in part["chapters"]:
+            if match := re.match(r"notebooks/(\d+)-", one["file"]):
+                found[int(match[1])] = one["file"], part["caption"].startswith(APPENDIX)
+    return found
+
+
+def parts(root: Path) -> dict[str, str]:
+    """What pages say of the book's parts, by name: for each a list of its chapters, and a table of all.
+
+    Args:
+        root: the project's folder.
+    """
+    path = root / "book" / "parts.yml"
+    if not path.is_file():
+        return {}
+    pages, said = numbered(root), {}
+    rows = ["| part | its question | main text | appendix |", "|---|---|---|---|"]
+    total = 0
+    for part in yaml.safe_load(path.read_text(encoding="utf-8")):
+        lists: dict[bool, list[str]] = {False: [], True: []}
+        times = {False: 0, True: 0}
+        for number in part["chapters"]:
+            page, aside = pages[number]
+            took = minutes(root, page)
+            lists[aside].append(f"- {number}. {{doc}}`/{page}`, {took} min")
+            times[aside] += took
+        heads = {False: "In the main text:", True: "In the appendix:"}
+        blocks = ["\n".join([heads[aside], "", *lines]) for aside, lines in lists.items() if lines]
+        said[part["page"].replace("part-", "chapters_").replace("-", "_")] = "\n\n".join(blocks)
+        spans = (f"{times[aside]} min" if times[aside] else "" for aside in (False, True))
+        rows.append(f"| {{doc}}`/book/pages/{part['page']}` | {part['question']} | {' | '.join(spans)} |")
+        total += times[False]
+    return {**said, "parts": "\n".join(rows), "minutes_main": f"{total / 60:.0f} hours"}
+
+
 def sentences(root: Path) -> dict[str, str]:
     """What pages say of reading times, by name.
 
@@ -121,6 +166,7 @@ def sentences(root: Path) -> dict[str, str]:
         "minutes_decide": f"{minutes(root, 'notebooks/from-a-csv-to-a-report')} minutes",
         "minutes_book": f"{whole / 60:.0f} hours",
         "stops": "\n".join(rows),
+        **parts(root),
     }
 
 

@@ -83,7 +83,7 @@ def draw(ax, table: pd.DataFrame, *, labels: bool = True) -> Mapping[str, int]:
     for (i, j), value in np.ndenumerate(shown.filled(np.nan)):
         if not np.isnan(value):
             ink = "#fefefe" if image.norm(value) < 0.5 else "#111111"
-            ax.text(j, i, f"{value:.2f}".removeprefix("0"), ha="center", va="center", size=7, color=ink)
+            ax.text(j, i, f"{value:.2f}".removeprefix("0"), ha="center", va="center", size=8, color=ink)
     for i, j in np.argwhere(crossed):
         ax.plot([j - 0.4, j + 0.4], [i + 0.35, i - 0.35], color=GREY, lw=1)
     ax.set_xticks(range(len(table.columns)), [f"{epsilon:g}" for epsilon in table.columns], size=8)

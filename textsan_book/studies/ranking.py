@@ -4,7 +4,8 @@ Epsilons are of different units, and success is not. So of every registered mech
 at which the strongest of some contextual attacks reads a given share of the protected words (or a document is
 linked as often as asked), and everything else is measured there. The search keeps a bracket around the level and
 takes its next epsilon within the gap that holds it; text, attacked positions and draws are those of the seed, at
-every epsilon.
+every epsilon. It is made with the quickest attack. The others are asked where it ends, and it goes on at the level
+that the quickest must have for the strongest to have the one asked for.
 
 Equal success orders neither other priors nor other attacks; a mechanism that keeps words protects fewer, so that
 the share of all words that are read stands beside the share of protected ones.
@@ -26,14 +27,14 @@ from textsan.mechanisms import MECHANISMS, Mechanism
 from textsan.mechanisms.noise import NoiseMechanism
 from textsan.priors import Prior
 from textsan.sweeps import problems
-from textsan.text.corpora import load_dataset
+from textsan.text.corpora import load_dataset, source_numbers
 from textsan.text.embeddings import Embeddings
-from textsan.text.vocabulary import count_words
-from textsan.utility import TASKS
+from textsan.text.vocabulary import count_words, tokenize
 
-ATTACKS: dict[str, dict[str, Any]] = {"markov": {"k": 30}}
-"""The contextual attacks of which the strongest counts, at every epsilon, with their settings: of those that need
-no language model."""
+ATTACKS: dict[str, dict[str, Any]] = {"markov": {"k": 30}, "noisy channel": {"epochs": 0.0, "copies": 1}}
+"""The contextual attacks of which the strongest counts, with their settings, the quickest before the others: those
+that need no language model. The reader of the noisy channel is as it was trained on other corpora; only its
+weights are chosen on the attacker's text."""
 SEARCHED = {"erasure": ("q", 0.001, 0.999)}
 """What is searched in place of epsilon, and between which ends."""
 EPSILONS = 1e-3, 1e3
@@ -45,6 +46,7 @@ LENGTH, CANDIDATES = 20, 1000
 LEVELS = 0.1, 0.15, 0.2, 0.3, 0.45, 0.6, 0.8
 """Vulnerabilities at which the frontier is computed; its certificates hold at all."""
 _STEPS = 12  # of the search, its ends among them
+_ROUNDS = 4  # of asking the other attacks
 _FACTOR = 4.0  # between two epsilons while there is no bracket
 _TESTED = 1000  # documents of a task's test
 _FIRST = 1 << 43  # number of its first document: draws that nobody else makes
@@ -77,8 +79,8 @@ def ranks(
     Returns:
         one row: the parameter found and whether the level was reached; success with its ends, share of all words
         read, V, distance lost and least possible at that V, linkage, tight epsilon, changed, words covered,
-        different words, accuracy with its ends, seconds, guarantee and what lies outside of it. What does not
-        exist, of an estimated channel say, is nan.
+        different words, accuracy with its ends and that of the original text, seconds, guarantee and what lies
+        outside of it. What does not exist, of an estimated channel say, is nan.
     """
     given = _Given(dataset, defence, seed, vocabulary, n_private, n_shadow)
     value, reached = given.found(checks.choice("target", target, TARGETS), level)
@@ -89,10 +91,11 @@ def ranks(
     row |= _of_channel(problem.mechanism, problem.split)
     accuracy = _accuracy(problem.mechanism, dataset, seed, n_learn)
     if accuracy is None:
-        row |= dict.fromkeys(("accuracy", "accuracy_low", "accuracy_high"), math.nan)
+        row |= dict.fromkeys(("accuracy", "accuracy_low", "accuracy_high", "original"), math.nan)
     else:
         estimate = bootstrap_mean(*accuracy, seed=seed)
         row |= {"accuracy": estimate.value, "accuracy_low": estimate.low, "accuracy_high": estimate.high}
+        row["original"] = _original(dataset, seed, n_learn)
     promise = problem.mechanism.guarantee
     return [row | {"seconds": seconds, "guarantee": promise.definition, "outside": "; ".join(promise.outside)}]
 
@@ -114,32 +117,59 @@ def task_differences(
 
     Args:
         first, second: names of mechanisms.
-        dataset, target, level, seed, vocabulary, n_private, n_shadow, n_learn: as of `ranks`.
+        target: as of `ranks`; or "matched", where the second has the epsilon `level`, and the first the one at
+            which the strongest attack reads as much from it as from the second.
+        dataset, level, seed, vocabulary, n_private, n_shadow, n_learn: as of `ranks`.
 
     Returns:
-        one row: the parameter of both, and the success of the strongest attack and accuracy; the difference with
-        its 95 % interval over test documents, both on the same ones.
+        one row: the parameter of both, whether it was found, the strongest attack and its success, accuracy; the
+        difference with its 95 % interval over test documents, both on the same ones; that of the original text.
 
     Raises:
-        ValueError: a data set without numbers for labels.
+        ValueError: a data set without labels.
     """
-    row, right = {}, {}
-    for side, name in (("first", first), ("second", second)):
-        given = _Given(dataset, name, seed, vocabulary, n_private, n_shadow)
-        value, reached = given.found(checks.choice("target", target, TARGETS), level)
-        problem = given.problem(value)
-        found = _accuracy(problem.mechanism, dataset, seed, n_learn)
+    checks.choice("target", target, [*TARGETS, "matched"])
+    row: dict[str, Any] = {}
+    right: dict[str, np.ndarray] = {}
+    sizes = dataset, seed, vocabulary, n_private, n_shadow, n_learn
+    kind, wanted = ("epsilon", level) if target == "matched" else (target, level)
+    value, reached = _found(second, kind, wanted, *sizes[:-1])
+    other = _outcome(second, value, *sizes)
+    if target == "matched":
+        kind, wanted = "success", other[0]["success"]
+    sides = {"first": (first, *_found(first, kind, wanted, *sizes[:-1])), "second": (second, value, reached)}
+    for side, (name, at, there) in sides.items():
+        attacked, found = _outcome(name, at, *sizes)
         if found is None:
             raise ValueError(f"dataset: {dataset!r} has no labels to learn; pass another")
         right[side], sources = found
-        row |= {f"{side}_value": value, f"{side}_reached": reached}
-        row |= {f"{side}_success": _attacked(problem)["success"], f"{side}_accuracy": right[side].mean()}
+        row |= {f"{side}_value": at, f"{side}_reached": there, f"{side}_attack": attacked["attack"]}
+        row |= {f"{side}_success": attacked["success"], f"{side}_accuracy": right[side].mean()}
     difference = bootstrap_mean(right["first"] - right["second"], sources, seed=seed)
-    return [row | {"difference": difference.value, "low": difference.low, "high": difference.high}]
+    row |= {"difference": difference.value, "low": difference.low, "high": difference.high}
+    return [row | {"original": _original(dataset, seed, n_learn)}]
+
+
+@lru_cache(maxsize=16)  # a mechanism is compared with several, at several targets
+def _found(defence, target, level, dataset, seed, vocabulary, n_private, n_shadow) -> tuple[float, bool]:
+    return _Given(dataset, defence, seed, vocabulary, n_private, n_shadow).found(target, level)
+
+
+@lru_cache(maxsize=16)
+def _outcome(defence, value, dataset, seed, vocabulary, n_private, n_shadow, n_learn):
+    """What the strongest attack reads at a value of the parameter, and which test documents are right."""
+    problem = _Given(dataset, defence, seed, vocabulary, n_private, n_shadow).problem(value)
+    return _attacked(problem), _accuracy(problem.mechanism, dataset, seed, n_learn)
 
 
 def searched(
-    measure: Callable[[float], float], level: float, ends: tuple[float, float], *, start: float, near: float = NEAR
+    measure: Callable[[float], float],
+    level: float,
+    ends: tuple[float, float],
+    *,
+    start: float,
+    near: float = NEAR,
+    known: dict[float, float] | None = None,
 ) -> tuple[float, bool]:
     """The value at which a rising measure has a level, to `near`, and whether it was reached.
 
@@ -152,6 +182,7 @@ def searched(
         ends: between which values are tried.
         start: the first of them.
         near: how near to the level is enough.
+        known: what was measured before, which is not measured again; what is measured is added.
 
     Returns:
         the value whose measure is nearest to the level, and whether it is near enough or on both sides of it.
@@ -159,11 +190,11 @@ def searched(
     >>> searched(lambda x: x / (1 + x), 0.75, (1e-3, 1e3), start=1.0, near=1e-3)[1]
     True
     """
-    known: dict[float, float] = {}
-    value = start
-    for _ in range(_STEPS):
-        known[value] = measure(value)
-        if abs(known[value] - level) <= near:
+    known = {} if known is None else known
+    if not known:
+        known[start] = measure(start)
+    for _ in range(_STEPS - 1):
+        if min(abs(found - level) for found in known.values()) <= near:
             break
         below = [one for one, found in known.items() if found < level]
         above = [one for one, found in known.items() if found >= level]
@@ -179,6 +210,7 @@ def searched(
             value = min(max(known) * _FACTOR, ends[1]) if below else max(min(known) / _FACTOR, ends[0])
         if value in known:
             break
+        known[value] = measure(value)
     nearest = min(known, key=lambda one: abs(known[one] - level))
     both = min(known.values()) <= level <= max(known.values())
     return nearest, both or abs(known[nearest] - level) <= near
@@ -197,7 +229,8 @@ class _Given:
 
     def problem(self, value: float) -> problems.Problem:
         """The released text under attack."""
-        return problems.prepare(**self.sizes, mechanism=self.defence, **({self.dial: value} if self.dial else {}))
+        given: dict[str, Any] = {self.dial: value} if self.dial else {}
+        return problems.prepare(**self.sizes, mechanism=self.defence, **given)
 
     def found(self, target: str, level: float) -> tuple[float, bool]:
         """The value at which the target has the level; nan where the mechanism has no parameter."""
@@ -205,8 +238,35 @@ class _Given:
             return math.nan, abs(TARGETS[target](self.problem(math.nan)) - level) <= NEAR
         if target == "epsilon":
             return level, True
+        if target == "success":
+            return self._at_success(level)
         start = math.sqrt(self.ends[0] * self.ends[1])
         return searched(lambda value: TARGETS[target](self.problem(value)), level, self.ends, start=start)
+
+    def _at_success(self, level: float) -> tuple[float, bool]:
+        """Where the strongest attack has the level, searched with the first: the others take long."""
+        start, quickest = math.sqrt(self.ends[0] * self.ends[1]), list(ATTACKS)[:1]
+        quick: dict[float, float] = {}
+        best: dict[float, float] = {}
+        lack = 0.0  # of the quickest attack behind the strongest
+        for _ in range(_ROUNDS):
+            value, there = searched(
+                lambda one: _attacked(self.problem(one), quickest)["success"],
+                level - lack,
+                self.ends,
+                start=start,
+                known=quick,
+            )
+            if value in best:
+                break
+            best[value] = _success(self.problem(value))
+            beyond = not there and (quick[value] < level) == (best[value] < level)
+            if beyond or abs(best[value] - level) <= NEAR:
+                break
+            lack = best[value] - quick[value]
+        nearest = min(best, key=lambda one: abs(best[one] - level))
+        both = min(best.values()) <= level <= max(best.values())
+        return nearest, both or abs(best[nearest] - level) <= NEAR
 
 
 def _success(problem: problems.Problem) -> float:
@@ -227,10 +287,10 @@ TARGETS: dict[str, Callable[[problems.Problem], float]] = {
 }
 
 
-def _attacked(problem: problems.Problem) -> dict:
-    """What the strongest attack reads, and what became of the words."""
+def _attacked(problem: problems.Problem, attacks: Sequence[str] = ()) -> dict:
+    """What the strongest of some attacks reads, of all unless they are named, and what became of the words."""
     truths = problem.truth.words
-    guesses = {name: problem.guesses(name, **given) for name, given in ATTACKS.items()}
+    guesses = {name: problem.guesses(name, **ATTACKS[name]) for name in attacks or ATTACKS}
     rates = {
         name: bootstrap_rate(one, truths, problem.sentences, seed=problem.seed) for name, one in guesses.items()
     }
@@ -290,21 +350,37 @@ def _frontier(words: tuple[str, ...], p: tuple[float, ...], embeddings: Embeddin
     return frontier(np.array(p), vectors, levels[-1], also=levels[:-1])
 
 
-def _accuracy(mechanism: Mechanism, dataset: str, seed: int, n_learn: int):
-    """Of a linear classifier of bags of words, learnt and tested on sanitized text: hits and sources, or None."""
+def _accuracy(mechanism: Mechanism | None, dataset: str, seed: int, n_learn: int):
+    """Of a linear classifier of bags of words, learnt and tested on sanitized text: hits and sources, or None.
+
+    Of a score the sign is learnt. Both parts are drawn, since a file may hold one label after the other. Without a
+    mechanism the text is the original.
+    """
     from sklearn.feature_extraction.text import CountVectorizer
     from sklearn.linear_model import LogisticRegression
 
     records = load_dataset(dataset)
-    if not all(isinstance(record.label, int | float) for record in records):
+    labels: list[Any] = [record.label for record in records]
+    if None in labels:
         return None
-    examples = TASKS["sentiment"].load()().examples(records, seed)
-    order = np.random.default_rng(seed).permutation(np.unique(examples.sources))
-    place = np.argsort(order)[np.unique(examples.sources, return_inverse=True)[1]]
-    tested = np.flatnonzero(place < _TESTED)
-    learnt = np.flatnonzero(place >= _TESTED)[:n_learn]
-    docs = mechanism.sanitize([examples.first[i] for i in (*learnt, *tested)], seed=seed, first=_FIRST)
+    if all(isinstance(label, int | float) for label in labels):
+        labels = [label > 0 for label in labels]
+    sources = np.array(source_numbers(records))
+    order = np.random.default_rng(seed).permutation(np.unique(sources))
+    place = np.argsort(order)[np.unique(sources, return_inverse=True)[1]]
+    drawn = np.argsort(place, kind="stable")
+    tested, learnt = (drawn[place[drawn] < _TESTED], drawn[place[drawn] >= _TESTED][:n_learn])
+    docs = [tokenize(records[i].text) for i in (*learnt, *tested)]
+    if mechanism is not None:
+        docs = mechanism.sanitize(docs, seed=seed, first=_FIRST)
     bags = CountVectorizer(analyzer=list, binary=True).fit_transform(docs)
-    n = len(learnt)
-    head = LogisticRegression(max_iter=1000).fit(bags[:n], examples.labels[learnt])
-    return (head.predict(bags[n:]) == examples.labels[tested]).astype(float), examples.sources[tested]
+    known = np.array(labels)
+    head = LogisticRegression(max_iter=1000).fit(bags[: len(learnt)], known[learnt])
+    return (head.predict(bags[len(learnt) :]) == known[tested]).astype(float), sources[tested]
+
+
+@lru_cache(maxsize=8)
+def _original(dataset: str, seed: int, n_learn: int) -> float:
+    """Accuracy that the same classifier learns from the text as it was."""
+    found = _accuracy(None, dataset, seed, n_learn)
+    return math.nan if found is None else float(found[0].mean())

@@ -1,0 +1,41 @@
+"""Sphinx extension: the number of a chapter is that of its file, wherever it stands in the contents.
+
+So a chapter that moves to the appendix keeps its number, its address, and the numbers of its theorems and
+figures, and no other chapter's change.
+"""
+
+import re
+from functools import wraps
+
+from docutils import nodes
+from sphinx.environment.collectors.toctree import TocTreeCollector
+
+_CHAPTER = re.compile(r"notebooks/(\d+)-")
+
+
+def by_file(env) -> None:
+    """Put the number of the file in the place of the one that follows from the contents."""
+    for page, numbers in env.toc_secnumbers.items():
+        if not (match := _CHAPTER.match(page)):
+            continue
+        number = int(match[1])
+        for anchor, given in numbers.items():
+            numbers[anchor] = (number, *given[1:]) if given else given
+        for node in (env.titles[page], *env.tocs[page].findall(nodes.reference)):
+            if given := node.get("secnumber"):
+                node["secnumber"] = (number, *given[1:])
+
+
+def setup(app):
+    # Sections have their numbers when figures get theirs, which begin with them.
+    numbered = TocTreeCollector.assign_figure_numbers
+
+    if not hasattr(numbered, "__wrapped__"):
+
+        @wraps(numbered)
+        def of_sections(self, env):
+            by_file(env)
+            return numbered(self, env)
+
+        TocTreeCollector.assign_figure_numbers = of_sections
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,143 @@
+"""Pictures of ideas show the probabilities, likelihoods and distances that they are given."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from textsan import Channel, Prior, leakage
+from textsan.attacks import MarkovBayes
+from textsan.priors import MarkovModel
+from textsan_book.chapters import chapters, ideas
+
+NAMES = ["a", "b", "c"]
+PICTURES = {  # where each idea enters
+    "01": ("fig-who-sees-what", "lanes"),
+    "03": ("fig-bayes-one-word", "bayes"),
+    "12": ("fig-trellis", "trellis"),
+    "25": ("fig-vector-read", "read_back"),
+    "29": ("fig-span-plane", "span"),
+    "32": ("fig-one-match", "matching"),
+    "33": ("fig-no-channel-below", "above"),
+}
+
+
+@pytest.fixture
+def axes():
+    figure, three = plt.subplots(1, 3)
+    yield three
+    plt.close(figure)
+
+
+def texts(ax) -> list[str]:
+    return [text.get_text() for text in ax.texts]
+
+
+@pytest.mark.parametrize("number", PICTURES)
+def test_each_idea_has_its_picture_with_a_caption_and_words_for_those_who_do_not_see_it(number):
+    name, draws = PICTURES[number]
+    chapter = chapters.find(chapters.project_root(), number)
+    cells = [cell for cell in chapters.read_text(chapter).cells if "mystnb" in cell.metadata]
+    (cell,) = (one for one in cells if one.metadata["mystnb"]["figure"]["name"] == name)
+    assert f"ideas.{draws}(" in cell.source
+    assert len(cell.metadata["mystnb"]["figure"]["caption"].split()) > 5
+    assert len(cell.metadata["mystnb"]["image"]["alt"].split()) > 20
+
+
+def test_a_lane_says_what_stays_what_leaves_and_what_is_known(axes):
+    rows = [ideas.Lane("words", "kept", "seen", "known"), ideas.Lane("vector", "k" * 30, "v", "e")]
+    ideas.lanes(axes[0], rows)
+    shown = texts(axes[0])
+    assert shown[:3] == ["stays with the owner", "leaves, and is seen", "is known besides"]
+    assert shown[3:7] == ["words", "kept", "seen", "known"] and "vector" in shown
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_posterior_is_that_of_the_package(axes, seed):
+    random = np.random.default_rng(seed)
+    prior, table = random.dirichlet(np.ones(3)), random.dirichlet(np.ones(4), size=3)
+    known = Channel.from_matrix(table, inputs=NAMES, outputs="stuv").posterior(Prior(NAMES, prior), k=3)
+    after = ideas.bayes(axes, prior, table, NAMES, 2, "u")
+    assert np.allclose(after, [known["u"][word] for word in NAMES])
+    widths = [[bar.get_width() for bar in ax.patches] for ax in axes]
+    assert np.allclose(widths, [prior, table[:, 2], after])
+    coloured = [bar.get_facecolor() == plt.matplotlib.colors.to_rgba(ideas.READ) for bar in axes[2].patches]
+    assert coloured == (after == after.max()).tolist()
+
+
+def test_an_output_that_nothing_becomes_and_other_shapes_are_refused(axes):
+    with pytest.raises(ValueError, match="output 1 is released for no word"):
+        ideas.bayes(axes, [1.0, 0.0], [[1, 0], [0, 1]], "ab", 1, "b")
+    with pytest.raises(ValueError, match=r"channel: shape \(2, 2\) for 3 prob"):
+        ideas.bayes(axes, [0.2, 0.3, 0.5], np.eye(2), "ab", 1, "b")
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_trellis_is_forward_backward(axes, seed):
+    random = np.random.default_rng(seed)
+    initial, transition = random.dirichlet(np.ones(3)), random.dirichlet(np.ones(3), size=3)
+    emission, seen = random.dirichlet(np.ones(4), size=3), [3, 0, 1, 1]
+    model = MarkovModel.from_arrays(NAMES, initial=initial, transition=transition)
+    channel = Channel.from_matrix(emission, inputs=NAMES, outputs="stuv")
+    expected = MarkovBayes(channel, model).posterior(["stuv"[y] for y in seen])
+    read = ideas.trellis(axes[0], initial, transition, emission, seen, NAMES, "stuv")
+    assert np.allclose(read, [[row[word] for word in NAMES] for row in expected], atol=1e-9)
+    # The lines into a place sum to what its dots say, and so do those out of it.
+    lines = np.array([line.get_linewidth() / 14 for line in axes[0].lines]).reshape(3, 3, 3)
+    assert np.allclose(lines.sum(axis=1), read[1:]) and np.allclose(lines.sum(axis=2), read[:-1])
+
+
+def test_one_released_word_is_bayes_rule(axes):
+    read = ideas.trellis(axes[0], [0.3, 0.7], np.eye(2), [[0.9, 0.1], [0.5, 0.5]], [0], "ab", "uv")
+    assert np.allclose(read, [[0.27 / 0.62, 0.35 / 0.62]]) and not axes[0].lines
+
+
+def test_the_document_with_the_largest_sum_is_framed(axes):
+    scores = np.array([[0.5, 0.5], [2.0, -0.4], [0.1, 0.2]])
+    assert ideas.matching(axes[0], [["a", "b"], ["c", "d"], ["e", "f"]], scores, ["u", "v"]) == 1
+    (frame,) = axes[0].lines
+    assert frame.get_ydata().min() == pytest.approx(-1.46) and frame.get_ydata().max() == pytest.approx(-0.54)
+    assert [text for text in texts(axes[0]) if text[0] in "+−"] == ["+1.0", "+1.6", "+0.3"]
+    reds = [patch.get_facecolor()[:3] == plt.matplotlib.colors.to_rgb(ideas.WRONG) for patch in axes[0].patches]
+    assert reds == (scores <= 0).ravel().tolist()
+
+
+def test_scores_of_another_shape_are_refused(axes):
+    with pytest.raises(ValueError, match=r"scores: shape \(1, 2\) for 2 documents of 2 words"):
+        ideas.matching(axes[0], [["a", "b"], ["c", "d"]], [[1.0, 2.0]], ["u", "v"])
+
+
+def test_no_dot_is_below_the_frontier_nor_the_frontier_below_its_line(axes):
+    random, far = np.random.default_rng(0), np.abs(np.subtract.outer(np.arange(3.0), np.arange(3.0)))
+    prior, rates = np.array([0.5, 0.3, 0.2]), np.linspace(0.5, 1, 6)
+    least = np.array([leakage.frontier(prior, far, rate).upper for rate in rates])
+    joint = prior[:, None] * random.dirichlet(np.ones(3), size=(200, 3))
+    dots = np.stack([joint.max(axis=1).sum(axis=1), (joint * far).sum(axis=(1, 2))], axis=1)
+    line = leakage.frontier(prior, far, 0.7).lines[-1]
+    ideas.above(axes[0], dots, np.stack([rates, least], axis=1), line)
+    cloud, frontier, certificate = axes[0].lines
+    assert (cloud.get_ydata() >= np.interp(cloud.get_xdata(), *frontier.get_data()) - 1e-9).all()
+    assert (certificate.get_ydata() <= least[[0, -1]] + 1e-9).all()
+
+
+def test_a_bar_a_value_and_the_true_one_in_colour(axes):
+    ideas.read_back(axes[:2], [0.5, -1.0], [0.2, 0.7, 0.1], NAMES, 2)
+    assert [bar.get_height() for bar in axes[1].patches] == [0.2, 0.7, 0.1]
+    colour = plt.matplotlib.colors.to_rgba(ideas.READ)
+    assert [bar.get_facecolor() == colour for bar in axes[1].patches] == [False, False, True]
+    assert axes[1].lines[0].get_ydata()[0] == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_distances_from_the_span_are_those_of_least_squares(axes, seed):
+    random = np.random.default_rng(seed)
+    inputs, others = random.normal(size=(2, 3)), random.normal(size=(3, 3))
+    rows = random.normal(size=(4, 2)) @ inputs
+    away = ideas.span(axes[0], inputs, rows, [*inputs, *others], ["in", "in", *NAMES])
+    fitted = [np.linalg.lstsq(inputs.T, one, rcond=None)[0] @ inputs for one in others]
+    assert np.allclose(away, [0, 0, *np.linalg.norm(others - fitted, axis=1)], atol=1e-12)
+    assert [text.endswith("passes") for text in texts(axes[0]) if ":" in text] == [True, True, False, False, False]
+
+
+def test_rows_that_span_no_plane_are_refused(axes):
+    with pytest.raises(ValueError, match="rows: they span no plane"):
+        ideas.span(axes[0], np.eye(3)[:2], np.eye(3), np.eye(3), NAMES)
