@@ -1,8 +1,8 @@
 """The book as built: nothing is wider than its column, and a browser has nothing to complain of; needs Chromium.
 
 Run with `-m built` after `textsan book`, or where the pages stand in `_build/html` anyway. The accessibility
-checker is asked, in light and in dark, where `AXE` names its script: axe-core of the npm registry, which is no part
-of this project.
+checker is asked, in light and in dark, where `AXE` names its script. That is axe-core of the npm registry, and no
+part of this project.
 """
 
 import os
