@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 HTML = ROOT / "_build" / "html"
 WIDE = 660  # pixels of a display equation that a column at a desktop's width shows whole
 MEASURE = """() => {
-  const column = document.querySelector("article.bd-article");
+  const column = document.querySelector("article.bd-article") ?? document.body;
   const width = (one) => one.getBoundingClientRect().width;
   const wide = (what, most) => [...document.querySelectorAll(what)].map(width).filter((one) => one > most);
   return {
