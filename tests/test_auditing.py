@@ -457,6 +457,17 @@ def test_a_table_gets_a_report_and_a_json(run, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.csv", "r.html", "r.json"]
 
 
+def test_the_report_calls_the_mechanism_as_it_is_registered(run, tmp_path):
+    plus = ("--mechanism", "custext+", "--epsilon", "1", "--k", "4")
+    write(tmp_path / "in.csv", text(60))
+    assert run(*plus, "in.csv").exit_code == 0
+    assert "under CusText+" in " ".join((tmp_path / "audit.html").read_text().split())
+    assert CliRunner().invoke(main, ["sanitize", *plus, "--field", "text", "in.csv", "safe.csv"]).exit_code == 0
+    assert run("in.csv", "--released", "safe.csv", "-o", "of.html").exit_code == 0
+    assert json.loads((tmp_path / "of.json").read_text())["mechanism"]["name"] == "CusText+"
+    assert audited().content["mechanism"]["name"] == "CusText"  # who calls Python may say more, with called=
+
+
 def test_the_status_says_whether_limits_hold(run, tmp_path):
     write(tmp_path / "in.csv", text(60))
     assert run(*CUSTEXT, "in.csv", "--tolerate", "words=1").exit_code == 0

@@ -1,7 +1,8 @@
 """The book as built: nothing is wider than its column, and a browser has nothing to complain of; needs Chromium.
 
 Run with `-m built` after `textsan book`, or where the pages stand in `_build/html` anyway. The accessibility
-checker is asked where `AXE` names its script (axe-core of the npm registry); it is no part of this project.
+checker is asked, in light and in dark, where `AXE` names its script. That is axe-core of the npm registry, and no
+part of this project.
 """
 
 import os
@@ -9,20 +10,22 @@ import shutil
 from pathlib import Path
 
 import pytest
+import yaml
 
 playwright = pytest.importorskip("playwright.sync_api")
 
 ROOT = Path(__file__).parents[1]
 HTML = ROOT / "_build" / "html"
 WIDE = 660  # pixels of a display equation that a column at a desktop's width shows whole
-PAGES = ("book/pages/index", "book/pages/short-path", "book/pages/glossary", "book/pages/notation")
 MEASURE = """() => {
-  const column = document.querySelector("article.bd-article");
+  const column = document.querySelector("article.bd-article") ?? document.body;
   const width = (one) => one.getBoundingClientRect().width;
   const wide = (what, most) => [...document.querySelectorAll(what)].map(width).filter((one) => one > most);
   return {
     page: document.documentElement.scrollWidth - window.innerWidth,
     equations: wide("div.math mjx-container[display=true] mjx-math", WIDE),
+    cut: [...document.querySelectorAll("mjx-container[display=true]")]
+      .filter((one) => width(one.querySelector("mjx-math")) > one.clientWidth + 1).length,
     drawings: wide("div.drawing svg, svg.front", column.clientWidth + 1),
   };
 }""".replace("WIDE", str(WIDE))
@@ -42,8 +45,8 @@ def browser():
         browser.close()
 
 
-def opened(browser, page, width):
-    tab, said = browser.new_page(viewport={"width": width, "height": 900}), []
+def opened(browser, page, width, scheme="light"):
+    tab, said = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme), []
     tab.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
     tab.on("pageerror", lambda error: said.append(str(error)))
     tab.goto((HTML / f"{page}.html").as_uri())
@@ -51,27 +54,38 @@ def opened(browser, page, width):
     return tab, said
 
 
-def chapters():
-    return [f"notebooks/{path.stem}" for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
+def pages():
+    """All that are in the contents, and the lists that are made of them."""
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    found, left = [toc["root"]], [one for part in toc["parts"] for one in part["chapters"]]
+    while left:
+        one = left.pop(0)
+        found.append(one["file"])
+        left += one.get("sections", [])
+    return [*found, "genindex", "prf-prf", "py-modindex", "search"]
 
 
-@pytest.mark.parametrize("page", [*PAGES, *chapters()])
+@pytest.mark.parametrize("page", pages())
 def test_a_page_fits_and_its_console_is_clean(browser, page):
+    tab, said = opened(browser, page, 1400)
     for width in (1400, 420):
-        tab, said = opened(browser, page, width)
+        tab.set_viewport_size({"width": width, "height": 900})
+        tab.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
         found = tab.evaluate(MEASURE)
-        assert said == [] and found["page"] <= 0 and found["drawings"] == []
+        assert said == [] and found["page"] <= 0 and found["drawings"] == [] and found["cut"] == 0
         assert width < 1000 or found["equations"] == []
-        tab.close()
+    tab.close()
 
 
-@pytest.mark.parametrize("page", [*PAGES, *chapters()])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("page", pages())
 @pytest.mark.skipif("AXE" not in os.environ, reason="AXE names no script of axe-core")
-def test_accessibility_checker_finds_nothing_serious(browser, page):
-    tab, _ = opened(browser, page, 1400)
+def test_accessibility_checker_finds_nothing_serious(browser, page, scheme):
+    tab, _ = opened(browser, page, 1400, scheme)
     tab.evaluate(Path(os.environ["AXE"]).read_text(encoding="utf-8"))
     found = tab.evaluate("() => axe.run(document, {resultTypes: ['violations']})")["violations"]
     assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == []
+    tab.close()
 
 
 def test_search_from_a_file_finds_the_words_of_outsiders(browser):

@@ -300,7 +300,10 @@ def test_without_quotes_no_error_and_no_traceback_quotes(monkeypatch, error):
         ({"words": 1.5}, "out of range"),
         ({"words": 0.2, "mechanism": "random"}, "no epsilon"),
         ({"words": 0.2, "mechanism": "fbdd"}, "no exact channel"),
-        ({"words": 0.2, "ahead": 50}, "are needed"),
+        ({"words": 0.2, "ahead": 50}, "ahead: 60 documents make 1 texts of 50, and 19 are needed"),
+        ({"words": 0.2, "ahead": 0}, "ahead"),
+        ({"words": 0.2, "alpha": 0.0}, "alpha: 0.0 is out of range"),
+        ({"words": 0.2, "alpha": 1.0}, "alpha: 1.0 is out of range"),
     ],
 )
 def test_what_cannot_be_chosen_is_one_line(given_, message):
@@ -308,6 +311,78 @@ def test_what_cannot_be_chosen_is_one_line(given_, message):
     with pytest.raises(ValueError, match=message) as caught:
         choose_epsilon(text(60, 0), **given_)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("given_", [{"ahead": 50}, {"alpha": 1.5}])
+def test_what_cannot_be_promised_is_told_before_anything_is_tried(monkeypatch, given_):
+    def tries(*_, **__):
+        raise AssertionError("it was tried")
+
+    monkeypatch.setattr(choosing, "make_mechanism", tries)
+    with pytest.raises(ValueError, match=next(iter(given_))):
+        choose_epsilon(text(60, 0), words=0.2, embeddings=VECTORS, **given_)
+
+
+def test_documents_without_a_scored_word_do_not_count_for_a_text_to_come():
+    docs = text(60, 0) + [["zebra"]] * 40
+    with pytest.raises(ValueError, match="60 documents make 15 texts of 4"):
+        choose_epsilon(docs, "santext", words=0.4, shadow=text(60, 1), embeddings=VECTORS, ahead=4)
+
+
+def test_of_long_documents_the_beginning_is_read_and_the_promise_says_so(monkeypatch):
+    shadow = text(60, 1)
+    ends = [doc + more for doc, more in zip(text(60, 0), text(60, 5), strict=True)]
+    given_ = {"words": 0.5, "shadow": shadow, "embeddings": VECTORS}
+    monkeypatch.setattr(choosing, "READ", 6)
+    found = materials.material(ends, make_mechanism("santext", VECTORS, epsilon=1.0), shadow=shadow)
+    chooser = choosing.Chooser("santext", found)
+    tried = chooser.tried("words")
+    cut = chooser.on([doc[:6] for doc in found.docs], "words")
+    for name, hits in tried.named(2.0).items():
+        assert (hits == cut.named(2.0)[name]).all() and hits.sum() > 0
+    assert (tried.sizes == cut.sizes).all()
+    choice = choose_epsilon(ends, "santext", **given_)
+    assert "of the first 6 words, which are read" in choice.promise["source"]
+
+
+def test_progress_says_how_long_it_may_take():
+    said = []
+    given_ = {"words": 0.9, "shadow": text(60, 1), "embeddings": VECTORS}
+    choice = choose_epsilon(text(60, 0), "custext", k=4, progress=said.append, **given_)
+    tried = [line for line in said if " at " in line and ": words" in line]
+    assert len(tried) == len({row["epsilon"] for row in choice.measured}) > 1
+    assert "last epsilon" not in tried[0]
+    assert all("s for the last epsilon; at most " in line for line in tried[1:])
+
+
+def test_the_workers_of_a_dask_scheduler_choose_the_same(monkeypatch):
+    from distributed import LocalCluster
+
+    given_ = {"words": 0.5, "shadow": text(60, 1), "embeddings": VECTORS}
+    docs = text(60, 0)
+    monkeypatch.setattr(choosing, "_PART", 25)
+    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
+        there = choose_epsilon(docs, "santext", scheduler=cluster.scheduler_address, **given_)
+        assert there == choose_epsilon(docs, "santext", **given_)
+    with (
+        LocalCluster(n_workers=0, dashboard_address=None) as empty,
+        pytest.raises(ConnectionError, match="start some"),
+    ):
+        choose_epsilon(docs, "santext", scheduler=empty.scheduler_address, **given_)
+
+
+def test_help_offers_what_can_be_chosen_and_its_parameters_alone():
+    said = " ".join(CliRunner().invoke(main, ["choose", "--help"]).stdout.split())
+    assert "santext" in said and "--k INTEGER" in said
+    for name in ("fbdd", "mahalanobis", "vickrey", "random", "erasure"):  # no exact channel, or no epsilon
+        assert name not in said.replace("--seed", "")
+    for flag in ("--strength", "--t FLOAT", "--epsilon"):
+        assert flag not in said
+    for command in ("sanitize", "audit", "choose"):  # one meaning: a size of the vocabulary, a share of words
+        words = " ".join(CliRunner().invoke(main, [command, "--help"]).stdout.split())
+        assert "--size" in words and ("--words SHARE" in words) == (command == "choose")
+    out = CliRunner().invoke(main, ["choose", "in.txt", "--words", "0.2", "--alpha", "1"])
+    assert out.exit_code == 2 and "alpha" in out.stderr and out.stderr.count("\n") == 1
 
 
 def test_the_command_prints_columns_that_are_not_mixed(tmp_path, monkeypatch):

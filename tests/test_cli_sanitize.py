@@ -154,7 +154,7 @@ def options_of(name):
 def test_a_record_gives_back_the_mechanism_that_made_the_release(run, tmp_path, name, given):
     (tmp_path / "in.txt").write_text("good film bad\n")
     flags = [part for key, value in given.items() for part in (f"--{key}", str(value))]
-    assert run("--mechanism", name, *flags, "--words", "9", "in.txt", "out.txt").exit_code == 0
+    assert run("--mechanism", name, *flags, "--size", "9", "in.txt", "out.txt").exit_code == 0
     found = Mechanism.from_record(tmp_path / "out.txt.json")
     made = make_mechanism(name, textsan.load_embeddings().frequent(9), **given)
     docs = [["good", "film", "bad", "zebra"]] * 20 if made.oov != "error" else [["good", "film", "bad"]] * 20
@@ -200,7 +200,7 @@ def test_the_vocabulary_is_public_and_not_of_the_input(run, tmp_path):
     (tmp_path / "list.txt").write_text("good\nbad\nnowhere\n")
     assert run("--mechanism", "random", "--vocabulary", "list.txt", "in.txt", "out.txt").exit_code == 0
     assert set((tmp_path / "out.txt").read_text().split()) == {"good", "bad"}
-    assert run("--mechanism", "random", "--words", "3", "in.txt", "out.txt").exit_code == 0
+    assert run("--mechanism", "random", "--size", "3", "in.txt", "out.txt").exit_code == 0
     assert set((tmp_path / "out.txt").read_text().split()) == {"the", ",", "."}
 
 

@@ -59,7 +59,7 @@ def test_the_explorer_is_nothing_on_paper_and_what_is_not_printed_is_named_by_it
     assert paper.EXPLORER not in pages
     assert (
         single.titled(ROOT, "notebooks/08-plausible-deniability")
-        == "8. Plausible deniability, of a word and of a sentence"
+        == "Plausible deniability, of a word and of a sentence"
     )
     assert single.titled(ROOT, "book/pages/glossary") and single.titled(ROOT, "book/pages/nowhere") is None
 

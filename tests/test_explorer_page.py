@@ -218,7 +218,7 @@ def test_a_sentence_is_typed_and_the_slider_dragged(pages, browser, width):
     # What stop words are released as is sure, and so is that words that are not listed are not attacked.
     assert [texts(browser, RELEASED)[i] for i in (0, 3)] == ["my", "the"]
     assert "not on the list" in browser.run(
-        "document.querySelectorAll('.words button')[5].getAttribute('aria-label')"
+        "document.querySelectorAll('.words button')[5].getAttribute('aria-description')"
     )
     assert browser.run("document.documentElement.scrollWidth <= innerWidth")
     assert not browser.faults()

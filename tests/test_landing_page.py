@@ -258,4 +258,4 @@ def test_each_chapter_is_in_one_part_whose_page_lists_it_with_its_time():
         text = (ROOT / "book" / "pages" / f"{part['page']}.md").read_text(encoding="utf-8")
         assert f"{{{{ {name} }}}}" in text and part["question"] in text and "{stored-figure}" in text
         assert f"book/pages/{part['page']}\n" in toc and said[name].count(" min") == len(part["chapters"])
-    assert "8. {doc}`/notebooks/08-" in said["chapters_foundations"].partition("In the appendix:")[2]
+    assert "Chapter 8, {doc}`/notebooks/08-" in said["chapters_foundations"].partition("In the appendix:")[2]

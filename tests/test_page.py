@@ -105,6 +105,14 @@ def test_the_number_of_a_chapter_is_that_of_its_file(extensions):
     assert env.toc_secnumbers[other] == {"": (17,)} and env.titles[other]["secnumber"] == [17]
 
 
+def test_figures_of_a_page_without_a_number_begin_with_one(extensions):
+    numbers = {"csv": {"figure": {"a": (1,)}}, "verdicts": {"figure": {"b": (2,), "c": (3,)}}}
+    env = SimpleNamespace(toc_fignumbers={**numbers, "chapter": {"figure": {"d": (7, 1)}}})
+    extensions["chapter_numbers"].by_page(env)
+    assert env.toc_fignumbers["verdicts"] == {"figure": {"b": (1,), "c": (2,)}}
+    assert env.toc_fignumbers["chapter"] == {"figure": {"d": (7, 1)}}
+
+
 @pytest.fixture(scope="module")
 def book(tmp_path_factory):
     """A book of one chapter whose outputs were written by hand."""

@@ -1,7 +1,7 @@
 """Sphinx extension: the number of a chapter is that of its file, wherever it stands in the contents.
 
 So a chapter that moves to the appendix keeps its number, its address, and the numbers of its theorems and
-figures, and no other chapter's change.
+figures, and no other chapter's change. On a page without a number, figures and exercises begin with 1.
 """
 
 import re
@@ -26,6 +26,14 @@ def by_file(env) -> None:
                 node["secnumber"] = (number, *given[1:])
 
 
+def by_page(env) -> None:
+    """Number what stands on a page without a number from 1; Sphinx counts it through all such pages."""
+    for kinds in env.toc_fignumbers.values():
+        for anchors in kinds.values():
+            if all(len(number) == 1 for number in anchors.values()):
+                anchors.update({anchor: (place,) for place, anchor in enumerate(anchors, 1)})
+
+
 def setup(app):
     # Sections have their numbers when figures get theirs, which begin with them.
     numbered = TocTreeCollector.assign_figure_numbers
@@ -35,7 +43,9 @@ def setup(app):
         @wraps(numbered)
         def of_sections(self, env):
             by_file(env)
-            return numbered(self, env)
+            rewritten = numbered(self, env)
+            by_page(env)
+            return rewritten
 
         TocTreeCollector.assign_figure_numbers = of_sections
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,4 +1,4 @@
-"""Sphinx extension: the front page's sentences and pictures, computed when the book is built; a PNG and two zips.
+"""Sphinx extension: the front page's sentences and pictures, computed at the build; a PNG, slides and zips.
 
 `{{ name }}` in a page is a sentence of `textsan_book.chapters.front`, and the directive `{front} name` a part of
 `textsan_book.chapters.front_pictures`; with `:link:` the part leads to a page.
@@ -11,7 +11,7 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.util.docutils import SphinxDirective
 
-from textsan_book.chapters import deposit, front, front_pictures
+from textsan_book.chapters import deposit, front, front_pictures, slides
 
 CARD = "card.png"  # below _static
 VERDICTS = "notebooks/reproduced-refuted-undecided"
@@ -57,6 +57,7 @@ def _write(app, exception):
         static = Path(app.outdir, "_static")
         front_pictures.card(front.budgets(root), app.config.html_title, static / CARD)
         deposit.archives(root, static)
+        slides.write(root, static / "slides")
 
 
 def setup(app):

@@ -1,6 +1,7 @@
 """Sphinx extension: what a screen reader says of a button is what stands on it.
 
-The theme and the folds of cells name their buttons twice, once in words that are shown and once in others.
+The theme and the folds of cells name their buttons twice, once in words that are shown and once in others; what
+opens a part of the contents has no name, and the pictures on the button of light and dark have one each.
 """
 
 import re
@@ -13,6 +14,8 @@ _TWICE = re.compile(
 _FOLD = re.compile(
     r'<summary aria-label="Toggle hidden content">(\s*<p class="collapsed admonition-title">([^<]*)</p>)'
 )
+_OPENER = re.compile(r'(href="[^"]*">([^<]*)</a><details[^>]*><summary)(?=><span class="toctree-toggle")')
+_PICTURE = re.compile(r'(<i class="theme-switch [^>]*?)\s+title="[^"]*"')
 
 
 def once(page: str) -> str:
@@ -20,7 +23,11 @@ def once(page: str) -> str:
 
     >>> once('<summary aria-label="Toggle hidden content"><p class="collapsed admonition-title">Imports</p>')
     '<summary aria-label="Imports"><p class="collapsed admonition-title">Imports</p>'
+    >>> once('<a href="p.html">Parts</a><details><summary><span class="toctree-toggle">')
+    '<a href="p.html">Parts</a><details><summary aria-label="Pages of Parts"><span class="toctree-toggle">'
     """
+    page = _OPENER.sub(r'\1 aria-label="Pages of \2"', page)
+    page = _PICTURE.sub(r"\1", page)
     page = _FOLD.sub(r'<summary aria-label="\2">\1', page)
     return _TWICE.sub(lambda match: match[1] or match[2], page)
 

@@ -20,6 +20,7 @@ _SECTION = re.compile(r"\s*(Args|Attributes|Raises|Returns|Yields):$")
 _MARKUP = re.compile(r"([\\*|_])")
 _MARKUP_OF_PAGES = re.compile(r"([\\*_<>$\[\]])")
 _FOLDER = "book/api/"
+_COLON = "\ue000"  # of no text; stands for a colon while napoleon reads
 
 
 def page(room: str) -> str:
@@ -142,9 +143,11 @@ def _fill(app, docname, source):
 def _make_plain(app, what, name, obj, options, lines):
     lines[:] = plain(lines)
     if what in ("attribute", "data", "property"):
-        lines[:1] = [
-            line.replace(": ", ":\u200b ", 1) for line in lines[:1]
-        ]  # else napoleon reads a type before it
+        lines[:1] = [line.replace(":", _COLON) for line in lines[:1]]  # else napoleon reads a type before it
+
+
+def _put_colons_back(app, what, name, obj, options, lines):
+    lines[:] = [line.replace(_COLON, ":") for line in lines]
 
 
 def _skip(app, what, name, obj, skip, options):
@@ -155,5 +158,6 @@ def _skip(app, what, name, obj, skip, options):
 def setup(app):
     app.connect("source-read", _fill)
     app.connect("autodoc-process-docstring", _make_plain, priority=400)  # napoleon's is 500
+    app.connect("autodoc-process-docstring", _put_colons_back, priority=600)
     app.connect("autodoc-skip-member", _skip)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -17,7 +17,7 @@ def _share(app):
 
 
 def titled(root: Path, page: str) -> str | None:
-    """The title of a page from its text; a chapter has its number before it.
+    """The title of a page from its text.
 
     Args:
         root: the project's folder.
@@ -26,9 +26,7 @@ def titled(root: Path, page: str) -> str | None:
     path = reading_paths.source(root, page)
     if not path.is_file():
         return None
-    title = next(iter(reading_paths.sections(path.read_text(encoding="utf-8"))))
-    number = page.rpartition("/")[2][:2]
-    return f"{int(number)}. {title}" if number.isdigit() else title
+    return next(iter(reading_paths.sections(path.read_text(encoding="utf-8"))))
 
 
 def _name(app, env, node, contnode):

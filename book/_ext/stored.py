@@ -26,10 +26,9 @@ class StoredFigure(SphinxDirective):
         svg, caption, alt = stored(path, name)
         address = self.env.app.builder.get_relative_uri(self.env.docname, page)
         picture = drawing(svg=inline(svg, alt, name))
-        link = nodes.reference("", caption, internal=True, refuri=f"{address}#{name}")
-        return [
-            nodes.container("", picture, nodes.paragraph("", "", link, classes=["caption"]), classes=["stored"])
-        ]
+        link = nodes.reference("", "where it is made", internal=True, refuri=f"{address}#{name}")
+        said = nodes.paragraph("", f"{caption} (", link, nodes.Text(")"), classes=["caption"])
+        return [nodes.container("", picture, said, classes=["stored"])]
 
 
 def stored(path: Path, name: str) -> tuple[str, str, str]:

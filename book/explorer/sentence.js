@@ -127,7 +127,7 @@
         {},
         T.element(
           "button",
-          { type: "button", "aria-pressed": chosen === place, "aria-label": `${token}: released as ${state.mechanism.name(y)}; ${read}`, click: press },
+          { type: "button", "aria-pressed": chosen === place, "aria-description": `${token}: released as ${state.mechanism.name(y)}; ${read}`, click: press },
           T.element("span", { class: unlisted ? "unlisted" : "" }, token),
           T.element("span", { class: x === y ? "released same" : "released" }, state.mechanism.name(y)),
           lines.map((line, i) => T.element("span", { class: right[i] ? "hit" : "miss" }, line)),

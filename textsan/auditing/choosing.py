@@ -7,6 +7,7 @@ epsilons are of one grid, fixed beforehand, so that one which is said holds and 
 
 import hashlib
 import math
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
@@ -40,6 +41,9 @@ COLUMNS = ("guarantee", "channel", "source", "next document", "next text")
 
 LARGEST = 60
 """Scored words of a document that count, at most: how far one document can go decides how many are needed."""
+
+READ = 120
+"""Words of a document that attackers read, at most: who reads on takes long, and names hardly more of these."""
 
 SAMPLE = 1_000
 """Documents that choose, unless another number is asked for."""
@@ -147,8 +151,9 @@ def choose_epsilon(
         among: the original and others, which are of the attacker's text.
         shadow: texts that an attacker may own, never those that choose; None is public sentences.
         labels: a class a document, for what a task keeps.
-        ahead: documents of a text to come, for the promise about it; None is no such promise.
-        alpha: chance that a promise is broken, of each target by itself.
+        ahead: documents of a text to come, for the promise about it, a nineteenth of those that choose at most
+            where alpha is 0.05; None is no such promise.
+        alpha: chance that a promise is broken, of each target by itself; above 0 and below 1.
         sample: documents that choose, at most.
         embeddings: the public vocabulary; None is the 20,000 most frequent words of the default vectors.
         quotes: whether errors may show words of the text. A choice never does.
@@ -159,7 +164,7 @@ def choose_epsilon(
         parameters: others of the mechanism, by name.
 
     Raises:
-        ValueError: no target, no epsilon to choose, or what `audit` refuses.
+        ValueError: no target, no epsilon to choose, too few documents for `ahead`, or what `audit` refuses.
         ConnectionError: no scheduler answers, or it has no workers.
 
     >>> from textsan import Embeddings
@@ -170,15 +175,18 @@ def choose_epsilon(
     (2.0, True)
     """
     targets = _targets(words, documents, among)
+    promises.checked_share("alpha", alpha)
     if "epsilon" not in MECHANISMS[mechanism].parameters():
         raise ValueError(f"mechanism: {mechanism} has no epsilon to choose; pass another")
     if "epsilon" in parameters:
         raise ValueError("epsilon: it is what is chosen; leave it out")
+    texts = list(texts) if not isinstance(texts, str) else texts
+    checks.whole("sample", sample, low=1)
+    if ahead is not None:  # what cannot be promised is told before anything is tried
+        promises.blocks(min(len(texts), sample), ahead, alpha)
     vocabulary = load_embeddings().frequent(_WORDS) if embeddings is None else embeddings
     made = make_mechanism(mechanism, vocabulary, epsilon=EPSILONS[0], **parameters)
-    texts = list(texts) if not isinstance(texts, str) else texts
     means = Means(checks.whole("workers", workers, low=1), scheduler)
-    checks.whole("sample", sample, low=1)
 
     def work() -> Choice:
         some, classes = ordered(texts, labels, seed)
@@ -262,6 +270,8 @@ class Chooser:
             targets: one or more.
             labels, ahead, alpha: as for `choose_epsilon`.
         """
+        if ahead is not None:  # those without a scored word do not count
+            promises.blocks(len(self._docs), ahead, alpha)
         found_by = dict.fromkeys(COLUMNS, math.inf)
 
         def keeps(column: str, epsilon: float) -> None:
@@ -414,7 +424,8 @@ class Tried:
 
     def __init__(self, chooser: Chooser, docs: Sequence[Sequence[str]], what: str, among: int, first: int):
         self._of, self._what, self._among, self._first = chooser, what, among, first
-        self._docs = [list(doc) for doc in docs]
+        self._docs = [list(doc)[: READ if what == "words" else None] for doc in docs]
+        self._seconds: float | None = None
         self._known: dict[float, dict[str, np.ndarray]] = {}
         self.largest, self._scored = usual(chooser.found), []
         for doc in self._docs:
@@ -431,13 +442,23 @@ class Tried:
     def named(self, epsilon: float) -> dict[str, np.ndarray]:
         """The same by the name of each attack."""
         if epsilon not in self._known:
-            self._of._progress(f"{self._of.mechanism} at {epsilon:g}: {self._what}")
+            self._of._progress(f"{self._of.mechanism} at {epsilon:g}: {self._what}{self._estimate(epsilon)}")
+            began = time.monotonic()
             found = self._of.found
             mechanism = found.mechanism.with_(epsilon=epsilon)
             released = mechanism.sanitize(self._docs, found.seed, first=self._first)
             tries = partial(self._words, epsilon) if self._what == "words" else self._documents
             self._known[epsilon] = tries(mechanism, released)
+            self._seconds = time.monotonic() - began
         return self._known[epsilon]
+
+    def _estimate(self, epsilon: float) -> str:
+        """How long it may take, by the epsilon before it: at most to the end of the grid."""
+        if self._seconds is None:
+            return ""
+        left = sum(one >= epsilon for one in EPSILONS)
+        minutes = math.ceil(left * self._seconds / 60)
+        return f" ({self._seconds:.1f} s for the last epsilon; at most {left} more, {minutes} min)"
 
     def rows(self, epsilon: float) -> list[dict[str, Any]]:
         """The share that each attack reached at an epsilon, for json."""
@@ -492,7 +513,9 @@ def _promises(
         sure += f" (each target by itself; both at once in {max(0, 100 * (1 - 2 * alpha)):g})"
     base = f"These attacks, trained on other documents; {documents:,} documents that chose, used once."
     if any(target.what == "words" for target in targets):
-        base += f" Of each document its first {largest} scored words count."
+        base += (
+            f" Of each document its first {largest} scored words count, of the first {READ} words, which are read."
+        )
     said = {
         "source": f"In {sure} such choices the rate of the source is {what}. {base} Documents are independent.",
         "next_document": f"Over the next document and those that chose: {what}, in expectation. {base}",

@@ -33,6 +33,7 @@ def audit(
     workers: int = 1,
     scheduler: str | None = None,
     parts: str | Path | None = None,
+    called: str | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Report:
     """What a release of a text gives away: of its words, of its documents, to whom; and what it keeps.
@@ -55,6 +56,7 @@ def audit(
         workers: processes.
         scheduler: address of a dask scheduler, whose workers are used instead.
         parts: folder that keeps what is done until `Report.clear`; the same audit goes on there.
+        called: the mechanism's name in the report; None is that of its class.
         progress: called with documents done and those to do.
 
     Returns:
@@ -86,7 +88,7 @@ def audit(
         content: dict[str, Any] = {
             "textsan": version("textsan"),
             "about": _about(found, sample, quotes),
-            "mechanism": _described(mechanism),
+            "mechanism": _described(mechanism, called),
             # What can refuse a text comes before what takes long.
             "linkage": linking.linked(found, among=among, size=sample),
             "use": None if labels is None else use.kept(found, labels, sample),
@@ -145,11 +147,11 @@ def _about(found: Material, sample: int, quotes: bool) -> dict[str, Any]:
     }
 
 
-def _described(mechanism: Mechanism) -> dict[str, Any]:
+def _described(mechanism: Mechanism, called: str | None) -> dict[str, Any]:
     promise = mechanism.guarantee
     finite = math.isfinite(promise.epsilon + promise.epsilon_0)
     return {
-        "name": type(mechanism).__name__,
+        "name": called or type(mechanism).__name__,
         "epsilon": getattr(mechanism, "epsilon", None),
         "definition": promise.definition,
         "promise": promise.which,

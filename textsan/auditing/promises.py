@@ -158,20 +158,58 @@ def next_text(
     1.0
     """
     sizes, a = _checked(words, share, alpha)
-    size = checks.whole("documents", documents, low=1)
-    blocks = len(sizes) // size
-    rank = math.ceil((1 - alpha) * (blocks + 1) - 1e-9)
-    if rank > blocks:
-        fewest = math.ceil((1 - alpha) / alpha - 1e-9)
-        what = f"{len(sizes)} make {blocks} texts of {size}, and {fewest} are needed at {alpha:g}"
-        raise ValueError(f"documents: {what}; pass more texts, or promise shorter ones")
-    worst, kept = np.zeros(blocks), []
-    total = sizes[: blocks * size].reshape(blocks, size).sum(axis=1)
+    size, (number, rank) = documents, blocks(len(sizes), documents, alpha)
+    worst, kept = np.zeros(number), []
+    total = sizes[: number * size].reshape(number, size).sum(axis=1)
     for one in hits:
-        sums = np.asarray(one, dtype=float)[: blocks * size].reshape(blocks, size).sum(axis=1)
-        worst = np.maximum(worst, np.divide(sums, total, out=np.zeros(blocks), where=total > 0))
+        sums = np.asarray(one, dtype=float)[: number * size].reshape(number, size).sum(axis=1)
+        worst = np.maximum(worst, np.divide(sums, total, out=np.zeros(number), where=total > 0))
         kept.append(bool(np.sort(worst)[rank - 1] <= a))
     return _last(levels, kept)
+
+
+def blocks(choose: int, ahead: int, alpha: float = 0.05) -> tuple[int, int]:
+    """How many texts the documents make, and the rank k of the one that counts, for `next_text`.
+
+    Args:
+        choose: documents that choose.
+        ahead: documents of a text, at least 1.
+        alpha: chance of a broken promise, above 0 and below 1.
+
+    Returns:
+        M = choose // ahead, and k = ceil((1 - alpha) (M + 1)).
+
+    Raises:
+        ValueError: fewer texts than that rank.
+
+    >>> blocks(400, 20)
+    (20, 20)
+    """
+    size, number = checks.whole("ahead", ahead, low=1), choose // checks.whole("ahead", ahead, low=1)
+    rank = math.ceil((1 - alpha) * (number + 1) - 1e-9)
+    if rank > number:
+        fewest = math.ceil((1 - alpha) / alpha - 1e-9)
+        what = f"{choose} documents make {number} texts of {size}, and {fewest} are needed at alpha {alpha:g}"
+        raise ValueError(f"ahead: {what}; pass more texts, or promise shorter ones")
+    return number, rank
+
+
+def checked_share(name: str, value: float) -> float:
+    """A number above 0 and below 1.
+
+    Args:
+        name: of the argument, for the error.
+        value: given.
+
+    Raises:
+        ValueError: it is not.
+
+    >>> checked_share("alpha", 0.05)
+    0.05
+    """
+    if not 0 < checks.number(name, value) < 1:
+        raise ValueError(f"{name}: {value!r} is out of range; pass a number above 0 and below 1")
+    return float(value)
 
 
 def _worst(hits: Sequence[Listed[float]], sizes: np.ndarray, share: float) -> Iterator[np.ndarray]:
@@ -204,6 +242,5 @@ def _checked(
     if sizes.ndim != 1 or not sizes.any() or not (sizes >= 0).all():
         raise ValueError("words: pass how many words of each document count; one at least has some")
     for name, value in (("share", share), ("alpha", alpha)):
-        if not 0 < checks.number(name, value) < 1:
-            raise ValueError(f"{name}: {value!r} is out of range; pass a number above 0 and below 1")
+        checked_share(name, value)
     return sizes, float(share)

@@ -53,7 +53,7 @@ class AuditCommand(MechanismCommand):
     help="What finds names; presidio needs the extra pii.",
 )
 @options.embedding
-@options.size("--words")
+@options.size
 @options.format_of("Of INPUT and the release.")
 @options.workers
 @options.scheduler
@@ -163,6 +163,7 @@ def audit(
                 workers=workers,
                 scheduler=scheduler,
                 parts=f"{output}.parts",
+                called=MECHANISMS[mechanism if came is None else came.record["mechanism"]].label,
                 progress=progress,
             )
 

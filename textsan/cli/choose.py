@@ -10,9 +10,17 @@ DEFAULT = ("custext+", "santext")
 
 
 class ChooseCommand(MechanismCommand):
-    """Several mechanisms can be named, those with an epsilon, which is found."""
+    """Several mechanisms can be named, those with an epsilon, which is found, and an exact channel."""
 
     arguments, required, chosen = 1, False, ("epsilon",)
+
+    def offers(self, entry):
+        from textsan.mechanisms.noise import NoiseMechanism
+
+        made = entry.load()
+        return "epsilon" in entry.parameters() and not (
+            isinstance(made, type) and issubclass(made, NoiseMechanism)
+        )
 
     def named(self, params):
         return params.get("mechanisms") or DEFAULT
@@ -20,7 +28,7 @@ class ChooseCommand(MechanismCommand):
     def mechanism(self):
         from textsan.mechanisms import MECHANISMS
 
-        known = [name for name, entry in MECHANISMS.items() if "epsilon" in entry.parameters()]
+        known = [name for name, entry in MECHANISMS.items() if self.offers(entry)]
         option = click.Option(["--mechanism", "mechanisms"], multiple=True, type=Name(known))
         option.help = f"A sanitizer; may be repeated.  [default: {' and '.join(DEFAULT)}]"
         return option
@@ -39,10 +47,16 @@ class ChooseCommand(MechanismCommand):
 @options.shadow
 @options.field(", of both files")
 @options.label
-@click.option("--alpha", type=float, default=0.05, show_default=True, help="Chance that a promise is broken.")
+@click.option(
+    "--alpha",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.05,
+    show_default=True,
+    help="Chance that a promise is broken.",
+)
 @click.option("--sample", type=click.IntRange(1), default=1000, show_default=True, help="Documents that choose.")
 @options.embedding
-@options.size("--size")
+@options.size
 @options.format_of("Of INPUT.")
 @options.no_quotes
 @options.workers
@@ -89,11 +103,8 @@ def choose(
     import json
     from pathlib import Path
 
-    import numpy as np
-
     from textsan import load_embeddings
     from textsan.auditing import choose_epsilon, files
-    from textsan.auditing.promises import next_text
     from textsan.base.plugins import blamed
     from textsan.mechanisms import MECHANISMS
 
@@ -110,9 +121,6 @@ def choose(
     if shadow is not None:
         its = files.kind_of(shadow, None, "shadow")
         outside = files.read_texts(shadow, its, field, what="shadow", quotes=quotes).texts
-    if ahead is not None:  # what cannot be promised is told before anything is tried
-        ones = np.ones(min(len(texts), sample))
-        next_text([0.0], [0 * ones], ones, 0.5, documents=ahead, alpha=alpha)
     vocabulary, found = load_embeddings(embedding).frequent(size), []
     for name in mechanisms:
         with blamed(MECHANISMS[name].load()):

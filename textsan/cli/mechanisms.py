@@ -49,12 +49,20 @@ class MechanismCommand(PluginCommand):
         others = self._others(context)
         takers: dict[str, list] = {}
         taken = _flags(others)
-        for entry in MECHANISMS.values():
+        for entry in filter(self.offers, MECHANISMS.values()):
             for name, parameter in entry.parameters().items():
                 if _flag(name) not in taken and name not in self.chosen:
                     takers.setdefault(name, []).append((entry, parameter))
         first = self.arguments + 1
         return [*others[:first], *map(_option, takers.values()), *others[first:]]
+
+    def offers(self, entry) -> bool:
+        """Whether a mechanism can be named here.
+
+        Args:
+            entry: of the registry.
+        """
+        return True
 
     def named(self, params: dict) -> tuple[str, ...]:
         """The mechanisms that were named.

@@ -16,21 +16,16 @@ shadow = click.option(
     "--shadow", metavar="FILE", help="Text that an attacker may own.  [default: public sentences]"
 )
 label = click.option("--label", metavar="FIELD", help="Field or column of a class: says what a task keeps.")
+size = click.option(
+    "--size",
+    type=click.IntRange(1),
+    default=20_000,
+    show_default=True,
+    help="So many of the most frequent words of the vectors are the vocabulary.",
+)
 no_quotes = click.option(
     "--no-quotes", is_flag=True, help="No word of the text beyond the thousand most frequent, anywhere."
 )
-
-
-def size(flag: str):
-    """How many words of the vectors are taken.
-
-    Args:
-        flag: its name, where `--words` is something else.
-    """
-    kind = click.IntRange(1)
-    return click.option(
-        flag, "size", type=kind, default=20_000, show_default=True, help="Most frequent words taken."
-    )
 
 
 def format_of(files: str):

@@ -10,7 +10,7 @@ from textsan.cli.mechanisms import MechanismCommand, as_typed
 @click.argument("sources", metavar="INPUT...", nargs=-1, required=True)
 @click.argument("target", metavar="OUTPUT")
 @options.embedding
-@options.size("--words")
+@options.size
 @click.option("--vocabulary", type=click.Path(exists=True, dir_okay=False), help="Public word list, one a line.")
 @options.format_of("Of all files.  [default: as INPUT ends, in any case, before .gz or .xz]")
 @options.field("")

@@ -12,7 +12,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 import yaml
 
 ZENODO, CODECHECK = ".zenodo.json", "codecheck.yml"
-_EPOCH = (1980, 1, 1, 0, 0, 0)  # the same files make the same archive
+EPOCH = (1980, 1, 1, 0, 0, 0)  # the same files make the same archive
 
 
 def _yaml(path: Path) -> dict:
@@ -140,7 +140,7 @@ def archives(root: Path, folder: Path) -> list[Path]:
             for file in sorted(
                 one for one in inside.rglob("*") if one.is_file() and ".ipynb_checkpoints" not in one.parts
             ):
-                info = ZipInfo(f"{name}/{file.relative_to(inside)}", _EPOCH)
+                info = ZipInfo(f"{name}/{file.relative_to(inside)}", EPOCH)
                 archive.writestr(info, file.read_bytes(), ZIP_DEFLATED)
         made.append(path)
     return made

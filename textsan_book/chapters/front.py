@@ -18,7 +18,7 @@ from textsan.evaluation import Estimate, bootstrap_mean
 from textsan.sweeps.hits import load_hits
 from textsan.sweeps.tables import load_tables, pooled, select
 from textsan.text.vocabulary import STOP_WORDS
-from textsan_book.chapters import deposit, reading_paths
+from textsan_book.chapters import deposit, reading_paths, slides
 
 READERS = {"counted": "context-free", "language": "mixture"}
 SANITIZERS = {"santext": "SanText", "santext+": "SanText+", "custext": "CusText", "custext+": "CusText+"}
@@ -373,7 +373,13 @@ def fill(text: str, root: Path) -> str:
     if not (names := set(re.findall(_PLACE, text))):
         return text
     said: dict[str, str] = {}
-    for made in (reading_paths.sentences, _citation, deposit.sentences, sentences):  # the dearest last
+    for made in (
+        reading_paths.sentences,
+        _citation,
+        slides.sentences,
+        deposit.sentences,
+        sentences,
+    ):  # the dearest last
         if not names <= set(said):
             said |= made(root)
     return re.sub(_PLACE, lambda match: said[match[1]], text)

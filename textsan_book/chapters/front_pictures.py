@@ -42,7 +42,7 @@ def bars(budgets: Sequence[Budget]) -> tuple[str, str]:
                 continue
             end = share.value
             parts.append(_rect(left + wide * start, y, wide * (end - start), high, READ[name][1]))
-            parts.append(_text(left + wide * end - 4, y + 20, front.hundred(end), "end", "#111111"))
+            parts.append(_text(left + wide * end - 4, y + 20, front.hundred(end), "end", ink(READ[name][1])))
             low, top = (left + wide * edge for edge in (share.low, share.high))
             parts.append(f'<path d="M{low:.1f} {y + high + 4}H{top:.1f}" stroke="currentColor" stroke-width="2"/>')
             start = end
@@ -164,9 +164,8 @@ def card(budgets: Sequence[Budget], title: str, path: Path) -> None:
         for name, share in (("unchanged", one.unchanged), ("counted", one.counted), ("language", one.language)):
             if share is not None:
                 ax.barh(place, share.value - start, left=start, color=READ[name][1], height=0.62)
-                ax.text(
-                    share.value - 0.008, place, front.hundred(share.value), ha="right", va="center", fontsize=18
-                )
+                where = {"ha": "right", "va": "center", "fontsize": 18, "color": ink(READ[name][1])}
+                ax.text(share.value - 0.008, place, front.hundred(share.value), **where)
                 start = share.value
         ax.barh(place, 1 - start, left=start, color="none", edgecolor=GREY, height=0.62)
     ax.set(xlim=(0, 1), yticks=range(len(budgets)), xticks=[])
@@ -186,6 +185,21 @@ PARTS: dict[str, Callable[[Path], str | tuple[str, str]]] = {
     "given away": lambda root: dots(front.settings(root)),
     "published numbers": lambda root: squares(front.published(root)),
 }
+
+
+def ink(colour: str) -> str:
+    """Black or white, what can be read on a colour: the one of more contrast, by relative luminance.
+
+    Args:
+        colour: "#rrggbb".
+
+    >>> ink("#ffff00"), ink("#0000ff")
+    ('#000000', '#ffffff')
+    """
+    parts = (int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5))
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    luminance = sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+    return "#000000" if (luminance + 0.05) ** 2 > 1.05 * 0.05 else "#ffffff"
 
 
 def _svg(height: float, parts: Sequence[str]) -> str:

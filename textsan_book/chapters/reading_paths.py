@@ -128,7 +128,7 @@ def parts(root: Path) -> dict[str, str]:
     if not path.is_file():
         return {}
     pages, said = numbered(root), {}
-    rows = ["| part | its question | main text | appendix |", "|---|---|---|---|"]
+    rows = ["| part | its question | to read |", "|---|---|---|"]
     total = 0
     for part in yaml.safe_load(path.read_text(encoding="utf-8")):
         lists: dict[bool, list[str]] = {False: [], True: []}
@@ -136,13 +136,14 @@ def parts(root: Path) -> dict[str, str]:
         for number in part["chapters"]:
             page, aside = pages[number]
             took = minutes(root, page)
-            lists[aside].append(f"- {number}. {{doc}}`/{page}`, {took} min")
+            lists[aside].append(f"- Chapter {number}, {{doc}}`/{page}`, {took} min")
             times[aside] += took
         heads = {False: "In the main text:", True: "In the appendix:"}
         blocks = ["\n".join([heads[aside], "", *lines]) for aside, lines in lists.items() if lines]
         said[part["page"].replace("part-", "chapters_").replace("-", "_")] = "\n\n".join(blocks)
-        spans = (f"{times[aside]} min" if times[aside] else "" for aside in (False, True))
-        rows.append(f"| {{doc}}`/book/pages/{part['page']}` | {part['question']} | {' | '.join(spans)} |")
+        spans = {"main text": times[False], "appendix": times[True]}
+        read = ", ".join(f"{name} {took} min" for name, took in spans.items() if took)
+        rows.append(f"| {{doc}}`/book/pages/{part['page']}` | {part['question']} | {read} |")
         total += times[False]
     return {**said, "parts": "\n".join(rows), "minutes_main": f"{total / 60:.0f} hours"}
 
