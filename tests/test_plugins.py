@@ -218,7 +218,7 @@ def sanitize(tmp_path, monkeypatch, forgotten):
     return run
 
 
-@pytest.mark.parametrize("parameter", ["seed", "words", "workers", "field", "format", "embedding", "vocabulary"])
+@pytest.mark.parametrize("parameter", ["seed", "size", "workers", "field", "format", "embedding", "vocabulary"])
 def test_a_parameter_with_the_name_of_an_option_is_one_line(sanitize, parameter):
     result = sanitize(NAMED.format(parameter=parameter), "--mechanism", "named")
     assert result.exit_code == 2 and len(result.stderr.splitlines()) == 1 and not Path("out.csv").exists()
@@ -230,7 +230,7 @@ def test_a_plugin_with_such_a_name_is_in_nobody_elses_way(sanitize):
     assert sanitize(NAMED.format(parameter="seed"), "--mechanism", "random", "--seed", "1").exit_code == 0
 
 
-@pytest.mark.parametrize("parameter", ["size", "kind", "sources", "target", "context", "mechanism_name"])
+@pytest.mark.parametrize("parameter", ["words", "kind", "sources", "target", "context", "mechanism_name"])
 def test_names_inside_of_the_command_are_nobodys(sanitize, parameter):
     flag = f"--{parameter.replace('_', '-')}"
     result = sanitize(NAMED.format(parameter=parameter), "--mechanism", "named", flag, "0.25", "--name", "y")
