@@ -196,6 +196,8 @@ CHAPTERS = [pytest.param(chapter, id=chapter.name) for chapter in chapters.chapt
 def test_code_fits_the_page(chapter):
     wide = [line for lines in cells_of(chapter) for line in lines if len(line) > WIDTH]
     assert wide == []
+    heads = re.findall(r"^```\{code-cell\}[^\n]*\n---\n(.*?)^---$", chapter.text.read_text(), re.M | re.S)
+    assert [line for head in heads for line in head.splitlines() if len(line) > WIDTH] == []
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)

@@ -43,7 +43,7 @@ LARGEST = 60
 """Scored words of a document that count, at most: how far one document can go decides how many are needed."""
 
 READ = 120
-"""Words of a document that attackers read, at most: who reads on takes long, and names hardly more of these."""
+"""Words of a document that attackers read, at most: to read on takes long, and nothing is promised of it."""
 
 SAMPLE = 1_000
 """Documents that choose, unless another number is asked for."""

@@ -5,14 +5,14 @@ are those that the records of `data/checked.yml` and `data/results` name, on the
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 import yaml
 
 ZENODO, CODECHECK = ".zenodo.json", "codecheck.yml"
-EPOCH = (1980, 1, 1, 0, 0, 0)  # the same files make the same archive
+_EPOCH = (1980, 1, 1, 0, 0, 0)  # the same files make the same archive
 
 
 def _yaml(path: Path) -> dict:
@@ -125,6 +125,22 @@ def write(root: Path) -> None:
     (root / CODECHECK).write_text(codecheck(root), encoding="utf-8")
 
 
+def packed(path: Path, files: Mapping[str, Path]) -> Path:
+    """A zip that is the same whenever it is made of the same files.
+
+    Args:
+        path: of the zip.
+        files: by the name that they have in it.
+
+    Returns:
+        the path.
+    """
+    with ZipFile(path, "w") as archive:
+        for name, file in sorted(files.items()):
+            archive.writestr(ZipInfo(name, _EPOCH), file.read_bytes(), ZIP_DEFLATED)
+    return path
+
+
 def archives(root: Path, folder: Path) -> list[Path]:
     """Two zips for readers: the notebooks, and the tables with their records and hits.
 
@@ -135,14 +151,9 @@ def archives(root: Path, folder: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     made = []
     for name, inside in (("notebooks", root / "notebooks"), ("tables", root / "data" / "results")):
-        path = folder / f"textsan-{name}.zip"
-        with ZipFile(path, "w") as archive:
-            for file in sorted(
-                one for one in inside.rglob("*") if one.is_file() and ".ipynb_checkpoints" not in one.parts
-            ):
-                info = ZipInfo(f"{name}/{file.relative_to(inside)}", EPOCH)
-                archive.writestr(info, file.read_bytes(), ZIP_DEFLATED)
-        made.append(path)
+        found = [one for one in inside.rglob("*") if one.is_file() and ".ipynb_checkpoints" not in one.parts]
+        files = {f"{name}/{file.relative_to(inside)}": file for file in found}
+        made.append(packed(folder / f"textsan-{name}.zip", files))
     return made
 
 

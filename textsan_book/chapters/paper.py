@@ -13,9 +13,14 @@ from tempfile import TemporaryDirectory
 
 import yaml
 
+from textsan_book.chapters import reading_paths
 from textsan_book.chapters.build import BuildError
 
-LEFT_OUT = ("Use it", "Back matter", "Appendix")  # how the parts of `_toc.yml` begin that are no main text
+LEFT_OUT = (
+    "Use it",
+    "Back matter",
+    reading_paths.APPENDIX,
+)  # how the parts of `_toc.yml` begin that are no main text
 EXPLORER = "book/pages/explorer"  # is nothing on paper
 _SPAN = re.compile(r"</?span[^>]*>")
 _PAGE = re.compile(rb"/Type /Page\b")

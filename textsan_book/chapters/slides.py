@@ -9,7 +9,6 @@ from html import escape
 from pathlib import Path
 from textwrap import wrap
 from typing import NamedTuple
-from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 import nbformat
 
@@ -127,9 +126,7 @@ def write(root: Path, folder: Path) -> list[Path]:
         path = folder / f"{notebook.stem}.svg"
         path.write_text(drawn(slide(notebook)), encoding="utf-8")
         made.append(path)
-    with ZipFile(folder / "textsan-slides.zip", "w") as archive:
-        for path in made:
-            archive.writestr(ZipInfo(f"slides/{path.name}", deposit.EPOCH), path.read_bytes(), ZIP_DEFLATED)
+    deposit.packed(folder / "textsan-slides.zip", {f"slides/{path.name}": path for path in made})
     return made
 
 
