@@ -183,3 +183,11 @@ def test_pruning_drops_the_smallest():
     args = (None, None, None, None, 0)
     sent = defences.prune(0.75)({"w": torch.arange(1.0, 9.0)}, *args)["w"]
     assert sent.tolist() == [0] * 6 + [7, 8]
+
+
+def test_sberts_cosine_is_one_for_the_same_text_and_falls_with_the_meaning(default_data):
+    from textsan_book.studies.gradients import _sentence_cosine
+
+    recovered = ["a good film", "a great movie", "the price of coal rises"]
+    same, near, far = _sentence_cosine(["a good film"] * 3, recovered)
+    assert np.isclose(same, 1) and 0.999 > near > far + 0.2

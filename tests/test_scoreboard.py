@@ -121,7 +121,7 @@ def test_without_tables_nothing_is_claimed(tmp_path):
 
 
 KEYS = "rows ours tables where against quantity matched_on column scale is_count not_comparable no_result not_run"
-KEYS += " drawn trivial beside as_published substitution"
+KEYS += " drawn trivial beside as_published substitution mean_over"
 
 
 def test_every_entry_of_the_mapping_finds_a_published_row_and_all_that_it_asks_of_it():
@@ -376,6 +376,20 @@ def test_several_rows_are_refused(root):
     root.write([row("x", 0.5), row("x", 0.6, n_private=300, seed=1)])
     with pytest.raises(ValueError, match="several rows in full"):
         root()
+
+
+def test_a_mean_over_drawn_batches_is_one_number_with_their_interval(root):
+    root.write([row("x", asr, batch=batch) for batch, asr in enumerate((0.2, 0.4, 0.9))])
+    found = root(mean_over="batch", scale=100, not_comparable="few")
+    assert math.isclose(found.ours, 50) and 20 <= found.ours_low < 50 < found.ours_high <= 90
+    assert found.verdict == "not comparable"
+
+
+def test_a_mean_over_drawn_batches_is_one_number_with_their_interval(root):
+    root.write([row("x", asr, batch=batch) for batch, asr in enumerate((0.2, 0.4, 0.9))])
+    found = root(mean_over="batch", scale=100, not_comparable="few")
+    assert math.isclose(found.ours, 50) and 20 <= found.ours_low < 50 < found.ours_high <= 90
+    assert found.verdict == "not comparable"
 
 
 def test_seeds_are_one_number(root):

@@ -39,7 +39,7 @@ import pandas as pd
 import yaml
 
 from textsan.base.project import project_data
-from textsan.evaluation import Estimate
+from textsan.evaluation import Estimate, bootstrap_mean
 from textsan.sweeps.tables import difference, estimate, load_tables, pooled, ratio, select, unlike
 from textsan_book.judging import verdicts
 from textsan_book.judging.claims import judge
@@ -263,6 +263,8 @@ class _Sides:
         for pattern in _patterns(rule):
             rows = load(pattern)
             found = [select(rows, where).to_dict("records") for where in wheres]
+            if "mean_over" in rule:
+                found = [[_mean(side, rule)] if side else [] for side in found]
             if all(found):
                 self._pair(found, rule, pattern)
                 return
@@ -288,6 +290,15 @@ class _Sides:
             if all(with_it):
                 self.seeds.append((row, *(side[0] for side in with_it)))
         self.strangers = not self.seeds
+
+
+def _mean(rows: Sequence[Mapping], rule: Mapping) -> dict:
+    """Rows of one cell as one, its number their mean with the interval of the units that were drawn."""
+    column = rule.get("column", "asr")
+    units = [row[rule["mean_over"]] for row in rows]
+    found = bootstrap_mean([row[column] for row in rows], units, seed=0)
+    ends = ("low", "high") if column == "asr" else (f"{column}_low", f"{column}_high")
+    return {**rows[0], column: found.value} | dict(zip(ends, found[1:], strict=True))
 
 
 def _patterns(rule: Mapping) -> list[str]:
