@@ -89,6 +89,8 @@ class Report:
             "interval": interval,
             "number": lambda n: f"{n:,}",
             "factor": factor,
+            "beside_blind": beside_blind,
+            "beside_length": beside_length,
         }
         template = engine.from_string(TEMPLATE.read_text(encoding="utf-8"))
         return template.render(
@@ -149,10 +151,10 @@ def said(content: Mapping[str, Any]) -> list[str]:
         f"Of 100 words that should be protected, a reader with {owned} names {hundred(best['value'])} "
         f"({odds(best['value'])}), once told which words these are.",
         f"{hundred(best['unchanged']).capitalize()} of 100 came through unchanged. Without any release the best "
-        f"blind guess names {hundred(best['blind'])}.",
+        f"blind guess names {hundred(best['blind'])}{beside_blind(best)}.",
         f"Of 100 released documents, a reader who holds {linkage['among']:,} originals finds the right one for "
         f"{hundred(linkage['main']['value'])} ({odds(linkage['main']['value'])}); by length alone for "
-        f"{hundred(linkage['length'])}.",
+        f"{hundred(linkage['length'])}{beside_length(linkage)}.",
     ]
     if content["use"]:
         use = content["use"]
@@ -162,6 +164,38 @@ def said(content: Mapping[str, Any]) -> list[str]:
             "largest class."
         )
     return lines
+
+
+def beside_blind(first: Mapping[str, float]) -> str:
+    """What there is to say where the strongest attack is not shown to name more than a blind guess; else "".
+
+    Args:
+        first: of `headline`.
+
+    >>> beside_blind({"value": 0.04, "low": 0.03, "blind": 0.05})
+    ': with these attacks a reader does no better than without a release'
+    """
+    if first["value"] <= first["blind"]:
+        return ": with these attacks a reader does no better than without a release"
+    if first["low"] <= first["blind"]:
+        return f": that a reader does better is not shown, since the interval begins at {100 * first['low']:.1f}"
+    return ""
+
+
+def beside_length(linkage: Mapping[str, Any]) -> str:
+    """What there is to say where the words are not shown to tell more of a document than its length; else "".
+
+    Args:
+        linkage: of `linking.linked`.
+
+    >>> beside_length({"main": {"value": 0.2, "low": 0.1}, "length": 0.2})
+    ', and the words add nothing to that'
+    """
+    if linkage["main"]["value"] <= linkage["length"]:
+        return ", and the words add nothing to that"
+    if linkage["main"]["low"] <= linkage["length"]:
+        return ", and that the words add to it is not shown"
+    return ""
 
 
 def decisions(content: Mapping[str, Any]) -> list[str]:
