@@ -412,6 +412,7 @@ def test_numbers_are_said_as_people_say_them():
         "100",
     ]
     assert odds(0.004) == "hardly any" and odds(0.999) == "nearly all" and odds(0.5) == "about 1 in 2"
+    assert odds(0.06) == "about 1 in 17" and odds(0.94) == "all but 1 in 17"  # not in ten
 
 
 # Nothing quoted

@@ -28,6 +28,7 @@ LIMITS = {
 of documents that are linked to their originals."""
 
 _RARE = 0.005  # share below which small numbers say more than is known
+_NO_TENTHS = 0.12  # share below which one in so many says it better than so many in ten
 
 FEW = 30
 """Documents below which an audit decides nothing."""
@@ -279,16 +280,16 @@ def hundred(share: float) -> str:
 def odds(share: float) -> str:
     """A share in small numbers, as people say it.
 
-    >>> odds(0.381), odds(0.02), odds(0.98), odds(1.0)
-    ('about 3 in 8', 'about 1 in 50', 'all but 1 in 50', 'all')
+    >>> odds(0.381), odds(0.02), odds(0.08), odds(0.98), odds(1.0)
+    ('about 3 in 8', 'about 1 in 50', 'about 1 in 12', 'all but 1 in 50', 'all')
     """
     if share in (0, 1):
         return "all" if share else "none"
     if min(share, 1 - share) < _RARE:
         return "nearly all" if share > 0.5 else "hardly any"
-    if share < 0.05:
+    if share < _NO_TENTHS:  # the nearest of small fractions would be up to twice as much
         return f"about 1 in {round(1 / share)}"
-    if share > 0.95:
+    if share > 1 - _NO_TENTHS:
         return f"all but 1 in {round(1 / (1 - share))}"
     fraction = Fraction(share).limit_denominator(10)
     return f"about {fraction.numerator} in {fraction.denominator}"
