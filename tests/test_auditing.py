@@ -343,6 +343,11 @@ def test_the_page_needs_nothing_beside_it(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["r.html"]
 
 
+def test_an_option_is_named_on_one_line_and_two_documents_have_one_other():
+    page = textsan.audit(text(60)[:2], mechanism(), among=10).html()
+    assert "<code>--shadow</code>" in page and "told apart from 1 other\n" in page
+
+
 def test_what_stands_in_a_word_is_no_markup(tmp_path):
     strange = Embeddings([*WORDS, "<b>bold&</b>"], np.vstack([VECTORS.vectors, [9.0] * 4]))
     report = audited([["film", "<b>bold&</b>"]] * 40, CusText(strange, 9.0, k=3), shadow=[["film", "bad"]] * 40)
@@ -359,7 +364,7 @@ def test_few_documents_decide_nothing():
     "value, low, clause",
     [
         (0.04, 0.03, "a reader does no better than without a release"),
-        (0.06, 0.041, "that a reader does better is not shown, since the interval begins at 4.1"),
+        (0.06, 0.041, "that a reader does better is not shown: the interval begins at 4.1"),
         (0.2, 0.1, None),
     ],
 )

@@ -6,6 +6,7 @@ and drawings are inside, for light and dark screens and for paper.
 
 import json
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -29,6 +30,8 @@ of documents that are linked to their originals."""
 
 _RARE = 0.005  # share below which small numbers say more than is known
 _NO_TENTHS = 0.12  # share below which one in so many says it better than so many in ten
+
+_OPTION = re.compile(r"--[a-z-]+")
 
 FEW = 30
 """Documents below which an audit decides nothing."""
@@ -80,6 +83,7 @@ class Report:
     def html(self) -> str:
         """The report for people."""
         from jinja2 import Environment, StrictUndefined
+        from markupsafe import Markup, escape
 
         from textsan.auditing import drawing
 
@@ -92,6 +96,7 @@ class Report:
             "factor": factor,
             "beside_blind": beside_blind,
             "beside_length": beside_length,
+            "options": lambda line: Markup(_OPTION.sub(r"<code>\g<0></code>", str(escape(line)))),
         }
         template = engine.from_string(TEMPLATE.read_text(encoding="utf-8"))
         return template.render(
@@ -174,12 +179,12 @@ def beside_blind(first: Mapping[str, float]) -> str:
         first: of `headline`.
 
     >>> beside_blind({"value": 0.04, "low": 0.03, "blind": 0.05})
-    ': with these attacks a reader does no better than without a release'
+    ', and with these attacks a reader does no better than without a release'
     """
     if first["value"] <= first["blind"]:
-        return ": with these attacks a reader does no better than without a release"
+        return ", and with these attacks a reader does no better than without a release"
     if first["low"] <= first["blind"]:
-        return f": that a reader does better is not shown, since the interval begins at {100 * first['low']:.1f}"
+        return f", and that a reader does better is not shown: the interval begins at {100 * first['low']:.1f}"
     return ""
 
 
