@@ -167,7 +167,7 @@ def said(content: Mapping[str, Any]) -> list[str]:
         lines.append(
             f"Of 100 documents a reader tells the class of {hundred(use['released']['value'])} from the release, "
             f"of {hundred(use['original']['value'])} from the originals; {hundred(use['largest'])} are of the "
-            "largest class."
+            f"largest class{beside_largest(use)}."
         )
     return lines
 
@@ -201,6 +201,22 @@ def beside_length(linkage: Mapping[str, Any]) -> str:
         return ", and the words add nothing to that"
     if linkage["main"]["low"] <= linkage["length"]:
         return ", and that the words add to it is not shown"
+    return ""
+
+
+def beside_largest(use: Mapping[str, Any]) -> str:
+    """What there is to say where a release is not shown to keep a task better than no text does; else "".
+
+    Args:
+        use: of `use.kept`.
+
+    >>> beside_largest({"released": {"value": 0.63, "low": 0.6}, "largest": 0.64})
+    ', and the release tells no more than that'
+    """
+    if use["released"]["value"] <= use["largest"]:
+        return ", and the release tells no more than that"
+    if use["released"]["low"] <= use["largest"]:
+        return ", and that the release tells more is not shown"
     return ""
 
 
