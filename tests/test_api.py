@@ -75,6 +75,8 @@ def test_commands_are_shown_with_their_help(book):
         ("|V| x |V_S| of `a_b` and *args", r"\|V\| x \|V\_S\| of ``a_b`` and \*args"),
         (">>> a * b_", ">>> a * b_"),
         ("    epsilon: S*_y", r"    epsilon: S\*\_y"),
+        ("the *second* layer", "the *second* layer"),
+        ("**settings and **more, a * b * c", r"\*\*settings and \*\*more, a \* b \* c"),
     ],
 )
 def test_words_stay_words(rooms, line, written):

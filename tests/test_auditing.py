@@ -30,7 +30,8 @@ from textsan.auditing import (
     words,
 )
 from textsan.auditing.quotes import HIDDEN, masked, unquoted
-from textsan.auditing.report import FEW, SCHEMA, hundred, odds
+from textsan.auditing.report import FEW, SCHEMA, Report, hundred, odds
+from textsan.cli import progress
 from textsan.cli.main import main
 from textsan.evaluation import clustered_rate
 from textsan.leakage import bayes_vulnerability, pointwise_leakage, repeated_leakage
@@ -342,6 +343,11 @@ def test_the_page_needs_nothing_beside_it(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["r.html"]
 
 
+def test_an_option_is_named_on_one_line_and_two_documents_have_one_other():
+    page = textsan.audit(text(60)[:2], mechanism(), among=10).html()
+    assert "<code>--shadow</code>" in page and "told apart from 1 other\n" in page
+
+
 def test_what_stands_in_a_word_is_no_markup(tmp_path):
     strange = Embeddings([*WORDS, "<b>bold&</b>"], np.vstack([VECTORS.vectors, [9.0] * 4]))
     report = audited([["film", "<b>bold&</b>"]] * 40, CusText(strange, 9.0, k=3), shadow=[["film", "bad"]] * 40)
@@ -352,6 +358,45 @@ def test_few_documents_decide_nothing():
     report = audited([["film", "bad"], ["good"]])
     assert "2 documents decide nothing" in report.said[0] and "decide nothing" in report.html()
     assert "decide nothing" not in audited(text(FEW)).html()
+
+
+@pytest.mark.parametrize(
+    "value, low, clause",
+    [
+        (0.04, 0.03, "a reader does no better than without a release"),
+        (0.06, 0.041, "that a reader does better is not shown: the interval begins at 4.1"),
+        (0.2, 0.1, None),
+    ],
+)
+def test_who_reads_a_release_and_does_no_better_than_without_is_said_to(value, low, clause):
+    content = json.loads(json.dumps(audited().content))
+    content["words"]["first"] |= {"value": value, "low": low, "high": 0.3, "blind": 0.05}
+    content["linkage"] |= {"main": {"value": value, "low": low, "high": 0.3}, "length": 0.05}
+    report = Report(content)
+    for shown in (" ".join(report.said), report.html()):
+        assert (clause in shown) if clause else "better" not in shown.partition("do not cover")[0]
+        assert ("the words add" in shown) == (clause is not None)
+
+
+def test_where_there_is_no_terminal_a_plain_line_says_how_far_it_is(monkeypatch, capsys):
+    now = iter([0.0, 1.0, 30.0, 31.0, 60.0])
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(now))
+    with progress.told("documents") as told:
+        for done in (100, 400, 500, 1000):
+            told(done, 2000)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == [
+        "textsan: 400 of 2,000 documents; at this speed 3 min more",
+        "textsan: 1,000 of 2,000 documents; at this speed 2 min more",
+    ]
+
+
+def test_a_part_of_an_attack_is_progress(monkeypatch):
+    monkeypatch.setattr(attacking, "_SMALL_PART", 10)
+    said = []
+    audited(progress=lambda *now: said.append(now))
+    assert said == sorted(said) and said[-1][0] == said[-1][1]
+    assert len({done for done, _ in said}) > len(attacking.DEFAULT) * 2
 
 
 def test_a_task_keeps_what_the_words_say_and_nothing_where_they_do_not():
@@ -372,6 +417,7 @@ def test_numbers_are_said_as_people_say_them():
         "100",
     ]
     assert odds(0.004) == "hardly any" and odds(0.999) == "nearly all" and odds(0.5) == "about 1 in 2"
+    assert odds(0.06) == "about 1 in 17" and odds(0.94) == "all but 1 in 17"  # not in ten
 
 
 # Nothing quoted

@@ -211,9 +211,74 @@ def test_the_chosen_epsilon_keeps_the_target_on_other_text_of_the_source():
 def test_none_is_an_answer_and_says_how_near():
     choice = choose_epsilon(text(100, 0), "custext", words=0.01, shadow=text(60, 1), embeddings=VECTORS, k=2)
     assert choice.epsilon is choice.guarantee is choice.channel is None
-    assert "no epsilon keeps it" in nearest(choice)
+    assert "no epsilon is promised: single words give away" in nearest(choice)
+    assert len({row["epsilon"] for row in choice.measured}) == 1  # what is decided is not tried further
+    few = choose_epsilon(text(12, 0), "santext", words=0.3, shadow=text(60, 1), embeddings=VECTORS)
+    assert few.epsilon is None and "12 documents are too few to promise it" in nearest(few)
     easy = choose_epsilon(text(300, 0), "santext", words=0.99, shadow=text(60, 1), embeddings=VECTORS)
     assert easy.channel == easy.guarantee == EPSILONS[-1] or easy.channel >= easy.guarantee
+
+
+@pytest.mark.parametrize("words, documents", [(0.3, None), (0.01, None), (0.999, None), (None, 0.9)])
+def test_testing_begins_where_the_channel_begins_to_rise_whatever_the_text(monkeypatch, words, documents):
+    """The order of the tests is fixed by the channel and public text: else the promise would be none."""
+    tried = []
+    source_rate = promises.source_rate
+    monkeypatch.setattr(
+        promises, "source_rate", lambda levels, *a, **k: tried.append(levels) or source_rate(levels, *a, **k)
+    )
+    starts = set()
+    for seed in (0, 5):
+        given_ = {
+            "words": words,
+            "documents": documents,
+            "among": 20,
+            "shadow": text(60, 1),
+            "embeddings": VECTORS,
+        }
+        choice = choose_epsilon(text(60, seed), "santext", **given_)
+        starts.add(tried[0][0])
+        tried.clear()
+    (start,) = starts
+    assert min(row["epsilon"] for row in choice.measured) == start
+    found = materials.material(text(9, 0), make_mechanism("santext", VECTORS, epsilon=1.0), shadow=text(60, 1))
+    what = "words" if words else "documents"
+    floor, there, below = (
+        choosing._exact(found, what, 20, e)
+        for e in (EPSILONS[0], start, EPSILONS[max(EPSILONS.index(start) - 1, 0)])
+    )
+    eight = choice.channel and EPSILONS[max(0, EPSILONS.index(choice.channel) - 8)]
+    assert there <= floor + 0.002 or start == eight
+    assert below <= floor + 0.002 or start == eight
+
+
+def test_columns_are_those_of_all_levels_though_testing_ends_early():
+    shadow = text(200, 1)
+    choice = choose_epsilon(text(300, 0), "santext", words=0.4, shadow=shadow, embeddings=VECTORS, ahead=10)
+    docs, _ = choosing.ordered(text(300, 0), None, 0)
+    found = materials.material(docs, make_mechanism("santext", VECTORS, epsilon=1.0), shadow=shadow)
+    tried = choosing.Chooser("santext", found).tried("words")
+    levels = EPSILONS[EPSILONS.index(choice.measured[0]["epsilon"]) :]
+    given_ = {"words": tried.sizes, "share": 0.4}
+    assert choice.source == promises.source_rate(levels, tried.hits, **given_, largest=tried.largest)
+    hits = list(zip(*map(tried.hits, levels), strict=True))
+    one = min(promises.next_document(levels, some, **given_, largest=tried.largest) for some in hits)
+    text_ = min(promises.next_text(levels, some, **given_, documents=10) or 0 for some in hits)
+    assert (choice.next_document, choice.next_text or 0) == (one, text_)
+    last = max(row["epsilon"] for row in choice.measured)
+    best = max(choice.source, choice.next_document, choice.next_text or 0)
+    assert EPSILONS.index(last) == EPSILONS.index(best) + 1
+
+
+def test_none_by_length_alone_says_so():
+    """Documents longer than any of the attacker's are found whatever is released."""
+    docs = [doc * 3 for doc in text(60, 0)]
+    given_ = {"documents": 0.3, "among": 40, "shadow": text(60, 1), "embeddings": VECTORS}
+    choice = choose_epsilon(docs, "santext", **given_)
+    assert choice.source is None
+    assert "length alone names 100.0 of 100, and no epsilon changes a length" in nearest(choice)
+    alike = choose_epsilon(text(200, 0), "santext", **given_ | {"shadow": text(120, 1)})
+    assert not alike.reasons and nearest(alike) == ""
 
 
 def test_documents_are_found_among_the_attackers():

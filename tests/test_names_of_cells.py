@@ -16,7 +16,7 @@ from textsan.attacks import ATTACKS
 from textsan.mechanisms import MECHANISMS
 from textsan.sweeps import provenance, specification, studies, sweep
 from textsan.utility import TASKS
-from textsan_book.studies import recertification, vectors
+from textsan_book.studies import stored_cells, vectors
 
 SPEC = {
     "dataset": "rt",
@@ -176,10 +176,10 @@ def test_a_column_or_a_parameter_that_an_older_table_lacks_has_its_default(spec,
     rows = pd.DataFrame([sweep.sanitized.labels(cell) for cell in cells]).drop(columns=["embeddings", "split_by"])
     rows["defence_parameters"] = [json.dumps({"k": 20})] * len(rows)
     rows.to_csv(tmp_path / "table.csv", index=False)
-    places = recertification._places(cells, tmp_path / "table.csv")
+    places = stored_cells.places(cells, tmp_path / "table.csv")
     assert sorted(places.values()) == [[number] for number in range(len(cells))]
     spec.write_text(yaml.safe_dump(SPEC | {"embeddings": "counter-fitted"}))
-    others = recertification._places(specification.read_spec(spec), tmp_path / "table.csv")
+    others = stored_cells.places(specification.read_spec(spec), tmp_path / "table.csv")
     assert not any(others.values())
 
 
@@ -190,7 +190,7 @@ def test_every_row_of_every_committed_table_is_of_a_cell_of_its_specification(mo
     for path in sorted((project_data() / "sweeps").glob("*.yml")):
         table = project_data() / "results" / f"{path.stem}.csv"
         if table.is_file():
-            places = recertification._places(specification.read_spec(path), table)
+            places = stored_cells.places(specification.read_spec(path), table)
             assert sum(map(len, places.values())) == len(pd.read_csv(table, comment="#")), path.stem
             checked += 1
     assert checked > 50

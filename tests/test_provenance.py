@@ -21,9 +21,9 @@ from textsan.attacks import ATTACKS
 from textsan.base import kernels
 from textsan.base.registry import Entry
 from textsan.cli import main
-from textsan.sweeps import problems, provenance, specification, sweep
+from textsan.sweeps import hits, problems, provenance, specification, sweep
 from textsan_book.chapters import stored_tables
-from textsan_book.studies import recertification
+from textsan_book.studies import recertification, stored_cells
 
 # --- following names --------------------------------------------------------------------------------------------
 
@@ -458,6 +458,42 @@ def test_a_table_of_another_specification_is_refused(stored, spec, change):
     assert result.exit_code == 2 and "6 rows" in result.stderr and len(result.stderr.splitlines()) == 1
 
 
+def test_a_sweep_goes_on_from_a_stored_table(stored, done, spec, tmp_path):
+    """Five of its six cells stand in the table: one is computed, and the table is what it would have been."""
+    _, folder = done
+    cells = specification.read_spec(spec)
+    out = tmp_path / "partly"
+    shutil.copytree(folder, out)
+    for file in (out / "cells").glob(f"{specification.cell_name(cells[3])}.*"):
+        file.unlink()
+    sweep.write_table(cells, out)
+    stored_tables.store(out, stored, "textsan sweep")
+    assert (
+        len(pd.read_csv(stored)) == 5
+        and yaml.safe_load(stored.with_suffix(".yml").read_text())["cells"] == "5 of 6"
+    )
+    result = call(spec, "-o", tmp_path / "anew", "-j", 1, "--table", stored, "--extend")
+    assert result.exit_code == 0 and "5 cells are taken from" in result.stdout
+    assert (
+        pd.read_csv(stored)
+        .drop(columns="seconds")
+        .equals(pd.read_csv(folder / "results.csv").drop(columns="seconds"))
+    )
+    ours, theirs = (hits.load_hits(one) for one in (stored, folder / "results.csv"))
+    assert all(np.array_equal(ours[row][name], theirs[row][name]) for row in theirs for name in theirs[row])
+    assert "6 of 6" in yaml.safe_load(stored.with_suffix(".yml").read_text())["cells"]
+
+
+def test_a_table_that_cannot_be_gone_on_from_is_refused(stored, change, spec, tmp_path):
+    said = call(spec, "-o", tmp_path / "anew", "--table", stored, "--extend").stderr
+    assert "row 0" in said and "has no hits" in said and len(said.splitlines()) == 1
+    change("attacks/markov.py")
+    said = call(spec, "-o", tmp_path / "anew", "--table", stored, "--extend").stderr
+    assert "other code: textsan/attacks/markov.py; recertify it first" in said
+    both = call(spec, "--extend")
+    assert both.exit_code == 2 and "--table" in both.stderr
+
+
 def test_no_committed_table_pretends_to_be_fresh():
     records = sorted((Path(__file__).parents[1] / "data" / "results").glob("*.yml"))
     assert records
@@ -490,7 +526,7 @@ def test_every_row_of_a_committed_table_is_of_one_cell_of_its_specification():
     for spec in sorted((data / "sweeps").glob("*.yml")):
         table = data / "results" / spec.name.replace(".yml", ".csv")
         if table.is_file():
-            places = recertification._places(specification.read_spec(spec), table).values()
+            places = stored_cells.places(specification.read_spec(spec), table).values()
             every = sorted(row for rows in places for row in rows)
             said = yaml.safe_load(table.with_suffix(".yml").read_text(encoding="utf-8"))
             partly = " of " in str(said.get("cells"))  # "62 of 144": more are added as they are computed

@@ -18,6 +18,7 @@ import textsan
 _CODE = re.compile(r"(``.+?``|`[^`]+`)")
 _SECTION = re.compile(r"\s*(Args|Attributes|Raises|Returns|Yields):$")
 _MARKUP = re.compile(r"([\\*|_])")
+_EMPHASIS = re.compile(r"(?<![\w\\*])\\\*(\w(?:[\w ]*\w)?)\\\*(?![\w\\])")  # of words, after stars were made plain
 _MARKUP_OF_PAGES = re.compile(r"([\\*_<>$\[\]])")
 _FOLDER = "book/api/"
 _COLON = "\ue000"  # of no text; stands for a colon while napoleon reads
@@ -129,7 +130,7 @@ def _words(line: str) -> str:
         if i % 2:
             parts[i] = f"``{part.strip('`')}``"
         else:
-            parts[i] = _MARKUP.sub(r"\\\1", part)
+            parts[i] = _EMPHASIS.sub(r"*\1*", _MARKUP.sub(r"\\\1", part))
     return "".join(parts)
 
 

@@ -175,7 +175,9 @@ def hits(
     for asked, cut in plan:
         if asked.name not in skipped:
             try:
-                found[asked] = _run(material, made, asked, cut, means, kept)
+                found[asked] = _run(
+                    material, made, asked, cut, means, kept, lambda n, done=done: progress(done + n, total)
+                )
             except ValueError as error:
                 if asked.name not in DEFAULT:
                     raise
@@ -185,7 +187,15 @@ def hits(
     return found, skipped
 
 
-def _run(material: Material, made: "_Made", asked: Asked, cut, means: "Means", kept: Kept) -> Hits:
+def _run(
+    material: Material,
+    made: "_Made",
+    asked: Asked,
+    cut,
+    means: "Means",
+    kept: Kept,
+    progress: Callable[[int], None],
+) -> Hits:
     """An attack on all of its parts, those that are kept not once more."""
     starts = np.searchsorted(material.documents, np.arange(len(material.docs) + 1))
     places = [np.concatenate([np.arange(starts[d], starts[d + 1]) for d in some]) for some in cut]
@@ -198,6 +208,7 @@ def _run(material: Material, made: "_Made", asked: Asked, cut, means: "Means", k
         for at, result in zip(missing, means.done(_hits, jobs), strict=True):
             kept.put(paths[at], result)
             results[at] = result
+            progress(sum(len(some) for some, there in zip(cut, results, strict=True) if there is not None))
     return Hits(np.concatenate(places), np.concatenate(results))
 
 

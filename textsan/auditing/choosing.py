@@ -48,7 +48,8 @@ READ = 120
 SAMPLE = 1_000
 """Documents that choose, unless another number is asked for."""
 
-_BELOW = 8  # steps of the grid below the channel's own choice at which testing begins
+_BELOW = 8  # steps of the grid below the channel's own choice at which testing begins, at the least
+_FLAT = 0.002  # what a channel may give away beyond the least epsilon and still be taken for flat
 _DRAWS = 60  # documents whose linkage is computed
 _WORDS = 20_000  # of the public vocabulary
 _PART = 250  # documents that one worker attacks at a time, however many workers there are
@@ -91,6 +92,7 @@ class Choice:
         promise: what the last three promise, a sentence each.
         measured: the epsilons that were tried, with the share that each attack reached: rows epsilon, target,
             attack, share.
+        reasons: why there is none at `source`, a clause for each target that is not kept; else empty.
         use: what a task keeps at `source`; None without labels, or where there is no epsilon.
         documents: that chose.
     """
@@ -104,6 +106,7 @@ class Choice:
     next_text: float | None
     promise: dict[str, str]
     measured: list[dict[str, Any]] = field(repr=False)
+    reasons: list[str]
     use: dict[str, Any] | None
     documents: int
 
@@ -284,16 +287,19 @@ class Chooser:
             keeps("guarantee", _largest(partial(self._promised, *asked), target.share))
             public = _largest(partial(self._exact, *asked), target.share)
             keeps("channel", public)
-            starts.append(max(0, EPSILONS.index(public) - _BELOW) if public else 0)
+            starts.append(self._start(target, public))
         # All targets are tested from the same epsilon on, so that the smaller one was tested for each.
         levels = EPSILONS[min(starts) :]
         measured: list[dict[str, Any]] = []
+        reasons: list[str] = []
         for target in targets:
             tried = self.tried(target.what, target.among)
             chosen, reached = _choices(tried, target.share, levels, alpha, ahead)
             for column, epsilon in chosen.items():
                 keeps(column, epsilon or 0.0)
             measured += [{"epsilon": e, "target": str(target)} | row for e in reached for row in tried.rows(e)]
+            if chosen["source"] is None:
+                reasons.append(self._reason(target, tried, levels[0]))
         best = _said(found_by["source"])
         kept = None
         if labels is not None and best is not None:
@@ -314,9 +320,36 @@ class Chooser:
             text,
             _promises(targets, len(self._docs), usual(self.found), alpha, ahead),
             measured,
+            reasons,
             kept,
             len(self._docs),
         )
+
+    def _start(self, target: Target, public: float) -> int:
+        """The number of the epsilon at which testing begins: no document that chooses has a say in it.
+
+        That is some steps below the channel's own choice, and not where the channel is still as flat as at the
+        least epsilon: no smaller one would hide more.
+        """
+        gives = partial(self._exact, target.what, target.among)
+        lowest = max(0, EPSILONS.index(public) - _BELOW) if public else 0
+        flat = _largest(gives, gives(EPSILONS[0]) + _FLAT, EPSILONS[lowest:])
+        return EPSILONS.index(flat) if flat else lowest
+
+    def _reason(self, target: Target, tried: "Tried", least: float) -> str:
+        """Why no epsilon is promised for a target: what none changes, else what was measured at the least."""
+        worst = max(tried.rows(least), key=lambda row: row["share"])
+        taken = f"at {least:g}, the least that was tried, {100 * worst['share']:.1f} of 100 by {worst['attack']}"
+        if target.what == "documents" and tried.by_length > target.share:
+            said = f"length alone names {100 * tried.by_length:.1f} of 100, and no epsilon changes a length"
+            return f"{said}; {taken}"
+        if worst["share"] <= target.share:
+            return f"{taken}, which keeps it, but {len(self._docs):,} documents are too few to promise it"
+        alone = self._exact(target.what, target.among, EPSILONS[0])
+        if target.what == "words" and alone > target.share:
+            said = f"single words give away {100 * alone:.1f} of 100 by the channel and public frequencies"
+            return f"{said} at {EPSILONS[0]:g} already; {taken}"
+        return taken
 
     def tried(self, what: str, among: int = 1_000) -> "Tried":
         """What is hit of the documents that choose.
@@ -351,16 +384,16 @@ def _targets(words: float | None, documents: float | None, among: int) -> list[T
     return targets
 
 
-def _largest(gives: Callable[[float], float], most: float) -> float:
-    """The largest epsilon of the grid that gives at most so much, where larger ones give more; 0 if none does."""
-    low, high = 0, len(EPSILONS)  # the first `low` keep it, none from `high` on is taken to
+def _largest(gives: Callable[[float], float], most: float, levels: Sequence[float] = EPSILONS) -> float:
+    """The largest of some epsilons that gives at most so much, where larger ones give more; 0 if none does."""
+    low, high = 0, len(levels)  # the first `low` keep it, none from `high` on is taken to
     while low < high:
         middle = (low + high) // 2
-        if gives(EPSILONS[middle]) <= most:
+        if gives(levels[middle]) <= most:
             low = middle + 1
         else:
             high = middle
-    return EPSILONS[low - 1] if low else 0.0
+    return levels[low - 1] if low else 0.0
 
 
 def _promised(found: Material, what: str, among: int, epsilon: float) -> float:
@@ -396,22 +429,28 @@ def usual(found: Material) -> int:
 def _choices(
     tried: "Tried", share: float, levels: Sequence[float], alpha: float, ahead: int | None
 ) -> tuple[dict[str, float | None], list[float]]:
-    """The largest of some levels with each promise, and those that were tried, as long as one may be kept."""
+    """The largest of some levels with each promise, and those that were tried: until no promise can reach further.
+
+    Each column ends at the first level that it does not keep, so that later ones cannot change it.
+    """
     given: dict[str, Any] = {"words": tried.sizes, "share": share}
-    source = promises.source_rate(levels, tried.hits, **given, largest=tried.largest, alpha=alpha)
     reached: list[list[np.ndarray]] = []
+    found: dict[str, float | None] = {"source": None}
+    ended = False
     for level in levels:
         reached.append(tried.hits(level))
-        worst = max(one.sum() for one in reached[-1])
-        if worst > share * tried.sizes.sum() and (source is None or level > source):
+        some, by_attack = levels[: len(reached)], list(zip(*reached, strict=True))
+        if not ended:
+            rejected = promises.source_rate([level], tried.hits, **given, largest=tried.largest, alpha=alpha)
+            found["source"], ended = rejected or found["source"], rejected is None
+        document = [promises.next_document(some, hits, **given, largest=tried.largest) for hits in by_attack]
+        found["next document"] = min(one or 0.0 for one in document)
+        if ahead is not None:
+            text = [promises.next_text(some, hits, **given, documents=ahead, alpha=alpha) for hits in by_attack]
+            found["next text"] = min(one or 0.0 for one in text)
+        if level not in found.values():
             break
-    by_attack, some = list(zip(*reached, strict=True)), list(levels[: len(reached)])
-    document = [promises.next_document(some, hits, **given, largest=tried.largest) for hits in by_attack]
-    found = {"source": source, "next document": min(one or 0.0 for one in document)}
-    if ahead is not None:
-        text = [promises.next_text(some, hits, **given, documents=ahead, alpha=alpha) for hits in by_attack]
-        found["next text"] = min(one or 0.0 for one in text)
-    return found, some
+    return found, list(levels[: len(reached)])
 
 
 class Tried:
@@ -480,11 +519,25 @@ class Tried:
         parts = [slice(at, at + _PART) for at in range(0, len(self._docs), _PART)]
         return [(Needed(), attack, released[part], self._docs[part], self._scored[part]) for part in parts]
 
-    def _documents(self, mechanism: Mechanism, released) -> dict[str, np.ndarray]:
+    @property
+    def by_length(self) -> float:
+        """The share of documents that are found by who knows how many words they have, and nothing else."""
+        others = np.array([len(doc) for doc in self._others()])
+        own = np.array([len(doc) for doc in self._docs])
+        same = np.where(own[:, None] == np.append(others, 0), 0.0, -np.inf)
+        same[:, -1] = 0.0  # the document itself
+        return float(success(same, np.zeros(len(own)), self._among).mean())
+
+    def _others(self) -> list[Sequence[str]]:
+        """The documents of the attacker's that a document is sought among."""
         others = [doc for doc in self._of.found.shadow if doc]
         if len(others) < self._among - 1:
             what = f"{self._among} need as many other documents but one, and the attacker's text has"
             raise ValueError(f"among: {what} {len(others)}; pass fewer, or more text as shadow")
+        return others
+
+    def _documents(self, mechanism: Mechanism, released) -> dict[str, np.ndarray]:
+        others = self._others()
         attack = Linkage.against(Knowledge.of(mechanism))
         work = partial(_linked, others=others, among=self._among)
         return {"linkage": np.concatenate(list(self._of._means.done(work, self._parts(attack, released))))}

@@ -6,6 +6,7 @@ and drawings are inside, for light and dark screens and for paper.
 
 import json
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -28,6 +29,9 @@ LIMITS = {
 of documents that are linked to their originals."""
 
 _RARE = 0.005  # share below which small numbers say more than is known
+_NO_TENTHS = 0.12  # share below which one in so many says it better than so many in ten
+
+_OPTION = re.compile(r"--[a-z-]+")
 
 FEW = 30
 """Documents below which an audit decides nothing."""
@@ -79,6 +83,7 @@ class Report:
     def html(self) -> str:
         """The report for people."""
         from jinja2 import Environment, StrictUndefined
+        from markupsafe import Markup, escape
 
         from textsan.auditing import drawing
 
@@ -89,6 +94,9 @@ class Report:
             "interval": interval,
             "number": lambda n: f"{n:,}",
             "factor": factor,
+            "beside_blind": beside_blind,
+            "beside_length": beside_length,
+            "options": lambda line: Markup(_OPTION.sub(r"<code>\g<0></code>", str(escape(line)))),
         }
         template = engine.from_string(TEMPLATE.read_text(encoding="utf-8"))
         return template.render(
@@ -149,19 +157,67 @@ def said(content: Mapping[str, Any]) -> list[str]:
         f"Of 100 words that should be protected, a reader with {owned} names {hundred(best['value'])} "
         f"({odds(best['value'])}), once told which words these are.",
         f"{hundred(best['unchanged']).capitalize()} of 100 came through unchanged. Without any release the best "
-        f"blind guess names {hundred(best['blind'])}.",
+        f"blind guess names {hundred(best['blind'])}{beside_blind(best)}.",
         f"Of 100 released documents, a reader who holds {linkage['among']:,} originals finds the right one for "
         f"{hundred(linkage['main']['value'])} ({odds(linkage['main']['value'])}); by length alone for "
-        f"{hundred(linkage['length'])}.",
+        f"{hundred(linkage['length'])}{beside_length(linkage)}.",
     ]
     if content["use"]:
         use = content["use"]
         lines.append(
             f"Of 100 documents a reader tells the class of {hundred(use['released']['value'])} from the release, "
             f"of {hundred(use['original']['value'])} from the originals; {hundred(use['largest'])} are of the "
-            "largest class."
+            f"largest class{beside_largest(use)}."
         )
     return lines
+
+
+def beside_blind(first: Mapping[str, float]) -> str:
+    """What there is to say where the strongest attack is not shown to name more than a blind guess; else "".
+
+    Args:
+        first: of `headline`.
+
+    >>> beside_blind({"value": 0.04, "low": 0.03, "blind": 0.05})
+    ', and with these attacks a reader does no better than without a release'
+    """
+    if first["value"] <= first["blind"]:
+        return ", and with these attacks a reader does no better than without a release"
+    if first["low"] <= first["blind"]:
+        return f", and that a reader does better is not shown: the interval begins at {100 * first['low']:.1f}"
+    return ""
+
+
+def beside_length(linkage: Mapping[str, Any]) -> str:
+    """What there is to say where the words are not shown to tell more of a document than its length; else "".
+
+    Args:
+        linkage: of `linking.linked`.
+
+    >>> beside_length({"main": {"value": 0.2, "low": 0.1}, "length": 0.2})
+    ', and the words add nothing to that'
+    """
+    if linkage["main"]["value"] <= linkage["length"]:
+        return ", and the words add nothing to that"
+    if linkage["main"]["low"] <= linkage["length"]:
+        return ", and that the words add to it is not shown"
+    return ""
+
+
+def beside_largest(use: Mapping[str, Any]) -> str:
+    """What there is to say where a release is not shown to keep a task better than no text does; else "".
+
+    Args:
+        use: of `use.kept`.
+
+    >>> beside_largest({"released": {"value": 0.63, "low": 0.6}, "largest": 0.64})
+    ', and the release tells no more than that'
+    """
+    if use["released"]["value"] <= use["largest"]:
+        return ", and the release tells no more than that"
+    if use["released"]["low"] <= use["largest"]:
+        return ", and that the release tells more is not shown"
+    return ""
 
 
 def decisions(content: Mapping[str, Any]) -> list[str]:
@@ -245,16 +301,16 @@ def hundred(share: float) -> str:
 def odds(share: float) -> str:
     """A share in small numbers, as people say it.
 
-    >>> odds(0.381), odds(0.02), odds(0.98), odds(1.0)
-    ('about 3 in 8', 'about 1 in 50', 'all but 1 in 50', 'all')
+    >>> odds(0.381), odds(0.02), odds(0.08), odds(0.98), odds(1.0)
+    ('about 3 in 8', 'about 1 in 50', 'about 1 in 12', 'all but 1 in 50', 'all')
     """
     if share in (0, 1):
         return "all" if share else "none"
     if min(share, 1 - share) < _RARE:
         return "nearly all" if share > 0.5 else "hardly any"
-    if share < 0.05:
+    if share < _NO_TENTHS:  # the nearest of small fractions would be up to twice as much
         return f"about 1 in {round(1 / share)}"
-    if share > 0.95:
+    if share > 1 - _NO_TENTHS:
         return f"all but 1 in {round(1 / (1 - share))}"
     fraction = Fraction(share).limit_denominator(10)
     return f"about {fraction.numerator} in {fraction.denominator}"

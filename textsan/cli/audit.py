@@ -103,10 +103,9 @@ def audit(
     """
     from pathlib import Path
 
-    from tqdm import tqdm
-
     from textsan.auditing import audit as measured, files
     from textsan.base.plugins import blamed
+    from textsan.cli import progress
     from textsan.mechanisms import MECHANISMS
 
     quotes = not no_quotes
@@ -139,11 +138,7 @@ def audit(
         named = files.kind_of(shadow, None, "shadow")
         outside = files.read_texts(shadow, named, field or "text", what="shadow", quotes=quotes).texts
     answers = None if guesses is None else files.read_guesses(guesses)
-    with tqdm(unit="document", unit_scale=True, disable=None, delay=2) as bar:
-
-        def progress(done, total):
-            bar.total = total
-            bar.update(done - bar.n)
+    with progress.told("documents, over all attacks") as told:
 
         def run(made):
             return measured(
@@ -164,7 +159,7 @@ def audit(
                 scheduler=scheduler,
                 parts=f"{output}.parts",
                 called=MECHANISMS[mechanism if came is None else came.record["mechanism"]].label,
-                progress=progress,
+                progress=told,
             )
 
         if came is not None:

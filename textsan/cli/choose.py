@@ -184,10 +184,7 @@ def _table(found, ahead) -> list[str]:
 
 
 def nearest(choice) -> str:
-    """What a mechanism that keeps no target comes to at the least epsilon that was tried; "" where one is kept."""
-    if choice.source is not None or not choice.measured:
+    """Why a mechanism keeps no target, and how near it comes; "" where one is kept."""
+    if not choice.reasons:
         return ""
-    least = min(row["epsilon"] for row in choice.measured)
-    worst = max((row for row in choice.measured if row["epsilon"] == least), key=lambda row: row["share"])
-    what = f"{100 * worst['share']:.1f} of 100 by {worst['attack']}"
-    return f"{choice.mechanism}: no epsilon keeps it; at {least:g}, the least that was tried, {what}."
+    return f"{choice.mechanism}: no epsilon is promised: {'; and '.join(choice.reasons)}."

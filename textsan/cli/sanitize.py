@@ -59,10 +59,9 @@ def sanitize(
     import json
     from pathlib import Path
 
-    from tqdm import tqdm
-
     from textsan import load_embeddings
     from textsan.base.plugins import blamed
+    from textsan.cli import progress
     from textsan.mechanisms import MECHANISMS, make_mechanism
     from textsan.release import record
     from textsan.release.files import sanitize_files
@@ -99,12 +98,7 @@ def sanitize(
         click.echo(f"textsan: warning: {warning}", err=True)
 
     total = sum(file.size for file in files) or None
-    with tqdm(total=total, unit="B", unit_scale=True, disable=None, delay=2) as bar:
-
-        def progress(documents, position):
-            bar.set_postfix(documents=documents)
-            bar.update(position - bar.n)
-
+    with progress.told("bytes") as told:
         counts = sanitize_files(
             job,
             files,
@@ -113,7 +107,7 @@ def sanitize(
             key=key,
             workers=workers,
             scheduler=scheduler,
-            progress=progress,
+            progress=lambda documents, position: told(position, total),
             describe=describe,
         )
     for doubt in record.doubts(counts):

@@ -39,8 +39,9 @@ class CusText(Mechanism):
 
     Args:
         embeddings: the vocabulary, inputs and, without `outputs`, outputs.
-        epsilon: privacy parameter of two words of one group, from 0, uniform within the output set, to 1400.
-        k: number of words of an output set (the paper's K), at least 1.
+        epsilon: privacy parameter of two words of one group, from 0 to 1400; 0 draws evenly from the group, larger
+            gives away more.
+        k: how many words a word can become, itself among them, at least 1 (the paper's K).
         similarity: which words are close: "euclidean" (u = minus the normalised distance) or "cosine" (u = the
             normalised cosine).
         mapping: how words get their output sets: "disjoint" is Algorithm 1. "overlapping" is the released code's

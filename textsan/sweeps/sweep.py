@@ -219,13 +219,16 @@ def _written(path: Path) -> int | None:
 def write_table(cells: list[Cell], folder: Path, baselines: Sequence[str] = ()) -> None:
     """Writes `results.csv`, `results.yml` and the hits of attacks, `results.npz`, of what has been computed.
 
-    Numbers are rounded; text, a published number for example, is left as it is.
+    Numbers are rounded; text, a published number for example, is left as it is, and so is an epsilon that was
+    asked for, because rows are found by it.
 
     Args:
         cells, folder, baselines: as those of `run`.
     """
     folder = Path(folder)
-    rows = table(cells, folder, baselines).round(_DIGITS)
+    rows = table(cells, folder, baselines)
+    named = {"epsilon"} if any("experiment" not in cell for cell in cells) else set()
+    rows = rows.round({name: _DIGITS for name in rows.select_dtypes("floating").columns if name not in named})
     write_whole(folder / "results.csv", rows.to_csv(index=False, lineterminator="\n").encode())
     write_whole(folder / "results.yml", yaml.safe_dump(record(cells, folder), sort_keys=False).encode())
     computed = [cell for cell in cells if is_computed(cell, folder)]
@@ -305,6 +308,15 @@ def _stand_ins(cells: list[Cell], made: list[dict]) -> dict:
         "word vectors": "; ".join(sorted(_VECTORS.get(name, name) for name in vectors)),
         **({"models": sorted(_MODELS.get(name, name) for name in models)} if models else {}),
     }
+
+
+def model_names(said: Sequence[str]) -> tuple[str, ...]:
+    """The names of models as a record says them.
+
+    >>> model_names(["all-minilm-l6-v2, in place of bert-base-uncased"])
+    ('all-minilm-l6-v2',)
+    """
+    return tuple(one.partition(",")[0] for one in said)
 
 
 def is_computed(cell: Cell, folder: Path) -> bool:
@@ -463,18 +475,31 @@ def _run_family(family: Family, stored: Path) -> tuple[int, list[str]]:
 
 
 def _store(cell: Cell, found: Outcome, seconds: float, stored: Path, code: provenance.Code) -> None:
-    """Writes what a cell found; the json last, because where it is the cell is done."""
-    name, result = cell_name(cell), {"cell": cell, "rows": found.rows, "seconds": round(seconds, 3)}
-    if found.arrays:
-        arrays = io.BytesIO()
-        given: dict[str, Any] = dict(found.arrays)  # else one could be `allow_pickle`
-        np.savez_compressed(arrays, **given)
-        write_whole(stored / f"{name}.npz", arrays.getvalue())
+    """Writes what a cell found, and what made it."""
     versions = {one: version(one) for one in _PACKAGES if find_spec(_MODULES.get(one, one))}
+    result = {"rows": found.rows, "seconds": round(seconds, 3)}
     result |= {"versions": {"python": platform.python_version()} | versions, "hardware": provenance.hardware()}
     result |= {"models": found.models, "code": code}
-    write_whole(stored / f"{name}.json", _json(result))
+    put(cell, result, found.arrays, stored)
+    name = cell_name(cell)
     (stored / f"{name}.safetensors").unlink(missing_ok=True)  # the state of a training that was kept until now
+
+
+def put(cell: Cell, result: dict, arrays: Mapping[str, np.ndarray], stored: Path) -> None:
+    """Writes the files of one cell; the json last, because where it is the cell is done.
+
+    Args:
+        cell: one of `textsan.sweeps.specification.read_spec`.
+        result: rows, seconds, versions, hardware, models and code.
+        arrays: those of its `Outcome`.
+        stored: the folder `cells` in that of `run`.
+    """
+    if arrays:
+        file = io.BytesIO()
+        given: dict[str, Any] = dict(arrays)  # else one could be `allow_pickle`
+        np.savez_compressed(file, **given)
+        write_whole(stored / f"{cell_name(cell)}.npz", file.getvalue())
+    write_whole(stored / f"{cell_name(cell)}.json", _json({"cell": cell} | result))
 
 
 def _json(result: dict) -> bytes:

@@ -15,6 +15,7 @@ _SPEC = click.Argument(["spec"], required=False, type=plain.params[0].type)
     type=click.Path(dir_okay=False),
     help="Where the table is kept (csv): what is run is stored there too; --status and --recertify are of it.",
 )
+@click.option("--extend", is_flag=True, help="With --table: compute only the cells that it has not.")
 @click.option("--all", "every", is_flag=True, help="With --status, and no SPEC: of every table in data/results.")
 @click.option(
     "--recertify",
@@ -24,7 +25,7 @@ _SPEC = click.Argument(["spec"], required=False, type=plain.params[0].type)
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="Which N are drawn.  [default: 0]")
 @click.pass_context
-def sweep(context, table, every, recertify, seed, **given):
+def sweep(context, table, extend, every, recertify, seed, **given):
     """The package's command, and what is upkeep of a clone."""
     from pathlib import Path
 
@@ -33,7 +34,9 @@ def sweep(context, table, every, recertify, seed, **given):
         raise click.UsageError("--all goes with --status, and without SPEC")
     if status and recertify:
         raise click.UsageError("--status runs nothing, and --recertify does; pass one of them")
-    if table and (status or recertify) and not Path(table).is_file():
+    if extend and (status or recertify or not table):
+        raise click.UsageError("--extend goes with --table, and without --status and --recertify")
+    if table and (status or recertify or extend) and not Path(table).is_file():
         raise click.UsageError(f"--table: {table} is not there")
     if spec is None and not (every or status and table):
         raise click.UsageError("SPEC is missing; name a file like data/sweeps/quick.yml")
@@ -44,6 +47,8 @@ def sweep(context, table, every, recertify, seed, **given):
     elif recertify:
         _recertify(recertify, seed, table, **given)
     else:
+        if extend:
+            _take_up(table, **given)
         context.invoke(plain, **given)
         if table and not status:
             _store(table, **given)
@@ -56,6 +61,16 @@ def _store(table, *, spec, output, over, **_) -> None:
 
     made = shlex.join(["textsan", "sweep", str(spec), *(part for name in over for part in ("--over", name))])
     stored_tables.store(folder_of(spec, output), table, made)
+
+
+def _take_up(table, *, spec, output, **_) -> None:
+    from pathlib import Path
+
+    from textsan.sweeps import specification
+    from textsan_book.studies import stored_cells
+
+    number = stored_cells.take_up(specification.read_spec(spec), Path(table), folder_of(spec, output))
+    click.echo(f"{number} cells are taken from {table}")
 
 
 def _status(table) -> str:

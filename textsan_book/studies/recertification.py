@@ -3,7 +3,6 @@
 After a change of code that should change no number, it costs minutes where the whole table would cost days.
 """
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,15 +13,15 @@ import pandas as pd
 import yaml
 
 from textsan.base import checks
-from textsan.sweeps import provenance, sanitized, studies, sweep
-from textsan.sweeps.specification import DEFAULTS, Cell, cell_name, identity
+from textsan.sweeps import provenance, sweep
+from textsan.sweeps.specification import Cell, cell_name
 from textsan_book.chapters.stored_tables import table_changes
+from textsan_book.studies import stored_cells
 
 _ATTACK = "position", ("document", "index"), ("hit", "substring", "unchanged")
 _TASK = "example", ("truth", "source"), ("answer",)
 _SCORES = {"asr": ("asr", "low", "high"), "utility": ("utility", "utility_low", "utility_high")}
 _FURTHER = "n_positions", "asr_substring", "unchanged", "n_test", "vulnerability"
-_FOUND = {"n"}  # of an experiment: an argument in whose place its rows say how many there were
 _ROUNDED = 5.1e-6  # stored tables have five decimals; one position among 3,000 moves a rate by 3.3e-4
 
 
@@ -91,7 +90,7 @@ def recertify_table(cells: list[Cell], table: Path, number: int, *, seed: int = 
         ValueError: a row is no cell of the specification.
     """
     record, rows = Path(table).with_suffix(".yml"), pd.read_csv(table)
-    places = _places(cells, table)
+    places = stored_cells.places(cells, table)
     if left := len(rows) - sum(map(len, places.values())):
         raise ValueError(f"table: {left} rows of {table} are of no cell of the specification")
 
@@ -110,55 +109,6 @@ def recertify_table(cells: list[Cell], table: Path, number: int, *, seed: int = 
         said |= {"recertified": [agreement(verdict)], **provenance.describe(map(provenance.code_of, stale))}
         sweep.write_whole(record, yaml.safe_dump(said, sort_keys=False, width=110).encode())
     return verdict
-
-
-def _places(cells: list[Cell], table: Path) -> dict[str, list[int]]:
-    """The numbers of the rows of each cell, by the cell's name. A column that the table lacks has its default."""
-    rows = pd.read_csv(table, dtype=str, keep_default_na=False).to_dict("records")
-    if cells and "experiment" in cells[0]:
-        return _places_of_study(cells, rows)
-    keys: dict[str, list[int]] = {}
-    for at, row in enumerate(rows):
-        keys.setdefault(_key(row), []).append(at)
-    texts = ({name: _blank(value) for name, value in sanitized.labels(cell).items()} for cell in cells)
-    return {cell_name(cell): keys.get(_key(one), []) for cell, one in zip(cells, texts, strict=True)}
-
-
-def _blank(value):
-    return "" if value is None else value
-
-
-def _places_of_study(cells: list[Cell], rows: list[dict[str, str]]) -> dict[str, list[int]]:
-    asked = [studies.defaults(cell["experiment"]) | studies.labels(cell) for cell in cells]
-    asked = [{name: _plain(value) for name, value in one.items()} for one in asked]
-    named = [name for name in asked[0] if name not in _FOUND and all(name in row for row in rows)]
-    places: dict[tuple, list[int]] = {}
-    for at, row in enumerate(rows):
-        places.setdefault(tuple(_plain(row[name]) for name in named), []).append(at)
-    keys = [tuple(one.get(name) for name in named) for one in asked]
-    return {cell_name(cell): places.get(key, []) for cell, key in zip(cells, keys, strict=True)}
-
-
-def _key(row: dict[str, str]) -> str:
-    """What tells the cells of a table's rows apart; what a row leaves out has its default."""
-    kind = "task" if row.get("task") else "attack"
-    parts = {
-        "defence": {"name": row["defence"], **json.loads(row["defence_parameters"])},
-        kind: {"name": row[kind], **json.loads(row[f"{kind}_parameters"])},
-    }
-    if row["epsilon"] != "":
-        parts["defence"]["epsilon"] = float(row["epsilon"])
-    shared = {name: _plain(row.get(name, DEFAULTS.get(name))) for name in sanitized.SHARED}
-    return json.dumps([shared, identity(parts)], sort_keys=True)
-
-
-def _plain(value) -> str:
-    """A value as cells and tables both say it: of numbers one spelling, of nothing the empty text."""
-    text = "" if value is None else str(value)
-    try:
-        return repr(float(text))
-    except ValueError:
-        return text
 
 
 def _printed(rows) -> pd.DataFrame:

@@ -38,6 +38,8 @@ EXPERIMENTS = {
     "task_differences": Experiment(f"{_HERE}.ranking"),
     "promises": Experiment(f"{_HERE}.promises"),
     "exposures": Experiment(f"{_HERE}.exposure", _UTILITY),
+    "distances": Experiment(f"{_HERE}.least_distance", _UTILITY),
+    "frontier_tasks": Experiment(f"{_HERE}.least_distance", _UTILITY),
     "scoreboard": Experiment("textsan_book.judging.scoreboard", _JUDGED),
     "claims": Experiment("textsan_book.judging.scoreboard", _JUDGED),
 }

@@ -1,0 +1,63 @@
+"""How far long work is: a bar on a terminal, and elsewhere, in a log say, a plain line now and then."""
+
+import math
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import click
+
+SILENT = 20
+"""Seconds without a line where standard error is no terminal."""
+
+
+@contextmanager
+def told(unit: str) -> Iterator[Callable[[int, int | None], None]]:
+    """What is called with how much is done, and how much there is; None is unknown.
+
+    Args:
+        unit: of both, in the plural.
+    """
+    if sys.stderr.isatty():
+        from tqdm import tqdm
+
+        with tqdm(unit=f" {unit}", unit_scale=True, delay=2) as bar:
+
+            def draw(done: int, total: int | None) -> None:
+                bar.total = total
+                bar.update(done - bar.n)
+
+            yield draw
+        return
+    began = said = time.monotonic()
+    before: int | None = None
+
+    def say(done: int, total: int | None) -> None:
+        nonlocal said, before
+        before = done if before is None else before  # what an earlier call had done took no time of this one
+        now = time.monotonic()
+        if now - said >= SILENT:
+            said = now
+            click.echo(f"textsan: {line(done, total, unit, done - before, now - began)}", err=True)
+
+    yield say
+
+
+def line(done: int, total: int | None, unit: str, new: int, seconds: float) -> str:
+    """How far it is, and how long the rest takes at the speed so far.
+
+    Args:
+        done, total, unit: as for `told`.
+        new: what was done in so many seconds.
+        seconds: since it began.
+
+    >>> line(500, 2000, "documents", 500, 60.0), line(500, None, "bytes", 0, 60.0)
+    ('500 of 2,000 documents; at this speed 3 min more', '500 bytes')
+    """
+    if total is None:
+        return f"{done:,} {unit}"
+    far = f"{done:,} of {total:,} {unit}"
+    if not 0 < new or done >= total:
+        return far
+    return f"{far}; at this speed {math.ceil(seconds * (total - done) / new / 60)} min more"

@@ -1,0 +1,140 @@
+"""What released text loses over the least possible, how often it is linked, and what the least is good for.
+
+A word that is kept is at no distance from itself and is guessed with certainty. With such rows every mechanism is
+a channel over the same words, so that one frontier lies below all of them, whatever they protect. V(X | Y) of all
+these words is the exposure of a document over their share of it.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from textsan.base.project import project_data
+from textsan.leakage import Frontier, frontier, linkage_success
+from textsan.mechanisms import ChannelMechanism, Mechanism, make_mechanism
+from textsan.priors import Prior
+from textsan.sweeps import specification
+from textsan.sweeps.problems import TESTED_ON
+from textsan.sweeps.splits import Split, load_split
+from textsan.text.corpora import load_dataset
+from textsan.text.vocabulary import count_words
+from textsan.utility import TASKS
+from textsan_book.studies import exposure
+
+LEVELS = 0.15, 0.3, 0.45, 0.6, 0.75, 0.9
+"""V(X | Y) at which certificates are computed; each holds at all."""
+LENGTH, CANDIDATES, DRAWS = 3, 1000, 80
+"""Words of a document, documents among which it is looked for, and draws that the formula is averaged over."""
+
+_BLOCK = 512  # rows held at a time
+
+
+def distances(*, sweeps: str, seed: int) -> list[dict]:
+    """A row for each released text that cells of sweeps share: what it loses and how often it is linked.
+
+    Args:
+        sweeps: names of specifications of `data/sweeps`, with blanks between.
+        seed: of the cells.
+
+    Returns:
+        rows: defence, epsilon, v (V(X | Y) of all words of the vocabulary, those that are kept included, under
+        their true frequencies), lost (the expected distance between such a word and what is released for it),
+        least (what every channel with that v loses), exposure, and linked with ends (a document of `LENGTH` such
+        words, independent, among `CANDIDATES`).
+    """
+    cells = _cells(sweeps, seed)
+    split, rows = _split(cells), []
+    for defence in (cell["defence"] for cell in cells):
+        row = {"defence": defence["name"], "epsilon": defence.get("epsilon")}
+        rows.append(row | _facts(_made(defence, split), split))
+    least = _frontier(split, LEVELS[0], LEVELS[1:])
+    return [row | {"least": least.least_loss(row["v"])} for row in rows]
+
+
+def frontier_tasks(*, sweeps: str, success: float, seed: int, n_test: int = 500) -> list[dict]:
+    """What a task keeps of text that a channel at the frontier has released: the least distance at a success rate.
+
+    The channel is made of the private text's own frequencies and has no epsilon: no mechanism, but a mark.
+
+    Args:
+        sweeps: names of specifications of `data/sweeps`, with blanks between; of one data set and task.
+        success: the largest V(X | Y) of all words of the vocabulary.
+        seed: of the cells.
+        n_test: test examples.
+
+    Returns:
+        one row: what `distances` has, with common (V(X | Y) of the words that all mechanisms of the cells protect)
+        and the columns of a task.
+    """
+    cells = _cells(sweeps, seed)
+    split = _split(cells)
+    common = frozenset.intersection(*(_made(cell["defence"], split).protected for cell in cells))
+    found = _frontier(split, success)
+    mechanism = ChannelMechanism(found.channel)
+    row = {"defence": "frontier", **_facts(mechanism, split), "least": found.lower}
+    row["common"] = exposure.vulnerability_of(mechanism, split.private, common)
+    tests = load_dataset(cells[0]["dataset"], TESTED_ON)
+    outcome = TASKS["sentiment"].load()(n_test=n_test).learn(split.records, tests, mechanism, seed=seed)
+    estimate = outcome.estimate(seed=seed)
+    row |= {"metric": outcome.metric, "n_test": n_test, "utility": estimate.value}
+    row |= {"utility_low": estimate.low, "utility_high": estimate.high, "chance": outcome.chance}
+    return [row | {"right": outcome.right}]
+
+
+def _cells(sweeps: str, seed: int) -> Sequence[specification.Cell]:
+    paths = [project_data() / "sweeps" / f"{name}.yml" for name in sweeps.split()]
+    every = [cell for path in paths for cell in specification.read_spec(path) if cell["seed"] == seed]
+    return list({str(one): one for one in map(specification.released_by, every)}.values())
+
+
+def _split(cells: Sequence[specification.Cell]) -> Split:
+    """The private text of all cells, which is one."""
+    names = ("dataset", "n_private", "n_shadow", "seed", "shadow_dataset", "vocabulary", "split_by", "drawn_from")
+    drawn = [{name: cell[name] for name in (*names, "embeddings")} for cell in cells]
+    if any(one != drawn[0] for one in drawn):
+        raise ValueError("sweeps: their cells are of several private texts; name those of one")
+    return load_split(**drawn[0])
+
+
+def _made(defence: Mapping, split: Split) -> Mechanism:
+    given = {name: value for name, value in defence.items() if name != "name"}
+    return make_mechanism(defence["name"], split.embeddings, counts=count_words(split.shadow), **given)
+
+
+def _facts(mechanism: Mechanism, split: Split) -> dict:
+    there = _there(split)
+    prior = Prior.from_counts(there, mechanism.channel.inputs, alpha_inverse=0)
+    linked = linkage_success(prior, mechanism.channel, LENGTH, CANDIDATES, draws=DRAWS, seed=0)
+    row = {
+        "v": exposure.vulnerability_of(mechanism, split.private, there),
+        "lost": lost(mechanism, split),
+        "exposure": exposure.exposure(mechanism, split.private),
+    }
+    return row | {"linked": linked.value, "linked_low": linked.low, "linked_high": linked.high}
+
+
+def lost(mechanism: Mechanism, split: Split) -> float:
+    """Expected distance between a private word that has a vector and what is released for it; kept ones lose none.
+
+    Args:
+        mechanism: one whose channel has a formula, and whose outputs have vectors.
+        split: the private text and the vectors.
+    """
+    there, channel, total = _there(split), mechanism.channel, 0.0
+    words = list(there)
+    for at in range(0, len(words), _BLOCK):  # rows of the words that occur, not of the whole vocabulary
+        some = words[at : at + _BLOCK]
+        expected = (channel.rows(some) * split.embeddings.distances(some, channel.outputs)).sum(axis=1)
+        total += float(np.array([there[word] for word in some]) @ expected)
+    return total / sum(there.values())
+
+
+def _frontier(split: Split, success: float, also: Sequence[float] = ()) -> Frontier:
+    prior = Prior.from_counts(_there(split), split.embeddings.words, alpha_inverse=0)
+    return frontier(prior, split.embeddings, success, also=also)
+
+
+def _there(split: Split) -> dict[str, int]:
+    """How often each word of the vocabulary is in the private text, those that are."""
+    counts = count_words(split.private)
+    return {word: counts[word] for word in split.embeddings.words if counts[word]}
