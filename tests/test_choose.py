@@ -281,6 +281,15 @@ def test_none_by_length_alone_says_so():
     assert not alike.reasons and nearest(alike) == ""
 
 
+@pytest.mark.parametrize(
+    "given, start", [(lambda e: 1.0, 0), (lambda e: 0.999 + 1e-4 * e, 10), (lambda e: 0.1 + 1e-3 * e, 23)]
+)
+def test_a_channel_that_gives_all_away_is_not_taken_for_flat(monkeypatch, given, start):
+    monkeypatch.setattr(choosing, "_exact", lambda found, what, among, epsilon: min(1.0, given(epsilon)))
+    found = materials.material(text(9, 0), make_mechanism("santext", VECTORS, epsilon=1.0), shadow=text(60, 1))
+    assert choosing.Chooser("santext", found)._start(choosing.Target("documents", 0.05), 0.0) == start
+
+
 def test_documents_are_found_among_the_attackers():
     shadow = text(120, 1)
     given_ = {"documents": 0.3, "among": 40, "shadow": shadow, "embeddings": VECTORS}

@@ -329,12 +329,13 @@ class Chooser:
         """The number of the epsilon at which testing begins: no document that chooses has a say in it.
 
         That is some steps below the channel's own choice, and not where the channel is still as flat as at the
-        least epsilon: no smaller one would hide more.
+        least epsilon: no smaller one would hide more. A channel that never rises gives all away from the least on.
         """
         gives = partial(self._exact, target.what, target.among)
         lowest = max(0, EPSILONS.index(public) - _BELOW) if public else 0
-        flat = _largest(gives, gives(EPSILONS[0]) + _FLAT, EPSILONS[lowest:])
-        return EPSILONS.index(flat) if flat else lowest
+        floor = gives(EPSILONS[0])
+        flat = _largest(gives, floor + min(_FLAT, (1 - floor) / 100), EPSILONS[lowest:])
+        return EPSILONS.index(flat) if 0 < flat < EPSILONS[-1] else lowest
 
     def _reason(self, target: Target, tried: "Tried", least: float) -> str:
         """Why no epsilon is promised for a target: what none changes, else what was measured at the least."""
