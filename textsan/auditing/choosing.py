@@ -337,9 +337,11 @@ class Chooser:
         least epsilon: no smaller one would hide more. A channel that never rises gives all away from the least on.
         """
         gives = partial(self._exact, target.what, target.among)
-        lowest = max(0, EPSILONS.index(public) - _BELOW) if public else 0
+        lowest, end = 0, len(EPSILONS)
+        if public:
+            lowest, end = max(0, EPSILONS.index(public) - _BELOW), EPSILONS.index(public) + 1
         floor = gives(EPSILONS[0])
-        flat = _largest(gives, floor + min(_FLAT, (1 - floor) / 100), EPSILONS[lowest:])
+        flat = _largest(gives, floor + min(_FLAT, (1 - floor) / 100), EPSILONS[lowest:end])
         return EPSILONS.index(flat) if 0 < flat < EPSILONS[-1] else lowest
 
     def _reason(self, target: Target, tried: "Tried", least: float) -> str:
