@@ -18,7 +18,7 @@ READ = {  # what a segment of a bar is called, and its colour: that of its attac
     "counted": ("read by counting words", look(attack="context-free").colour),
     "language": ("read with a small language model", look(attack="mixture").colour),
 }
-_LABELS = {"santext": (0.10, 0.05, "start"), "santext+": (0.49, 0.41, "end"), "custext": (0.33, 0.04, "start")}
+_LABELS = {"santext": (0.10, 0.05, "start"), "santext+": (0.66, 0.58, "end"), "custext": (0.33, 0.04, "start")}
 _LABELS |= {"custext+": (0.62, 0.10, "start")}  # where a sanitizer's name stands, in shares of the axes
 
 
@@ -106,7 +106,7 @@ def dots(settings: Sequence[Setting], least: Sequence[Setting]) -> tuple[str, st
         title = f"least distance: {front.hundred(one.given)} given away, {front.ends(one.kept)} kept"
         path = f"M{across - 4:.1f} {up - 4:.1f}l8 8m0 -8l-8 8"
         parts.append(f'<path d="{path}" stroke="currentColor" stroke-width="2"><title>{title}</title></path>')
-    parts.append(_text(x(0.97), y(0.04), "× least distance, no promise", "end"))
+    parts += [_text(x(0.03), y(0.62), "× least distance,"), _text(x(0.03), y(0.54), "no promise")]
     parts.append(_text(x(0.5), 262, "given away, of 100 parts of a document", "middle"))
     turned = f'transform="translate(12,{y(0.5):.0f}) rotate(-90)" text-anchor="middle" fill="currentColor"'
     parts.append(f"<text {turned}>kept, of 100 parts of a task</text>")
