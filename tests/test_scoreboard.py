@@ -385,7 +385,6 @@ def test_a_mean_over_drawn_batches_is_one_number_with_their_interval(root):
     assert found.verdict == "not comparable"
 
 
-
 def test_seeds_are_one_number(root):
     root.write([row("x", 0.48, half=0.002), row("x", 0.52, half=0.002, seed=1, n_positions=2990)])
     found = root()
