@@ -385,13 +385,6 @@ def test_a_mean_over_drawn_batches_is_one_number_with_their_interval(root):
     assert found.verdict == "not comparable"
 
 
-def test_a_mean_over_drawn_batches_is_one_number_with_their_interval(root):
-    root.write([row("x", asr, batch=batch) for batch, asr in enumerate((0.2, 0.4, 0.9))])
-    found = root(mean_over="batch", scale=100, not_comparable="few")
-    assert math.isclose(found.ours, 50) and 20 <= found.ours_low < 50 < found.ours_high <= 90
-    assert found.verdict == "not comparable"
-
-
 def test_seeds_are_one_number(root):
     root.write([row("x", 0.48, half=0.002), row("x", 0.52, half=0.002, seed=1, n_positions=2990)])
     found = root()
