@@ -387,7 +387,7 @@ def test_where_there_is_no_terminal_a_plain_line_says_how_far_it_is(monkeypatch,
     lines = capsys.readouterr().err.splitlines()
     assert lines == [
         "textsan: 400 of 2,000 documents; at this speed 3 min more",
-        "textsan: 1,000 of 2,000 documents; at this speed 2 min more",
+        "textsan: 1,000 of 2,000 documents; at this speed 1 min more",
     ]
 
 

@@ -96,3 +96,14 @@ def test_search_from_a_file_finds_the_words_of_outsiders(browser):
         links = tab.eval_on_selector_all("#search-results li a", "all => all.map(one => one.href)")
         assert any(page in link for link in links) and said == []
         tab.close()
+
+
+def test_a_phone_says_what_a_cell_is(browser):
+    tab, said = opened(browser, "book/pages/course-instructors", 420)
+    label = "(cell) => [cell.innerText, getComputedStyle(cell, '::before').content]"
+    cells = tab.eval_on_selector_all(
+        "table.table tbody tr:first-child td", f"(all) => all.slice(0, 4).map({label})"
+    )
+    assert [before for _, before in cells[1:]] == ['"part of the book: "', '"read first: "', '"minutes: "']
+    assert cells[0][1] == "none" and said == []
+    tab.close()

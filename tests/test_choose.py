@@ -13,7 +13,7 @@ import textsan
 from textsan import Embeddings
 from textsan.auditing import choosing, material as materials, promises, quotes, use
 from textsan.auditing.choosing import EPSILONS, choose_epsilon
-from textsan.cli.choose import nearest
+from textsan.cli.choose import why_none
 from textsan.cli.main import main
 from textsan.leakage import bayes_vulnerability
 from textsan.mechanisms import make_mechanism
@@ -211,10 +211,11 @@ def test_the_chosen_epsilon_keeps_the_target_on_other_text_of_the_source():
 def test_none_is_an_answer_and_says_how_near():
     choice = choose_epsilon(text(100, 0), "custext", words=0.01, shadow=text(60, 1), embeddings=VECTORS, k=2)
     assert choice.epsilon is choice.guarantee is choice.channel is None
-    assert "no epsilon is promised: single words give away" in nearest(choice)
+    assert choice.excess == max(row["share"] for row in choice.measured) - 0.01
+    assert "no epsilon is promised: single words give away" in why_none(choice)
     assert len({row["epsilon"] for row in choice.measured}) == 1  # what is decided is not tried further
     few = choose_epsilon(text(12, 0), "santext", words=0.3, shadow=text(60, 1), embeddings=VECTORS)
-    assert few.epsilon is None and "12 documents are too few to promise it" in nearest(few)
+    assert few.epsilon is None and "12 documents are too few to promise it" in why_none(few)
     easy = choose_epsilon(text(300, 0), "santext", words=0.99, shadow=text(60, 1), embeddings=VECTORS)
     assert easy.channel == easy.guarantee == EPSILONS[-1] or easy.channel >= easy.guarantee
 
@@ -276,9 +277,18 @@ def test_none_by_length_alone_says_so():
     given_ = {"documents": 0.3, "among": 40, "shadow": text(60, 1), "embeddings": VECTORS}
     choice = choose_epsilon(docs, "santext", **given_)
     assert choice.source is None
-    assert "length alone names 100.0 of 100, and no epsilon changes a length" in nearest(choice)
+    assert "length alone names 100.0 of 100, and no epsilon changes a length" in why_none(choice)
     alike = choose_epsilon(text(200, 0), "santext", **given_ | {"shadow": text(120, 1)})
-    assert not alike.reasons and nearest(alike) == ""
+    assert not alike.reasons and why_none(alike) == ""
+
+
+@pytest.mark.parametrize(
+    "given, start", [(lambda e: 1.0, 0), (lambda e: 0.999 + 1e-4 * e, 10), (lambda e: 0.1 + 1e-3 * e, 23)]
+)
+def test_a_channel_that_gives_all_away_is_not_taken_for_flat(monkeypatch, given, start):
+    monkeypatch.setattr(choosing, "_exact", lambda found, what, among, epsilon: min(1.0, given(epsilon)))
+    found = materials.material(text(9, 0), make_mechanism("santext", VECTORS, epsilon=1.0), shadow=text(60, 1))
+    assert choosing.Chooser("santext", found)._start(choosing.Target("documents", 0.05), 0.0) == start
 
 
 def test_documents_are_found_among_the_attackers():
@@ -479,6 +489,10 @@ def test_the_command_prints_columns_that_are_not_mixed(tmp_path, monkeypatch):
         main, [*call, "santext", "--mechanism", "custext", "--k", "3", "-j", "2", "--no-quotes"]
     )
     assert both.exit_code == 0 and "custext" in both.stdout, both.output
+    assert "Nearest comes" not in both.stdout
+    call[call.index("0.4")] = "0.01"
+    neither = CliRunner().invoke(main, [*call, "santext", "--mechanism", "custext"])
+    assert neither.stdout.count("no epsilon is promised") == 2 and "Nearest comes " in neither.stdout
     none = CliRunner().invoke(main, ["choose", "in.txt"])
     assert none.exit_code == 2 and "no target" in none.stderr
 

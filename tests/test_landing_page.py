@@ -127,11 +127,14 @@ def test_turning_epsilon_down_hardly_helps():
     assert share("unchanged", low, "context-free") < 0.5 * share("unchanged", high, "context-free")
 
 
+def learnt_from_the_original():
+    found = [r["utility"] for r in rows("utility-sst2-original") if '"words": "text"' in r["task_parameters"]]
+    return np.mean([float(one) for one in found])
+
+
 def given_and_kept():
     """The same by the csv module: mechanism and epsilon, mean exposure, mean share of the gain over chance."""
-    original = [
-        float(r["utility"]) for r in rows("utility-sst2-original") if '"words": "text"' in r["task_parameters"]
-    ]
+    original = learnt_from_the_original()
     exposure, utility = {}, {}
     for row in rows("utility-sst2-exposure"):
         exposure.setdefault((row["defence"], row["epsilon"]), []).append(float(row["exposure"]))
@@ -143,7 +146,7 @@ def given_and_kept():
     found = {}
     for key, some in utility.items():
         rate, chance = np.mean(some, axis=0)
-        found[key] = (np.mean(exposure[key]), (rate - chance) / (np.mean(original) - chance))
+        found[key] = (np.mean(exposure[key]), (rate - chance) / (original - chance))
     return found
 
 
@@ -170,6 +173,18 @@ def test_the_right_picture_says_its_draws(said):
     for table, many in (("utility-sst2", "1,000"), ("papers-settings-sst2", "60,000")):
         assert {int(row["n_private"]) for row in rows(table)} == {int(many.replace(",", ""))}
         assert f"from {many} phrases" in said["dots"]
+
+
+def test_crosses_are_the_channels_of_least_distance(said):
+    drawn = {}
+    for row in rows("utility-sst2-frontier"):
+        one = [float(row[name]) for name in ("exposure", "utility", "chance")]
+        drawn.setdefault(row["success"], []).append(one)
+    assert {len(some) for some in drawn.values()} == {3} and len(drawn) > 2
+    for some in drawn.values():
+        given, rate, chance = np.mean(some, axis=0)
+        kept = (rate - chance) / (learnt_from_the_original() - chance)
+        assert f"{round(100 * given)} given away, {round(100 * kept)} [" in said["dots"]
 
 
 def test_what_is_linked(said):

@@ -95,15 +95,16 @@
           `sentence ranks ${(above + 1).toLocaleString("en")}${tied ? `, as likely as ${tied} more` : ""}.`
         : "Type a sentence, or take one.";
       running.textContent = sums.draws
-        ? `In ${sums.draws} ${sums.draws === 1 ? "draw" : "draws"} of this sentence at this setting: unchanged ${rate("unchanged")}, read ` +
-          `without context ${rate("alone")}, by forward–backward ${rate("together")} of the protected words; ` +
-          `document named ${T.percent(sums.named / sums.draws)}.`
+        ? `In ${sums.draws} ${sums.draws === 1 ? "draw" : "draws"} of this sentence at this setting, of 100 protected words: ` +
+          `${rate("unchanged")} unchanged, ${rate("alone")} read without context, ${rate("together")} by forward–backward. ` +
+          `Of 100 draws ${hundred(sums.named / sums.draws)} name the document.`
         : "";
       explain();
       if (!small) link();
     }
 
-    const rate = (name) => (sums.attacked ? T.percent(sums[name] / sums.attacked) : "–");
+    const hundred = (share) => Math.round(100 * share).toString();
+    const rate = (name) => (sums.attacked ? hundred(sums[name] / sums.attacked) : "–");
 
     /* What the lines of a word are. */
     function key() {

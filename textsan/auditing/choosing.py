@@ -93,6 +93,7 @@ class Choice:
         measured: the epsilons that were tried, with the share that each attack reached: rows epsilon, target,
             attack, share.
         reasons: why there is none at `source`, a clause for each target that is not kept; else empty.
+        excess: where there is none, the most by which an attack is above a target at the least epsilon tried.
         use: what a task keeps at `source`; None without labels, or where there is no epsilon.
         documents: that chose.
     """
@@ -107,6 +108,7 @@ class Choice:
     promise: dict[str, str]
     measured: list[dict[str, Any]] = field(repr=False)
     reasons: list[str]
+    excess: float | None
     use: dict[str, Any] | None
     documents: int
 
@@ -292,6 +294,7 @@ class Chooser:
         levels = EPSILONS[min(starts) :]
         measured: list[dict[str, Any]] = []
         reasons: list[str] = []
+        above: list[float] = []
         for target in targets:
             tried = self.tried(target.what, target.among)
             chosen, reached = _choices(tried, target.share, levels, alpha, ahead)
@@ -300,6 +303,7 @@ class Chooser:
             measured += [{"epsilon": e, "target": str(target)} | row for e in reached for row in tried.rows(e)]
             if chosen["source"] is None:
                 reasons.append(self._reason(target, tried, levels[0]))
+                above.append(max(row["share"] for row in tried.rows(levels[0])) - target.share)
         best = _said(found_by["source"])
         kept = None
         if labels is not None and best is not None:
@@ -321,6 +325,7 @@ class Chooser:
             _promises(targets, len(self._docs), usual(self.found), alpha, ahead),
             measured,
             reasons,
+            max(above, default=None),
             kept,
             len(self._docs),
         )
@@ -329,12 +334,15 @@ class Chooser:
         """The number of the epsilon at which testing begins: no document that chooses has a say in it.
 
         That is some steps below the channel's own choice, and not where the channel is still as flat as at the
-        least epsilon: no smaller one would hide more.
+        least epsilon: no smaller one would hide more. A channel that never rises gives all away from the least on.
         """
         gives = partial(self._exact, target.what, target.among)
-        lowest = max(0, EPSILONS.index(public) - _BELOW) if public else 0
-        flat = _largest(gives, gives(EPSILONS[0]) + _FLAT, EPSILONS[lowest:])
-        return EPSILONS.index(flat) if flat else lowest
+        lowest, end = 0, len(EPSILONS)
+        if public:
+            lowest, end = max(0, EPSILONS.index(public) - _BELOW), EPSILONS.index(public) + 1
+        floor = gives(EPSILONS[0])
+        flat = _largest(gives, floor + min(_FLAT, (1 - floor) / 100), EPSILONS[lowest:end])
+        return EPSILONS.index(flat) if 0 < flat < EPSILONS[-1] else lowest
 
     def _reason(self, target: Target, tried: "Tried", least: float) -> str:
         """Why no epsilon is promised for a target: what none changes, else what was measured at the least."""

@@ -179,12 +179,14 @@ def _table(found, ahead) -> list[str]:
     ]
     lines.insert(0, f"The largest epsilon with {' and '.join(found[0].targets)}; one of a grid, and none between.")
     lines += ["", *(f"{name.replace('_', ' ')}: {said}" for name, said in found[0].promise.items())]
-    lines += [line for choice in found if (line := nearest(choice))]
+    lines += [line for choice in found if (line := why_none(choice))]
+    if len(found) > 1 and all(choice.reasons for choice in found):
+        lines.append(f"Nearest comes {min(found, key=lambda choice: choice.excess).mechanism}.")
     return lines
 
 
-def nearest(choice) -> str:
-    """Why a mechanism keeps no target, and how near it comes; "" where one is kept."""
+def why_none(choice) -> str:
+    """Why a mechanism keeps no target; "" where one is kept."""
     if not choice.reasons:
         return ""
     return f"{choice.mechanism}: no epsilon is promised: {'; and '.join(choice.reasons)}."

@@ -30,27 +30,26 @@ def told(unit: str) -> Iterator[Callable[[int, int | None], None]]:
 
             yield draw
         return
-    began = said = time.monotonic()
-    before: int | None = None
+    said, before = time.monotonic(), -1
 
     def say(done: int, total: int | None) -> None:
         nonlocal said, before
-        before = done if before is None else before  # what an earlier call had done took no time of this one
+        before = done if before < 0 else before  # what an earlier call had done took no time of this one
         now = time.monotonic()
         if now - said >= SILENT:
-            said = now
-            click.echo(f"textsan: {line(done, total, unit, done - before, now - began)}", err=True)
+            click.echo(f"textsan: {line(done, total, unit, done - before, now - said)}", err=True)
+            said, before = now, done  # attacks differ in speed: the last one's counts
 
     yield say
 
 
 def line(done: int, total: int | None, unit: str, new: int, seconds: float) -> str:
-    """How far it is, and how long the rest takes at the speed so far.
+    """How far it is, and how long the rest takes at the latest speed.
 
     Args:
         done, total, unit: as for `told`.
-        new: what was done in so many seconds.
-        seconds: since it began.
+        new: what was done since the last line.
+        seconds: since then.
 
     >>> line(500, 2000, "documents", 500, 60.0), line(500, None, "bytes", 0, 60.0)
     ('500 of 2,000 documents; at this speed 3 min more', '500 bytes')

@@ -93,19 +93,39 @@ def settings(root: Path) -> list[Setting]:
     folder = root / "data" / "results"
     tables = ["utility-sst2.csv", "utility-sst2-between.csv", "utility-sst2-custext.csv"]
     used = load_tables(folder, tables).dropna(subset="utility")
-    original = load_tables(folder, "utility-sst2-original.csv")
-    whole = original[original["task.words"] == "text"].utility.mean()
+    whole = _original(folder)
     given = load_tables(folder, "utility-sst2-exposure.csv").groupby(["defence", "epsilon"]).exposure.mean()
-    found = []
-    for (name, epsilon), some in used.groupby(["defence", "epsilon"]):
-        if name not in SANITIZERS or (name, epsilon) not in given:
-            continue
-        chance = some.chance.mean()
-        seeds = zip(some.utility, some.utility_low, some.utility_high, strict=True)
-        rate = pooled([Estimate(*one) for one in seeds])
-        kept = Estimate(*((end - chance) / (whole - chance) for end in rate))
-        found.append(Setting(name, float(epsilon), float(given[name, epsilon]), kept))
-    return found
+    return [
+        Setting(name, float(epsilon), float(given[name, epsilon]), _kept(some, whole))
+        for (name, epsilon), some in used.groupby(["defence", "epsilon"])
+        if name in SANITIZERS and (name, epsilon) in given
+    ]
+
+
+def least_distance(root: Path) -> list[Setting]:
+    """The same of the channels of least distance at a success rate, which promise nothing: marks, no mechanisms.
+
+    Args:
+        root: the project's folder.
+    """
+    folder = root / "data" / "results"
+    whole = _original(folder)
+    rows = load_tables(folder, "utility-sst2-frontier.csv").groupby("success")
+    return [Setting("least distance", float("nan"), some.exposure.mean(), _kept(some, whole)) for _, some in rows]
+
+
+def _original(folder: Path) -> float:
+    """What the classifier learns from the text as it was."""
+    rows = load_tables(folder, "utility-sst2-original.csv")
+    return float(rows[rows["task.words"] == "text"].utility.mean())
+
+
+def _kept(some: pd.DataFrame, whole: float) -> Estimate:
+    """Of what a classifier learns from the original the share that it keeps, over the seeds."""
+    chance = some.chance.mean()
+    seeds = zip(some.utility, some.utility_low, some.utility_high, strict=True)
+    rate = pooled([Estimate(*one) for one in seeds])
+    return Estimate(*((end - chance) / (whole - chance) for end in rate))
 
 
 def phrases(root: Path, table: str) -> int:
@@ -270,13 +290,19 @@ def _of_settings(root: Path) -> dict[str, str]:
         "dots": (
             f"Sentiment on SST-2, learnt from {few:,} phrases with a frozen encoder, three draws; a dot is one of "
             f"the four sanitizers at one ε, {len(found)} in all, and its kept share is known to about "
-            f"±{hundred(_typical(found))} of 100. Best below one half: {_name(best)}, {hundred(best.given)} given "
-            f"away, {ends(best.kept)} kept. To keep half, by value, at least {hundred(first.given)} are given "
-            f"away ({_name(first)}). An encoder that is itself trained keeps more: from {many:,} phrases of "
+            f"±{hundred(_typical(found))} of 100. Best below one half: {_name(best)}, {_both(best)}. "
+            f"To keep half, by value, at least {hundred(first.given)} are given away ({_name(first)}). "
+            f"An encoder that is itself trained keeps more: from {many:,} phrases of "
             f"{_name(tuned)}, which gives away {hundred(tuned.given)}, it has {hundred(right)} right of 100, "
-            f"where a frozen one has {hundred(frozen)} and chance {hundred(chance)} ({draws(seeds)})."
+            f"where a frozen one has {hundred(frozen)} and chance {hundred(chance)} ({draws(seeds)}). A cross is "
+            f"a channel that loses the least distance at its success rate; it is made of this text's own "
+            f"frequencies and promises nothing: {'; '.join(_both(one) for one in least_distance(root))}."
         ),
     }
+
+
+def _both(one: Setting) -> str:
+    return f"{hundred(one.given)} given away, {ends(one.kept)} kept"
 
 
 def _of_linkage(root: Path) -> str:

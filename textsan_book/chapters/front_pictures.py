@@ -18,7 +18,7 @@ READ = {  # what a segment of a bar is called, and its colour: that of its attac
     "counted": ("read by counting words", look(attack="context-free").colour),
     "language": ("read with a small language model", look(attack="mixture").colour),
 }
-_LABELS = {"santext": (0.10, 0.05, "start"), "santext+": (0.49, 0.41, "end"), "custext": (0.33, 0.04, "start")}
+_LABELS = {"santext": (0.10, 0.05, "start"), "santext+": (0.66, 0.58, "end"), "custext": (0.33, 0.04, "start")}
 _LABELS |= {"custext+": (0.62, 0.10, "start")}  # where a sanitizer's name stands, in shares of the axes
 
 
@@ -60,11 +60,12 @@ def bars(budgets: Sequence[Budget]) -> tuple[str, str]:
     return _svg(y + 4, parts), f"Bars of 100 protected words. {'; '.join(said)}"
 
 
-def dots(settings: Sequence[Setting]) -> tuple[str, str]:
+def dots(settings: Sequence[Setting], least: Sequence[Setting]) -> tuple[str, str]:
     """What is given away of a document against what a classifier keeps, a dot for each mechanism and epsilon.
 
     Args:
         settings: from `front.settings`.
+        least: from `front.least_distance`; a cross each.
 
     Returns:
         the SVG, and in words what it shows.
@@ -80,7 +81,7 @@ def dots(settings: Sequence[Setting]) -> tuple[str, str]:
         f'<rect x="{x(0)}" y="{y(1)}" width="{x(0.5) - x(0)}" height="{y(0.5) - y(1)}" '
         f'fill="{GREY}" opacity=".15"/>'
     ]
-    parts += [_text(x(0.03), y(0.9), "what one would like:"), _text(x(0.03), y(0.82), "nothing is here")]
+    parts += [_text(x(0.03), y(0.9), "what one would like:"), _text(x(0.03), y(0.82), "no sanitizer is here")]
     for share in (0.0, 0.5, 1.0):
         lines = f"M{x(0)} {y(share)}H{x(1)}M{x(share)} {y(0)}V{y(1)}"
         parts.append(f'<path d="{lines}" stroke="currentColor" stroke-opacity=".25" fill="none"/>')
@@ -100,11 +101,20 @@ def dots(settings: Sequence[Setting]) -> tuple[str, str]:
             parts.append(f"<circle {circle}><title>{escape(title)}</title></circle>")
         across, up, side = _LABELS[name]
         parts.append(_text(x(across), y(up), label, side, colour, "bold"))
+    crosses = [(x(one.given), y(max(one.kept.value, 0)), one) for one in least]
+    for across, up, one in crosses:
+        title = f"least distance: {front.hundred(one.given)} given away, {front.ends(one.kept)} kept"
+        path = f"M{across - 4:.1f} {up - 4:.1f}l8 8m0 -8l-8 8"
+        parts.append(f'<path d="{path}" stroke="currentColor" stroke-width="2"><title>{title}</title></path>')
+    parts += [_text(x(0.03), y(0.62), "× least distance,"), _text(x(0.03), y(0.54), "no promise")]
     parts.append(_text(x(0.5), 262, "given away, of 100 parts of a document", "middle"))
     turned = f'transform="translate(12,{y(0.5):.0f}) rotate(-90)" text-anchor="middle" fill="currentColor"'
     parts.append(f"<text {turned}>kept, of 100 parts of a task</text>")
     private = [one for one in settings if one.given < 0.5]
     said = f"{len(settings)} dots; of the {len(private)} with less than half given away none keeps half"
+    said += f"; {len(least)} crosses of least distance: " + ", ".join(
+        f"{front.hundred(one.given)} given away and {front.ends(one.kept)} kept" for one in least
+    )
     return _svg(270, parts), said
 
 
@@ -182,7 +192,7 @@ def card(budgets: Sequence[Budget], title: str, path: Path) -> None:
 PARTS: dict[str, Callable[[Path], str | tuple[str, str]]] = {
     "three lines": lambda root: lines(front.reading(root)),
     "of 100 words": lambda root: bars(front.budgets(root)),
-    "given away": lambda root: dots(front.settings(root)),
+    "given away": lambda root: dots(front.settings(root), front.least_distance(root)),
     "published numbers": lambda root: squares(front.published(root)),
 }
 

@@ -117,7 +117,7 @@ def _of_every_cell(cells, gaps, shown, refuted, beyond: str) -> Finding:
     """The verdict on a claim about every cell, from the p-values for and against it in each."""
     against = sum(p <= LEVEL for p in holm(refuted))
     for_it = sum(p <= LEVEL for p in shown)
-    reason = f"of {len(cells)} cells {against} shown to be {beyond}, {for_it} shown not to be; the furthest: "
+    reason = f"of {_cells(len(cells))} {against} shown to be {beyond}, {for_it} shown not to be; the furthest: "
     furthest = max(range(len(cells)), key=lambda i: (-refuted[i], gaps[i]))
     verdict = "does not hold" if against else "holds" if for_it == len(cells) else "undecided"
     if verdict == "undecided":
@@ -151,7 +151,8 @@ def above(cells: Sequence[Cell], margin: float, by: float = 0.0) -> Finding:
     value, error = statistics.fmean(values), math.hypot(*errors) / len(errors)
     number = Estimate(*(round(value + side * Z * error, 9) for side in (0, -1, 1)))
     up, down = (sum(side * cell.difference.value > Z * cell.error for cell in cells) for side in (1, -1))
-    reason = f"mean of {len(by_dataset)} data sets, {len(cells)} cells, {up} significantly above and {down} below"
+    over = "one data set" if len(by_dataset) == 1 else f"mean of {len(by_dataset)} data sets"
+    reason = f"{over}, {_cells(len(cells))}, {up} significantly above and {down} below"
     if p_below(by - value, error) <= LEVEL:
         return Finding("holds", number, reason)
     if p_below(value - by - margin, error) <= LEVEL:
@@ -161,6 +162,10 @@ def above(cells: Sequence[Cell], margin: float, by: float = 0.0) -> Finding:
 
 
 RULES = {"above": above, "at most": at_most, "within": within}
+
+
+def _cells(number: int) -> str:
+    return "one cell" if number == 1 else f"{number} cells"
 
 
 def _factor(gap: float, error: float) -> float:
@@ -320,7 +325,7 @@ def _found(one: Mapping, load: Callable) -> tuple[Finding, list[str]]:
     if not cells and not left_out:
         return Finding("not run", None, "no table has the rows"), []
     if not cells:
-        return Finding("detector untrained", None, f"{left_out} cells, none with a detector that has learnt"), []
+        return Finding("detector untrained", None, f"{_cells(left_out)}, none with a detector that has learnt"), []
     limits = {name: one[name] for name in ("tolerance", "margin", "by") if name in one}
     finding = RULES[one["test"]](cells, **limits)
     if "changed" in one:

@@ -363,8 +363,8 @@ def _beside(rule: Mapping, known: Mapping, load: Callable) -> str:
         sides = _Sides(other, known, load)
         if sides.seeds:
             found = pooled([_of_a_seed(other, seed) for seed in sides.seeds])
-            width = f" [{found.low:.4g}, {found.high:.4g}]" if found.high > found.low else ""
-            said.append(f"{label}: {found.value:.4g}{width}")
+            width = f" [{plain(found.low, 4)}, {plain(found.high, 4)}]" if found.high > found.low else ""
+            said.append(f"{label}: {plain(found.value, 4)}{width}")
     return "; ".join(said)
 
 
@@ -506,17 +506,32 @@ def _columns(answer: Answer, row: Mapping, word: str, tests: int) -> dict:
     return {name: found.get(name, np.nan) for name in OURS}
 
 
+def plain(value: float, digits: int) -> str:
+    """A number as people write it: whole from a thousand on, else with significant digits, never a power of ten.
+
+    Args:
+        value: the number.
+        digits: how many digits are significant.
+
+    >>> plain(29624.0, 4), plain(0.00007, 3), plain(0.4, 3)
+    ('29,624', '0.00007', '0.4')
+    """
+    if abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return np.format_float_positional(float(f"{value:.{digits}g}"), trim="-")
+
+
 def _why(gap: Comparison, published: float, word: str, tests: int) -> str:
-    side = "higher" if gap.gap > 0 else "lower"
+    apart = f"ours is {'higher' if gap.gap > 0 else 'lower'} by {plain(abs(gap.gap), 3)}"
     if word == "undecided":
         factor = gap.factor(tests)
         if np.isinf(factor):
-            return f"ours is {side} by {abs(gap.gap):.3g}; the paper's own sample is too small to tell"
-        return f"ours is {side} by {abs(gap.gap):.3g}; {max(factor, 1.1):.2g} times our positions would decide"
+            return f"{apart}; the paper's own sample is too small to tell"
+        return f"{apart}; {max(factor, 1.1):.2g} times our positions would decide"
     if gap.limit:
         return f"published as {'at most' if gap.limit == 'upper' else 'at least'} {published:g}"
     if word == "differs":
-        return f"ours is {side} by {abs(gap.gap):.3g}"
+        return apart
     return f"shown to be within {gap.margin:.2g}"
 
 
