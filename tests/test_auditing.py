@@ -386,8 +386,8 @@ def test_where_there_is_no_terminal_a_plain_line_says_how_far_it_is(monkeypatch,
             told(done, 2000)
     lines = capsys.readouterr().err.splitlines()
     assert lines == [
-        "textsan: 400 of 2,000 documents; at this speed 3 min more",
-        "textsan: 1,000 of 2,000 documents; at this speed 1 min more",
+        "textsan: so far 400 of 2,000 documents; at this speed 3 min more",
+        "textsan: so far 1,000 of 2,000 documents; at this speed 1 min more",
     ]
 
 

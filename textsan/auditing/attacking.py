@@ -9,6 +9,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -175,9 +176,8 @@ def hits(
     for asked, cut in plan:
         if asked.name not in skipped:
             try:
-                found[asked] = _run(
-                    material, made, asked, cut, means, kept, lambda n, done=done: progress(done + n, total)
-                )
+                further = partial(_further, progress, done, total)
+                found[asked] = _run(material, made, asked, cut, means, kept, further)
             except ValueError as error:
                 if asked.name not in DEFAULT:
                     raise
@@ -185,6 +185,10 @@ def hits(
         done += sum(map(len, cut))
         progress(done, total)
     return found, skipped
+
+
+def _further(progress: Callable[[int, int], None], before: int, total: int, done: int) -> None:
+    progress(before + done, total)
 
 
 def _run(

@@ -37,7 +37,7 @@ def told(unit: str) -> Iterator[Callable[[int, int | None], None]]:
         before = done if before < 0 else before  # what an earlier call had done took no time of this one
         now = time.monotonic()
         if now - said >= SILENT:
-            click.echo(f"textsan: {line(done, total, unit, done - before, now - said)}", err=True)
+            click.echo(f"textsan: so far {line(done, total, unit, done - before, now - said)}", err=True)
             said, before = now, done  # attacks differ in speed: the last one's counts
 
     yield say
