@@ -1,4 +1,4 @@
-"""Sphinx extension: tables of results name mechanisms and data sets as papers do, not by registry keys.
+"""Sphinx extension: tables of results name mechanisms, data sets and papers as readers do, not by keys.
 
 A chapter's own code has the keys. Where a cell of a table is one, or two with "minus" between them, the page shows
 what figures show.
@@ -11,6 +11,7 @@ from docutils import nodes
 from textsan.mechanisms import MECHANISMS
 
 DATASETS = {"ag_news": "AG News", "sst2": "SST-2", "qnli": "QNLI", "stsb": "STS-B", "cola": "CoLA"}
+PAPERS = {"Pooler 2023": "Li et al. 2023", "Pan 2020": "Pan et al. 2020", "Tong 2024": "Tong et al. 2024"}
 WORDS = {"random", "spent", "erasure"}
 _CELL = re.compile(r"(<t[dh][^>]*>)([^<]+)(?=</t[dh]>)")
 _BETWEEN = re.compile(r"( minus | and |, )")
@@ -18,7 +19,7 @@ _BETWEEN = re.compile(r"( minus | and |, )")
 
 def labels() -> dict[str, str]:
     """What is shown for each key; those that are words stay, since a table of words may hold them."""
-    return {name: one.label for name, one in MECHANISMS.items() if name not in WORDS} | DATASETS
+    return {name: one.label for name, one in MECHANISMS.items() if name not in WORDS} | DATASETS | PAPERS
 
 
 def shown(table: str) -> str:
