@@ -175,8 +175,14 @@ def hits(
     for asked, cut in plan:
         if asked.name not in skipped:
             try:
-                found[asked] = _run(
-                    material, made, asked, cut, means, kept, lambda n, done=done: progress(done + n, total)
+                found[asked] = _run(  # mypy infers no lambda that has a default
+                    material,
+                    made,
+                    asked,
+                    cut,
+                    means,
+                    kept,
+                    lambda n, done=done: progress(done + n, total),  # type: ignore[misc]
                 )
             except ValueError as error:
                 if asked.name not in DEFAULT:
