@@ -20,12 +20,21 @@ WIDE = 660  # pixels of a display equation that a column at a desktop's width sh
 MEASURE = """() => {
   const column = document.querySelector("article.bd-article") ?? document.body;
   const width = (one) => one.getBoundingClientRect().width;
+  const lines = (one) => {
+    const range = document.createRange();
+    range.selectNodeContents(one);
+    return range.getClientRects().length;
+  };
   const wide = (what, most) => [...document.querySelectorAll(what)].map(width).filter((one) => one > most);
   return {
     page: document.documentElement.scrollWidth - window.innerWidth,
     equations: wide("div.math mjx-container[display=true] mjx-math", WIDE),
     cut: [...document.querySelectorAll("mjx-container[display=true]")]
       .filter((one) => width(one.querySelector("mjx-math")) > one.clientWidth + 1).length,
+    inline: [...column.querySelectorAll("mjx-container:not([display]) mjx-math")]
+      .filter((one) => one.getBoundingClientRect().right > column.getBoundingClientRect().right).length,
+    broken: [...column.querySelectorAll("table.results :is(td, th)")]
+      .filter((one) => /^[\\d.]+$/.test(one.textContent) && lines(one) > 1).length,
     drawings: wide("div.drawing svg, svg.front", column.clientWidth + 1),
   };
 }""".replace("WIDE", str(WIDE))
@@ -73,6 +82,7 @@ def test_a_page_fits_and_its_console_is_clean(browser, page):
         tab.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
         found = tab.evaluate(MEASURE)
         assert said == [] and found["page"] <= 0 and found["drawings"] == [] and found["cut"] == 0
+        assert found["inline"] == 0 and found["broken"] == 0  # a number of a table stays whole
         assert width < 1000 or found["equations"] == []
     tab.close()
 
