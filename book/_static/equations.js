@@ -6,7 +6,8 @@
 
   function room(shown) {
     if (shown.hasAttribute("display")) return shown.clientWidth;
-    const block = shown.closest("p, li, dd, td, th, div");
+    let block = shown.parentElement;
+    while (getComputedStyle(block).display.startsWith("inline")) block = block.parentElement;
     const { paddingLeft, paddingRight } = getComputedStyle(block);
     return block.clientWidth - Number.parseFloat(paddingLeft) - Number.parseFloat(paddingRight);
   }
@@ -17,8 +18,8 @@
       shown.style.fontSize = shown.dataset.size;
       const factor = room(shown) / shown.querySelector("mjx-math").getBoundingClientRect().width;
       if (factor < 1) {
-        const size = Number.parseFloat(getComputedStyle(shown).fontSize);
-        shown.style.fontSize = `${Math.max(SMALLEST, 0.98 * factor) * size}px`;
+        const percent = Number.parseFloat(shown.dataset.size); // of the letters around it, on paper as well
+        shown.style.fontSize = `${Math.max(SMALLEST, 0.98 * factor) * percent}%`;
       }
     }
   }
