@@ -37,6 +37,12 @@ FEW = 30
 """Documents below which an audit decides nothing."""
 
 
+BETTER = "a reader does better"
+"""What a success on words is not shown to say, where its interval reaches down to the blind guess."""
+FURTHER = "the words add to it"
+"""What linkage is not shown to say, where its interval reaches down to what length alone names."""
+
+
 @dataclass(frozen=True)
 class Report:
     """What an audit found.
@@ -94,8 +100,7 @@ class Report:
             "interval": interval,
             "number": lambda n: f"{n:,}",
             "factor": factor,
-            "beside_blind": beside_blind,
-            "beside_length": beside_length,
+            "not_shown": not_shown,
             "options": lambda line: Markup(_OPTION.sub(r"<code>\g<0></code>", str(escape(line)))),
         }
         template = engine.from_string(TEMPLATE.read_text(encoding="utf-8"))
@@ -107,6 +112,8 @@ class Report:
             by_group=by_group(self.content["words"]["attacks"]),
             few=self.content["about"]["documents"] < FEW,
             draw=drawing,
+            better=BETTER,
+            further=FURTHER,
         )
 
     def clear(self) -> None:
@@ -157,67 +164,33 @@ def said(content: Mapping[str, Any]) -> list[str]:
         f"Of 100 words that should be protected, a reader with {owned} names {hundred(best['value'])} "
         f"({odds(best['value'])}), once told which words these are.",
         f"{hundred(best['unchanged']).capitalize()} of 100 came through unchanged. Without any release the best "
-        f"blind guess names {hundred(best['blind'])}{beside_blind(best)}.",
+        f"blind guess names {hundred(best['blind'])}{not_shown(best, best['blind'], BETTER)}.",
         f"Of 100 released documents, a reader who holds {linkage['among']:,} originals finds the right one for "
         f"{hundred(linkage['main']['value'])} ({odds(linkage['main']['value'])}); by length alone for "
-        f"{hundred(linkage['length'])}{beside_length(linkage)}.",
+        f"{hundred(linkage['length'])}{not_shown(linkage['main'], linkage['length'], FURTHER)}.",
     ]
     if content["use"]:
         use = content["use"]
         lines.append(
             f"Of 100 documents a reader tells the class of {hundred(use['released']['value'])} from the release, "
             f"of {hundred(use['original']['value'])} from the originals; {hundred(use['largest'])} are of the "
-            f"largest class{beside_largest(use)}."
+            f"largest class{not_shown(use['released'], use['largest'], 'the release tells more')}."
         )
     return lines
 
 
-def beside_blind(first: Mapping[str, float]) -> str:
-    """What there is to say where the strongest attack is not shown to name more than a blind guess; else "".
+def not_shown(measured: Mapping[str, float], other: float, what: str) -> str:
+    """A clause for a share that is not shown to be above what is had without it; else "".
 
     Args:
-        first: of `headline`.
+        measured: a share with the lower end of its interval.
+        other: what is had without.
+        what: would be shown if the interval lay above.
 
-    >>> beside_blind({"value": 0.04, "low": 0.03, "blind": 0.05})
-    ', and with these attacks a reader does no better than without a release'
+    >>> not_shown({"value": 0.04, "low": 0.03}, 0.05, "a reader does better")
+    ', and that a reader does better is not shown'
     """
-    if first["value"] <= first["blind"]:
-        return ", and with these attacks a reader does no better than without a release"
-    if first["low"] <= first["blind"]:
-        return f", and that a reader does better is not shown: the interval begins at {100 * first['low']:.1f}"
-    return ""
-
-
-def beside_length(linkage: Mapping[str, Any]) -> str:
-    """What there is to say where the words are not shown to tell more of a document than its length; else "".
-
-    Args:
-        linkage: of `linking.linked`.
-
-    >>> beside_length({"main": {"value": 0.2, "low": 0.1}, "length": 0.2})
-    ', and the words add nothing to that'
-    """
-    if linkage["main"]["value"] <= linkage["length"]:
-        return ", and the words add nothing to that"
-    if linkage["main"]["low"] <= linkage["length"]:
-        return ", and that the words add to it is not shown"
-    return ""
-
-
-def beside_largest(use: Mapping[str, Any]) -> str:
-    """What there is to say where a release is not shown to keep a task better than no text does; else "".
-
-    Args:
-        use: of `use.kept`.
-
-    >>> beside_largest({"released": {"value": 0.63, "low": 0.6}, "largest": 0.64})
-    ', and the release tells no more than that'
-    """
-    if use["released"]["value"] <= use["largest"]:
-        return ", and the release tells no more than that"
-    if use["released"]["low"] <= use["largest"]:
-        return ", and that the release tells more is not shown"
-    return ""
+    return "" if measured["low"] > other else f", and that {what} is not shown"
 
 
 def decisions(content: Mapping[str, Any]) -> list[str]:
