@@ -1,4 +1,5 @@
 from . import repeated_releases as repeated_releases
+from .gains import Deficiency as Deficiency, deficiency as deficiency, gain_vulnerability as gain_vulnerability
 from .least_loss import Frontier as Frontier, frontier as frontier
 from .linkage import (
     LinkageLimit as LinkageLimit,
