@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
-from textsan.embedding_leakage import Eraser, KeywordInference, VectorKnowledge
+from textsan.embedding_leakage import Eraser, KeywordInference, NullspaceProjection, VectorKnowledge
 from textsan.embedding_leakage.keyword import keyword_score
 
 
@@ -129,6 +129,46 @@ def test_what_cannot_be_erased_is_refused(concept, message):
         Eraser.fit(np.eye(4), concept)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_projections_are_blind_to_every_reader_that_was_trained(seed):
+    x, z = world(seed, n=200, d=6, k=2)
+    one, two = (NullspaceProjection.fit(x, z, rounds) for rounds in (1, 2))
+    assert (one.dimensions, two.dimensions) == (2, 4)
+    assert np.allclose(two.basis[:2], one.basis)  # the second round goes on where the first ended
+    assert np.allclose(two.basis @ two.basis.T, np.eye(4), atol=1e-6)
+    projected = two(x)
+    assert np.allclose(two.standard(projected) @ two.basis.T, 0, atol=1e-4)
+    assert np.allclose(two(projected), projected, atol=1e-5 * np.abs(x).max())
+
+
+def test_projections_hide_a_planted_direction_and_change_more_than_the_least():
+    random = np.random.default_rng(0)
+    x = random.normal(size=(2000, 8)) @ random.normal(size=(8, 8))
+    z = (x[:, 0] + 0.5 * x[:, 1] > 0).astype(float)
+    projection = NullspaceProjection.fit(x[:1000], z[:1000], 3)
+
+    def found(change):
+        reader = LogisticRegression().fit(change(x[:1000]), z[:1000])
+        return reader.score(change(x[1000:]), z[1000:])
+
+    assert found(lambda vectors: vectors) > 0.97
+    assert found(projection) < 0.6
+    unchanged = np.eye(8)
+    least = cost(x[:1000], Eraser.fit(x[:1000], z[:1000])(x[:1000]), unchanged)
+    assert cost(x[:1000], projection(x[:1000]), unchanged) > 1.5 * least
+
+
+def test_projections_end_where_no_direction_is_left():
+    x, z = world(0, d=2)
+    assert NullspaceProjection.fit(x, z, 9).dimensions <= 2
+    with pytest.raises(ValueError, match="^rounds: "):
+        NullspaceProjection.fit(x, z, 0)
+    with pytest.raises(ValueError, match="the same for all 60 vectors"):
+        NullspaceProjection.fit(x, np.ones(60), 1)
+    with pytest.raises(ValueError, match="concept: 59 rows for 60"):
+        NullspaceProjection.fit(x, z[:59], 1)
+
+
 def test_a_reader_that_is_not_linear_may_still_see_it():
     """Two rings with the same mean: what erasing promises is of linear readers."""
     random = np.random.default_rng(0)
@@ -189,6 +229,16 @@ def test_the_erased_word_is_hidden_and_the_other_and_the_use_are_not(planted):
         assert both["pear", head]["balanced_low"] < 0.6
     assert all(row["utility"] > 0.95 for row in both.values())
     assert 0 < after["apple", "mlp"]["moved"] < both["apple", "mlp"]["moved"] < 1
+
+
+def test_a_projection_hides_the_word_too_and_takes_more_with_it(planted):
+    sizes = {"n": 150, "fitted": 300, "seed": 0, "encoder": "planted", "pooling": "mean", "layer": -1}
+    given = {"dataset": "any", "erased": "apple", "asked": "apple pear"}
+    few, many = (planted.projections(rounds=rounds, **given, **sizes) for rounds in (2, 5))
+    least = rows(planted, "apple")["apple", "linear"]["moved"]
+    assert few[0]["dimensions"] == 2 and few[0]["moved"] > least
+    assert few[0]["keyword"] == "apple" and few[0]["asr"] < 0.7 < few[2]["asr"]
+    assert many[2]["asr"] < few[2]["asr"]  # six dimensions: the other word goes as well
 
 
 def test_no_sentence_is_in_two_parts(planted):

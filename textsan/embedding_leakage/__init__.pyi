@@ -4,10 +4,12 @@ from . import (
     heads as heads,
     inversion as inversion,
     keyword as keyword,
+    nullspace as nullspace,
     pattern as pattern,
 )
 from .erasure import Eraser as Eraser
 from .inversion import WordInversion as WordInversion
 from .keyword import KeywordInference as KeywordInference, KeywordTransfer as KeywordTransfer
+from .nullspace import NullspaceProjection as NullspaceProjection
 from .pattern import PatternReconstruction as PatternReconstruction
 from .vector_knowledge import VectorKnowledge as VectorKnowledge

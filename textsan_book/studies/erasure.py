@@ -4,7 +4,7 @@ Three parts with no sentence in two of them: the service fits the eraser on its 
 theirs what the service releases of them, and the third is released. So nothing is fitted to what is measured.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -13,6 +13,7 @@ import numpy as np
 from textsan.embedding_leakage.erasure import Eraser
 from textsan.embedding_leakage.heads import Standard
 from textsan.embedding_leakage.keyword import KeywordInference, KeywordScore, keyword_score, present
+from textsan.embedding_leakage.nullspace import NullspaceProjection
 from textsan.embedding_leakage.vector_knowledge import VectorKnowledge
 from textsan.evaluation import Estimate, bootstrap_mean
 from textsan.models.sentence_vectors import sentence_vectors
@@ -164,19 +165,60 @@ def erasures(
     view = {"encoder": encoder, "pooling": pooling, "layer": layer}
     plain = parts(dataset, asked.split(), n, fitted, seed=seed, **view)
     change_of = eraser(plain[2], erased.split()) if erased else lambda vectors: vectors
+    return _rows(plain, change_of, erased.split(), asked.split(), seed)
+
+
+def projections(
+    *,
+    encoder: str,
+    pooling: str,
+    layer: int,
+    dataset: str,
+    erased: str,
+    rounds: int,
+    asked: str,
+    n: int,
+    fitted: int,
+    seed: int,
+) -> list[dict]:
+    """The same where keywords are taken out by iterative nullspace projection.
+
+    Args:
+        encoder, pooling, layer, dataset, erased, asked, n, fitted, seed: as of `erasures`.
+        rounds: of readers, as of `NullspaceProjection.fit`.
+
+    Returns:
+        rows: as of `erasures`, and how many dimensions were taken out.
+    """
+    view = {"encoder": encoder, "pooling": pooling, "layer": layer}
+    plain = parts(dataset, asked.split(), n, fitted, seed=seed, **view)
+    concept = np.stack([present(plain[2].texts, word) for word in erased.split()], axis=1)
+    projection = NullspaceProjection.fit(plain[2].vectors, concept, rounds)
+    rows = _rows(plain, projection, erased.split(), asked.split(), seed)
+    return [row | {"dimensions": projection.dimensions} for row in rows]
+
+
+def _rows(
+    plain: Sequence[Part],
+    change_of: Callable[[np.ndarray], np.ndarray],
+    erased: Sequence[str],
+    asked: Sequence[str],
+    seed: int,
+) -> list[dict]:
+    """Attack and use of the first two parts, changed in this way."""
     released, own = (part._replace(vectors=change_of(part.vectors)) for part in plain[:2])
     right, before = used(released, own), used(*plain[:2])
     moved = np.square(released.vectors - plain[0].vectors).sum() / np.square(_centred(plain[0].vectors)).sum()
-    same = {"moved": float(moved), **columns(bootstrap_mean(right, range(n), seed=seed), "utility_")}
+    same = {"moved": float(moved), **columns(bootstrap_mean(right, range(len(right)), seed=seed), "utility_")}
     same |= columns(change(right, before, seed=seed), "over_plain_")
     rows = []
-    for word in asked.split():
+    for word in asked:
         for head in HEADS:
             found = attacked(released, own, word, head, seed=seed)
             row = {
                 "keyword": word,
                 "head": head,
-                "is_erased": word in erased.split(),
+                "is_erased": word in erased,
                 "positives": found.positives,
             }
             rows.append(row | columns(found.auc) | columns(found.balanced, "balanced_") | same)

@@ -14,6 +14,7 @@ EXPERIMENTS = {
     "inversions": Experiment(f"{_HERE}.vectors"),
     "trade_offs": Experiment(f"{_HERE}.vector_defences"),
     "erasures": Experiment(f"{_HERE}.erasure"),
+    "projections": Experiment(f"{_HERE}.erasure"),
     "preparations": Experiment(f"{_HERE}.pretraining"),
     "gradient_spans": Experiment(f"{_HERE}.gradients"),
     "gradient_features": Experiment(f"{_HERE}.gradients"),
