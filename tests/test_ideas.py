@@ -13,7 +13,7 @@ NAMES = ["a", "b", "c"]
 PICTURES = {  # where each idea enters
     "01": ("fig-who-sees-what", "lanes"),
     "03": ("fig-bayes-one-word", "bayes"),
-    "12": ("fig-trellis", "trellis"),
+    "10": ("fig-trellis", "trellis"),
     "25": ("fig-vector-read", "read_back"),
     "29": ("fig-span-plane", "span"),
     "32": ("fig-one-match", "matching"),
