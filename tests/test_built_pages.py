@@ -98,6 +98,27 @@ def test_accessibility_checker_finds_nothing_serious(browser, page, scheme):
     tab.close()
 
 
+def old_addresses():
+    """Each old address with an anchor, and where it leads."""
+    listed = yaml.safe_load((ROOT / "book" / "moved.yml").read_text(encoding="utf-8"))
+    for old, one in listed.items():
+        one = {"to": one} if isinstance(one, str) else one
+        page = one.get("to", old).partition("#")[0]
+        anchors = {"": one["to"]} if "to" in one else {}
+        for anchor, now in (anchors | one.get("anchors", {})).items():
+            yield f"{old}.html#{anchor}".rstrip("#"), now if "#" in now or not anchor else f"{page}#{now}"
+
+
+def test_old_addresses_lead_on_from_the_file_system(browser):
+    tab = browser.new_page()
+    for old, now in old_addresses():
+        page, mark, anchor = now.partition("#")
+        tab.goto((HTML / old.partition("#")[0]).as_uri() + "".join(old.partition("#")[1:]))
+        tab.wait_for_url((HTML / f"{page}.html").as_uri() + mark + anchor)
+        assert not anchor or tab.locator(f"[id='{anchor}']").count() == 1
+    tab.close()
+
+
 def test_search_from_a_file_finds_the_words_of_outsiders(browser):
     for word, page in (("anonymization", "glossary"), ("GDPR", "glossary"), ("linkability", "glossary")):
         tab, said = opened(browser, "search", 1400)

@@ -13,7 +13,7 @@ from bs4 import BeautifulSoup
 from docutils import nodes
 
 from textsan import plotting
-from textsan_book.chapters import build, chapters
+from textsan_book.chapters import build, chapters, reading_paths
 
 ROOT = Path(__file__).parents[1]
 WIDTH, LENGTH = 88, 15  # columns and lines of a code cell: what a page shows without a cut, and one reads at once
@@ -25,7 +25,7 @@ CODE_NAME = re.compile(r"[a-z]{2,}[._][a-z]{2,}")  # attack.pairs, n_shadow
 @pytest.fixture(scope="module")
 def extensions():
     sys.path.insert(0, str(ROOT / "book" / "_ext"))
-    yield {name: importlib.import_module(name) for name in ("chapter_numbers", "drawings", "folding")}
+    yield {name: importlib.import_module(name) for name in ("chapter_numbers", "drawings", "folding", "moved")}
     sys.path.remove(str(ROOT / "book" / "_ext"))
 
 
@@ -113,6 +113,12 @@ def test_figures_of_a_page_without_a_number_begin_with_one(extensions):
     assert env.toc_fignumbers["chapter"] == {"figure": {"d": (7, 1)}}
 
 
+MOVED = """
+notebooks/00-before: {to: "notebooks/01#fig-one", anchors: {old-name: first}}
+book/pages/index: {anchors: {a-part: "notebooks/01#first"}}
+"""
+
+
 @pytest.fixture(scope="module")
 def book(tmp_path_factory):
     """A book of one chapter whose outputs were written by hand."""
@@ -124,6 +130,7 @@ def book(tmp_path_factory):
     (root / "_toc.yml").write_text("format: jb-book\nroot: book/pages/index\nchapters:\n- file: notebooks/01\n")
     (root / "book" / "pages").mkdir()
     (root / "book" / "pages" / "index.md").write_text("# What text sanitization really hides\n\nA book.\n")
+    (root / "book" / "moved.yml").write_text(MOVED)
     (root / "notebooks").mkdir()
 
     def code(source, data=None, **metadata):
@@ -183,6 +190,61 @@ def test_pages_describe_themselves_and_the_first_is_titled_once(chapter, book):
 
 def test_no_source_maps_are_shipped(book):
     assert not [*book.rglob("*.map")]
+
+
+def led_to(page, anchor):
+    """Where the script of a page sends who comes with an anchor; None: nowhere."""
+    racer = pytest.importorskip("py_mini_racer", reason="mini-racer is not installed; it is of the extra test")
+    scripts = [one.string for one in page.find_all("script") if "location.replace" in (one.string or "")]
+    context = racer.MiniRacer()
+    context.eval(
+        f"to = null; location = {{hash: {f'#{anchor}' if anchor else ''!r}, replace(one) {{ to = one }}}}"
+    )
+    for source in scripts:
+        context.eval(source)
+    return context.eval("to")
+
+
+def test_an_address_of_before_leads_on_with_its_anchor(book):
+    page = BeautifulSoup((book / "notebooks" / "00-before.html").read_text(), "html.parser")
+    now = "01.html#fig-one"
+    assert page.find("link", rel="canonical")["href"] == "01.html"
+    assert page.noscript.meta["content"] == f"0; url={now}" and page.body.a["href"] == now
+    assert page.body.a.text == "First"
+    anchors = {"": now, "old-name": "01.html#first", "kept": "01.html#kept", "toString": "01.html#toString"}
+    assert {anchor: led_to(page, anchor) for anchor in anchors} == anchors
+
+
+def test_an_anchor_that_left_its_page_is_found(book):
+    page = BeautifulSoup((book / "book" / "pages" / "index.html").read_text(), "html.parser")
+    assert led_to(page, "a-part") == "../../notebooks/01.html#first"
+    assert led_to(page, "") is led_to(page, "another") is None
+
+
+def test_an_old_address_that_leads_nowhere_is_told(extensions):
+    moved = {"gone": {"": "new#x", "a": "new#y"}, "b": {"": "nowhere"}, "new": {"": "new"}, "c": {"d": "new#x"}}
+    assert extensions["moved"].faults(moved, {"new"}, lambda page: {"x"}) == [
+        "gone: there is no anchor y on new",
+        "b: there is no page nowhere",
+        "new is still a page of the book",
+        "c is no page of the book",
+    ]
+
+
+def anchors_in_text(page):
+    """Anchors that the text of a page names: headings, labels and figures; the build knows the others."""
+    text = reading_paths.source(ROOT, page).read_text(encoding="utf-8")
+    headings = {nodes.make_id(re.sub(r"[$`*]", "", one)) for one in re.findall(r"^#+ (.*)$", text, re.M)}
+    labels = re.findall(r"^\(([\w-]+)\)=$|^\s*:?(?:label|name): ([\w-]+)$|^\$\$ \(([\w-]+)\)$", text, re.M)
+    named = {one for found in labels for one in found if one}
+    return headings | named | {f"equation-{one}" for one in named}
+
+
+def test_every_old_address_leads_to_a_page_of_the_book_and_an_anchor_there(extensions):
+    found = extensions["moved"].addresses(ROOT)
+    contents = (ROOT / "_toc.yml").read_text(encoding="utf-8")
+    pages = {*re.findall(r"(?:file|root): (\S+)", contents)}
+    assert found and extensions["moved"].faults(found, pages, anchors_in_text) == []
 
 
 def cells_of(chapter):
