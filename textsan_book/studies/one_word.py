@@ -1,0 +1,86 @@
+"""What one released word gives away, asked of every mechanism alike: the optimum, an attack, the same on new text.
+
+Where a channel is known the optimum is exact. A mechanism with noise on vectors has no closed form: its optimum
+lies between two ends, and its attacker counts the pairs of text that it has sanitized itself.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from textsan import leakage
+from textsan.attacks import ContextFreeBayes, EmpiricalInversion, Knowledge
+from textsan.base import checks
+from textsan.mechanisms.base import Mechanism
+from textsan.mechanisms.noise import NoiseMechanism
+from textsan.priors import Prior
+
+
+def bracket(mechanism: Mechanism, prior: Prior, *, draws: int, seed: int) -> tuple[float, float]:
+    """Ends between which V(X | Y) lies; both are the exact value where the channel has a closed form.
+
+    From below, the best rule of one estimate of the channel, scored on another, and the blind guess. From above,
+    the best rule of an estimate, scored on the same, and what the noisy vector gives away.
+
+    Args:
+        mechanism: any.
+        prior: over words of the mechanism.
+        draws: of each word in an estimate of the channel.
+        seed: of the draws.
+
+    >>> from textsan import FBDD, Embeddings
+    >>> far = FBDD(Embeddings(["a", "b"], [[0.0], [9.0]]), epsilon=50)
+    >>> bracket(far, Prior(["a", "b"], [0.5, 0.5]), draws=10, seed=0)
+    (1.0, 1.0)
+    """
+    if not isinstance(mechanism, NoiseMechanism):
+        value = leakage.bayes_vulnerability(prior, mechanism.channel.restrict(prior.words))
+        return value, value
+    one, other = (mechanism.estimate_channel(prior.words, draws, seed=seed + number) for number in (3, 4))
+    low, high = leakage.vulnerability_bracket(prior, one, other)
+    high = min(high, leakage.noisy_vector_vulnerability(prior, mechanism, seed=seed).high)
+    return min(max(low, leakage.prior_vulnerability(prior)), high), high
+
+
+def counting(
+    mechanism: NoiseMechanism, docs: Iterable[Sequence[str]], *, copies: int, seed: int
+) -> EmpiricalInversion:
+    """The attack that counts pairs of its own sanitized text, each word of the vocabulary once more.
+
+    Args:
+        mechanism: with noise on vectors.
+        docs: the attacker's own text.
+        copies: how often it is sanitized.
+        seed: of the noise.
+    """
+    copies = checks.whole("copies", copies, low=1)
+    known = mechanism.embeddings
+    own = [[word for word in doc if word in known] for doc in [*docs, known.words]] * copies
+    return EmpiricalInversion().fit(own, mechanism.sanitize(own, seed=seed))
+
+
+def attack(mechanism: Mechanism, shadow: Sequence[Sequence[str]], *, copies: int, seed: int):
+    """The attack on one released word: the optimal rule for the counts of own text, or `counting`.
+
+    Args:
+        mechanism: any.
+        shadow: the attacker's own text.
+        copies, seed: of `counting`.
+    """
+    if isinstance(mechanism, NoiseMechanism):
+        return counting(mechanism, shadow, copies=copies, seed=seed)
+    knowledge = Knowledge.of(mechanism, shadow=shadow, attacked=mechanism.protected)
+    return ContextFreeBayes.against(knowledge)
+
+
+def on_new_text(mechanism: Mechanism, counts: Mapping[str, int], *, seed: int) -> float:
+    """V(X | Y) for the prior of other text; for noise on vectors V(X | v), of the noisy vector, which is no less.
+
+    Args:
+        mechanism: any.
+        counts: of the words of the other text; those that are protected count.
+        seed: of the noise.
+    """
+    known = [word for word in mechanism.inputs if counts.get(word) and word in mechanism.protected]
+    prior = Prior.from_counts(counts, known, alpha_inverse=0)
+    if isinstance(mechanism, NoiseMechanism):
+        return leakage.noisy_vector_vulnerability(prior, mechanism, seed=seed).high
+    return leakage.bayes_vulnerability(prior, mechanism.channel.restrict(known))
