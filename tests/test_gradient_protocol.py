@@ -55,7 +55,7 @@ def told(small, bigrams, texts, own, defence):
     tables = [study.residual_tables(case, [known.cut])[0] for case in sent]
     lengths = [case.shared.lengths for case in sent]
     said = {"nearest": [study._first(-t, n, small) for t, n in zip(tables, lengths, strict=True)]}
-    for name, sure in (("beam", known), ("blind", replace(known, weight=0.0))):
+    for name, sure in (("beam", known), ("blind", replace(known, weight=0.0, place=0.0))):
         said[name] = study.read(small, [sure.likelihood(table) for table in tables], lengths, 4, bigrams)
     true = [
         (at, piece, place)
@@ -74,13 +74,12 @@ def test_without_noise_the_beam_reads_everything(small, bigrams, alone, own_alon
 
 
 def test_under_endless_noise_the_beam_is_no_better_than_without_a_gradient(small, bigrams, texts, own):
-    known, _, _, shares = told(small, bigrams, texts, own, defences.noise(1e4))
+    _, _, _, shares = told(small, bigrams, texts, own, defences.noise(1e4))
     assert shares["beam"] <= shares["blind"] + 0.05
-    assert known.weight * study.np.log1p(known.scale**-2) < 8  # 0 but for chance
 
 
-def test_under_little_noise_the_beam_reads_more_than_without_a_gradient(small, bigrams, alone, own_alone):
-    _, _, _, shares = told(small, bigrams, alone, own_alone, defences.noise(0.03))
+def test_under_pruning_the_beam_reads_more_than_without_a_gradient(small, bigrams, alone, own_alone):
+    _, _, _, shares = told(small, bigrams, alone, own_alone, defences.prune(0.5))
     assert shares["beam"] > shares["blind"] + 0.1
 
 

@@ -4,11 +4,13 @@ The attacker knows defence and setting, and so tries them on sentences of the at
 cut the spectrum, how much a residual weighs, and below which residual a piece is said to be in the batch. So
 residuals are a likelihood of each piece at each place, and a language model reads along the likeliest ones.
 
-The noise model: off the span that is found, the input of a true piece is Gaussian with one variance in all
-directions, which differs from place to place, as the gradient is strong at some and weak at others; that of any
-other piece lies anywhere. Over such variances the likelihood is Student's: log Pr(what is sent | piece, place) is
--weight log(1 + (residual / scale)^2) up to a constant. Weight and scale are those that, with the frequencies of
-pieces in public text as prior, make the true pieces of the attacker's own sentences likeliest.
+The noise model: off the span that is found, the input of a true piece is Gaussian. A residual tells the piece far
+better than its place, since the input of a piece at another place differs in the position alone: a piece of the
+sentence is near everywhere. So the likelihood has a part for the piece, Student's of its residual r0 where it is
+smallest, as if the variance differed from piece to piece, and a part for the place: log Pr(what is sent | piece,
+place) is -weight log(1 + (r0 / scale)^2) - place (r^2 - r0^2) up to a constant. The three numbers are those that,
+with the frequencies of pieces in public text as prior, make the true pieces of the attacker's own sentences
+likeliest.
 """
 
 from collections import Counter
@@ -37,6 +39,7 @@ FALSE_ALARMS = 0.01
 
 _SCALES = (1.0, 0.1, 0.01, 0.001)
 _WEIGHTS = (0.0, *(2.0**k for k in range(-1, 10)))
+_PLACES = (0.0, *(2.0**k for k in range(3, 16, 2)))
 _STRANGERS = 64  # sentences that are not in any batch
 _SAID_AT_MOST = 400
 _ATTACHED = tuple(".,;:!?)'-%/")  # marks that follow a word without a blank
@@ -94,7 +97,13 @@ def gradient_reading(
     for at, (case, table) in enumerate(zip(sent, tables, strict=True)):
         theory, width = spans.closure(_pairs(case)).rank, victim.words.shape[1]
         given = {"batch": at, "rank": min(theory, width), "full": theory >= width}
-        given |= {"cut": known.cut, "scale": known.scale, "weight": known.weight, "threshold": known.threshold}
+        given |= {
+            "cut": known.cut,
+            "scale": known.scale,
+            "weight": known.weight,
+            "place": known.place,
+            "threshold": known.threshold,
+        }
         for sentence in case.sentences:
             places = [*enumerate(sentence)][1:-1]
             row = given | {"pieces": len(places)}
@@ -115,18 +124,20 @@ class Attacker:
 
     Attributes:
         cut: of the spectrum, see `CUTS`.
-        scale, weight: of the log-likelihood of a residual.
+        scale, weight, place: of the log-likelihood of residuals.
         threshold: a piece whose residual is below it is said to be in the batch.
     """
 
     cut: float
     scale: float
     weight: float
+    place: float
     threshold: float
 
     def likelihood(self, residuals: np.ndarray) -> np.ndarray:
-        """log Pr(what is sent | piece, place) up to a constant."""
-        return -self.weight * np.log1p((residuals / self.scale) ** 2)
+        """log Pr(what is sent | piece, place) up to a constant, (pieces, places)."""
+        least, further = _parts(residuals)
+        return -self.weight * np.log1p(least[:, None] / self.scale**2) - self.place * further
 
     @classmethod
     def calibrated(cls, victim, batches: Sequence, strangers: Sequence[str], change: Callable | None, seed: int):
@@ -144,15 +155,15 @@ class Attacker:
             cases.make_case(victim, *one, defence=change, seed=k) for k, one in zip(seeds, batches, strict=True)
         ]
         prior = _public_pieces(victim.name).probabilities
-        others, best = _by_place(victim, strangers), (-np.inf, cls(CUTS[0], 1.0, 0.0, 0.0))
+        others, best = _by_place(victim, strangers), (-np.inf, cls(CUTS[0], 1.0, 0.0, 0.0, 0.0))
         pairs, by_cut = [*map(_pairs, sent)], zip(*(residual_tables(case, CUTS) for case in sent), strict=True)
         for cut, tables in zip(CUTS, by_cut, strict=True):
             logs = np.sum([_log_posteriors(*one, prior) for one in zip(tables, pairs, strict=True)], axis=0)
             if logs.max() > best[0]:
                 false = [_strange(one, own, others, _inside(one)) for one, own in zip(tables, pairs, strict=True)]
                 threshold = float(np.quantile(np.concatenate(false), FALSE_ALARMS))
-                scale, weight = np.unravel_index(logs.argmax(), logs.shape)
-                best = logs.max(), cls(cut, _SCALES[scale], _WEIGHTS[weight], threshold)
+                scale, weight, place = np.unravel_index(logs.argmax(), logs.shape)
+                best = logs.max(), cls(cut, _SCALES[scale], _WEIGHTS[weight], _PLACES[place], threshold)
         return best[1]
 
 
@@ -298,22 +309,33 @@ def _written(piece: str) -> str:
 
 
 def _log_posteriors(table: np.ndarray, pairs: set, prior: np.ndarray) -> np.ndarray:
-    """Log-posteriors of the true pieces at their places, summed up, (scales, weights).
+    """Log-posteriors of the true pieces at their places, summed up, (scales, weights, places).
 
     Args:
         table: of `residual_tables`.
         pairs: true (piece, place).
         prior: how frequent each piece is.
     """
-    logs, weights = np.zeros((len(_SCALES), len(_WEIGHTS))), np.array(_WEIGHTS)
+    weights, places = np.array(_WEIGHTS)[:, None], np.array(_PLACES)
+    least, further = _parts(table)
+    logs = np.zeros((len(_SCALES), len(_WEIGHTS), len(_PLACES)))
+    offs = [np.log1p(least / scale**2) for scale in _SCALES]
+    ahead = [np.exp(-weights * (off - off.min())) * prior for off in offs]
     for place in _inside(table):
         true = [piece for piece, where in pairs if where == place and prior[piece]]
-        for at, scale in enumerate(_SCALES):
-            off = np.log1p((table[:, place] / scale) ** 2)
-            off -= off.min()
-            every = np.log(np.exp(-weights[:, None] * off) @ prior)
-            logs[at] += np.log(prior[true]).sum() - weights * off[true].sum() - len(true) * every
+        behind = np.exp(-further[:, place, None] * places)
+        for at, off in enumerate(offs):
+            every = np.log(np.maximum(ahead[at] @ behind, 1e-300))
+            own = weights * (off[true] - off.min()).sum() + places * further[true, place].sum()
+            logs[at] += np.log(prior[true]).sum() - own - len(true) * every
     return logs
+
+
+def _parts(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Squared residual of each piece where it is smallest, (pieces,), and how much it is larger elsewhere."""
+    squares = table**2
+    least = squares[:, _inside(table)].min(axis=1)
+    return least, np.maximum(squares - least[:, None], 0)
 
 
 def _inside(table: np.ndarray) -> range:
