@@ -22,6 +22,8 @@ EXPERIMENTS = {
     "gradient_tensors": Experiment(f"{_HERE}.gradient_whole"),
     "gradient_whole": Experiment(f"{_HERE}.gradient_whole"),
     "gradient_defences": Experiment(f"{_HERE}.gradient_defences"),
+    "gradient_reading": Experiment(f"{_HERE}.gradient_protocol"),
+    "gradient_learning": Experiment(f"{_HERE}.gradient_learning"),
     "known_neighbours": Experiment(f"{_HERE}.language"),
     "found_words": Experiment(f"{_HERE}.words"),
     "remembered": Experiment(f"{_HERE}.words"),
