@@ -46,12 +46,7 @@ class Eraser:
         Raises:
             ValueError: not one row of the concept a vector, or a column that is the same for all of them.
         """
-        x, z = np.asarray(vectors, dtype=float), np.asarray(concept, dtype=float)
-        z = z.reshape(len(z), -1)
-        if len(z) != len(x):
-            raise ValueError(f"concept: {len(z)} rows for {len(x)} vectors; pass one a vector")
-        if len(x) < 2 or (np.ptp(z, axis=0) == 0).any():
-            raise ValueError(f"concept: it is the same for all {len(x)} vectors; pass texts with and without it")
+        x, z = with_concept(vectors, concept)
         mean, z = x.mean(axis=0), (z - z.mean(axis=0)) / z.std(axis=0)
         variances, directions = np.linalg.eigh(np.cov(x.T, bias=True).reshape(x.shape[1], -1))
         rounding = np.finfo(float).eps * max(x.shape) * variances.max()
@@ -76,3 +71,25 @@ class Eraser:
         given = np.asarray(vectors)
         taken = (given - self.mean) @ self.reads.T @ self.writes.T
         return (given - taken).astype(given.dtype, copy=False)
+
+
+def with_concept(vectors: np.ndarray, concept) -> tuple[np.ndarray, np.ndarray]:
+    """Vectors and the concept that is to be erased from them, (n, d) and (n, k), as numbers.
+
+    Args:
+        vectors: (n, d).
+        concept: (n,) or (n, k).
+
+    Raises:
+        ValueError: not one row of the concept a vector, or a column that is the same for all of them.
+
+    >>> with_concept(np.eye(2), [0, 1])[1].tolist()
+    [[0.0], [1.0]]
+    """
+    x, z = np.asarray(vectors, dtype=float), np.asarray(concept, dtype=float)
+    z = z.reshape(len(z), -1)
+    if len(z) != len(x):
+        raise ValueError(f"concept: {len(z)} rows for {len(x)} vectors; pass one a vector")
+    if len(x) < 2 or (np.ptp(z, axis=0) == 0).any():
+        raise ValueError(f"concept: it is the same for all {len(x)} vectors; pass texts with and without it")
+    return x, z

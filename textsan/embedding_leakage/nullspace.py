@@ -11,6 +11,7 @@ from typing import Self
 import numpy as np
 
 from textsan.base import checks
+from textsan.embedding_leakage.erasure import with_concept
 from textsan.embedding_leakage.heads import Standard
 
 
@@ -44,12 +45,7 @@ class NullspaceProjection:
         """
         from sklearn.linear_model import LogisticRegression
 
-        x, z = np.asarray(vectors, dtype=float), np.asarray(concept, dtype=float)
-        z = z.reshape(len(z), -1)
-        if len(z) != len(x):
-            raise ValueError(f"concept: {len(z)} rows for {len(x)} vectors; pass one a vector")
-        if (np.ptp(z, axis=0) == 0).any():
-            raise ValueError(f"concept: it is the same for all {len(x)} vectors; pass texts with and without it")
+        x, z = with_concept(vectors, concept)
         standard = Standard(x)
         x = standard(x)
         basis = np.empty((0, x.shape[1]))
