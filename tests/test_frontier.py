@@ -10,6 +10,7 @@ from scipy.spatial.distance import cdist
 from textsan import Embeddings, Prior, SanText
 from textsan.leakage import bayes_vulnerability, frontier, least_loss, sorted_outputs
 from textsan.mechanisms import make_mechanism
+from textsan_book.studies.frontier_gap import LEVELS, frontier_gaps
 
 
 def programme(p, far, v):
@@ -205,3 +206,17 @@ def test_a_table_of_too_many_words_is_refused(monkeypatch):
     monkeypatch.setattr(least_loss, "_LARGEST", 3)
     with pytest.raises(ValueError, match="a table of 4 words; pass Embeddings, or at most 3 words"):
         frontier(np.full(4, 0.25), np.ones((4, 4)) - np.eye(4), 0.5)
+
+
+def test_gap_over_a_vocabulary_is_nothing_where_the_programme_is_solved():
+    rows = frontier_gaps(dataset="rt", vocabulary=60, seed=0)
+    assert [row["level"] for row in rows] == [level for level in LEVELS if level > rows[0]["blind"]]
+    assert all(row["words"] == 60 and 0 <= row["gap"] < 1e-6 for row in rows)
+    losses = [row["upper"] for row in rows]
+    assert losses == sorted(losses, reverse=True) and losses[0] > 0
+
+
+def test_what_was_asked_for_first_is_attained_up_to_rounding():
+    found = frontier([0.4, 0.3, 0.2, 0.1], [[0, 1, 2, 3], [1, 0, 1, 2], [2, 1, 0, 1], [3, 2, 1, 0]], 0.4)
+    assert found.attained_loss(found.points[0, 0] - 1e-15) == found.points[0, 1]
+    assert found.attained_loss(found.points[0, 0] - 1e-9) == np.inf

@@ -96,7 +96,8 @@ class Frontier:
         0.25
         """
         asked = np.asarray(success, dtype=np.float64)
-        loss = np.interp(asked, self.points[:, 0], self.points[:, 1], left=np.inf)
+        vulnerability, lost = self.points.T
+        loss = np.where(asked < vulnerability[0] - 1e-12, np.inf, np.interp(asked, vulnerability, lost))
         return loss if asked.ndim else float(loss)
 
     @property

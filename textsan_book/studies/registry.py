@@ -37,6 +37,7 @@ EXPERIMENTS = {
     "overlaps": Experiment(f"{_HERE}.overlap", ("results/overlap-sst2.csv", "results/overlap-sst2.npz")),
     "linkages": Experiment(f"{_HERE}.linkage"),
     "writers": Experiment(f"{_HERE}.writer"),
+    "frontier_gaps": Experiment(f"{_HERE}.frontier_gap"),
     "ranks": Experiment(f"{_HERE}.ranking"),
     "task_differences": Experiment(f"{_HERE}.ranking"),
     "promises": Experiment(f"{_HERE}.promises"),

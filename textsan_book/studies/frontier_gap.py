@@ -1,0 +1,40 @@
+"""How far apart the two ends of the frontier are over a whole vocabulary.
+
+`leakage.frontier` returns what a channel attains and what a certificate proves. Where they part, nobody knows
+which of the two is the frontier.
+"""
+
+from textsan.leakage import frontier, prior_vulnerability
+from textsan.priors import Prior
+from textsan.sweeps.splits import load_split
+from textsan.text.vocabulary import count_words
+
+LEVELS = 0.1, 0.2, 0.3, 0.45, 0.6, 0.8
+"""V(X | Y) of the points, of which those above the blind guess are computed, in one call."""
+_PRIVATE, _SHADOW = 200, 1000  # sentences that the prior does not count
+
+
+def frontier_gaps(*, dataset: str, vocabulary: int, seed: int) -> list[dict]:
+    """Least expected distance at several values of V(X | Y): certificate and attained, and how far they are apart.
+
+    Args:
+        dataset: whose text gives the prior, with half a count for each word.
+        vocabulary: the most frequent words of the embeddings, so many; each may be released for each.
+        seed: of the split; private text and the attacker's are not counted.
+
+    Returns:
+        a row for each level above the blind guess: words, blind guess, level, the two ends, and their relative
+        difference, 1 - lower / upper, as `gap`.
+    """
+    split = load_split(dataset, _PRIVATE, _SHADOW, seed=seed, vocabulary=vocabulary)
+    words, counts = split.embeddings.words, count_words(split.population)
+    prior = Prior.from_counts(counts, words, 0.5 / sum(counts.values()))
+    blind = prior_vulnerability(prior)
+    first, *also = [level for level in LEVELS if level > blind]
+    found = frontier(prior, split.embeddings, first, also=also)
+    rows = []
+    for level in (first, *also):
+        lower, upper = found.least_loss(level), found.attained_loss(level)
+        row = {"words": len(words), "blind": blind, "level": level, "lower": lower, "upper": upper}
+        rows.append(row | {"gap": 1 - lower / upper})
+    return rows
