@@ -63,23 +63,19 @@ def parts(dataset: str, keywords: Sequence[str], n: int, fitted: int, *, seed: i
     attacked, rest = private_and_shadow(chosen, n, n + fitted, seed)
     own, service = private_and_shadow(rest, n, fitted, seed)
     every = [*attacked, *own, *service]
-    vectors = _vectors([record.text for record in every], **view)
+    vectors = _vectors(tuple(record.text for record in every), **view)
     ends = np.split(vectors, [n, 2 * n])
     return tuple(Part(*pair) for pair in zip((attacked, own, service), ends, strict=True))
 
 
-def _vectors(texts: Sequence[str], **view) -> np.ndarray:
-    """The vectors of sentences, each encoded once in a process: what is erased changes none of them."""
-    known = _encoded(**view)
-    new = [text for text in dict.fromkeys(texts) if text not in known]
-    known.update(zip(new, sentence_vectors(new, **view), strict=True) if new else ())
-    return np.array([known[text] for text in texts])
+@lru_cache(maxsize=3)
+def _vectors(texts: tuple[str, ...], **view) -> np.ndarray:
+    """The vectors of sentences, encoded once for all cells that share them: what is erased changes none.
 
-
-@lru_cache(maxsize=1)
-def _encoded(**view) -> dict[str, np.ndarray]:
-    """What has been encoded so far."""
-    return {}
+    A whole list is remembered, and no single sentence: which sentences share a batch decides the last digits of a
+    vector, so that a cell's numbers would hang on the cells that a process made before.
+    """
+    return sentence_vectors(texts, **view)
 
 
 def eraser(service: Part, keywords: Sequence[str]) -> Eraser:
