@@ -123,7 +123,16 @@ def test_a_stored_table_of_a_study_is_kept_if_its_rows_come_out_the_same(planted
     said = _say(spec, "-j", 1, "--recertify", 3, "--table", table)
     assert (said.exit_code == 0) is (column is None)
     assert (found or "3 of 3 stale cells were computed anew and agree") in said.output
+    assert ("half come out otherwise" in said.output) is (column == "half")
     assert stored_tables.table_state(table).verdict == ("stale" if column else "fresh")
+
+
+def test_a_table_that_lacks_a_column_is_not_said_to_come_out_otherwise(planted):
+    spec, table = planted
+    pd.read_csv(table).drop(columns="printed").to_csv(table, index=False)
+    said = _say(spec, "-j", 1, "--recertify", 3, "--table", table).output
+    assert "printed: not in the table, whose columns agree" in said and "otherwise" not in said
+    assert stored_tables.table_state(table).verdict == "stale"
 
 
 def test_a_cell_that_fails_is_named_and_the_others_are_kept(default_data, spec, tmp_path):

@@ -58,7 +58,7 @@ def recertify(cells: list[Cell], folder: Path, number: int, *, seed: int = 0, **
     def differs(cell: Cell, again: Path) -> str | None:
         rows, anew = (sweep.load_result(cell, where)["rows"] for where in (folder, again))
         if "experiment" in cell:
-            return None if _printed(rows).equals(_printed(anew)) else "comes out otherwise"
+            return _changed(pd.DataFrame(rows), anew)
         [stored], [row] = rows, anew
         ours, theirs = (sweep.load_hits(cell, where) for where in (folder, again))
         what, given, said = _TASK if "task" in cell else _ATTACK
@@ -97,7 +97,7 @@ def recertify_table(cells: list[Cell], table: Path, number: int, *, seed: int = 
     def differs(cell: Cell, again: Path) -> str | None:
         stored, anew = rows.loc[places[cell_name(cell)]], sweep.load_result(cell, again)["rows"]
         if "experiment" in cell:
-            return None if _values(stored) == _values(_printed(anew)) else "comes out otherwise"
+            return _changed(stored, anew)
         [one], [row] = (line.dropna().to_dict() for _, line in stored.iterrows()), anew
         return _outside(one, row) if _is_trained(one) else _otherwise(one, row)
 
@@ -114,6 +114,15 @@ def recertify_table(cells: list[Cell], table: Path, number: int, *, seed: int = 
 def _printed(rows) -> pd.DataFrame:
     """Rows to the digits that are stored."""
     return pd.DataFrame(rows).reset_index(drop=True).round(5)
+
+
+def _changed(stored: pd.DataFrame, anew) -> str | None:
+    """Which columns of an experiment's rows come out otherwise, or, where none does, which the table has not."""
+    ours, theirs = _values(_printed(stored)), _values(_printed(anew))
+    if moved := [name for name, values in ours.items() if theirs.get(name) != values]:
+        return f"{', '.join(moved)} come out otherwise"
+    added = [name for name in theirs if name not in ours]
+    return f"{', '.join(added)}: not in the table, whose columns agree" if added else None
 
 
 def _values(rows: pd.DataFrame) -> dict[str, list]:
