@@ -22,6 +22,8 @@ _ATTACK = "position", ("document", "index"), ("hit", "substring", "unchanged")
 _TASK = "example", ("truth", "source"), ("answer",)
 _SCORES = {"asr": ("asr", "low", "high"), "utility": ("utility", "utility_low", "utility_high")}
 _FURTHER = "n_positions", "asr_substring", "unchanged", "n_test", "vulnerability"
+TRAINED = frozenset({"citizens", "gradient_defences", "keywords", "preparations", "trade_offs"})
+"""Experiments whose rows come from networks or heads that are trained there."""
 _ROUNDED = 5.1e-6  # stored tables have five decimals; one position among 3,000 moves a rate by 3.3e-4
 
 
@@ -43,8 +45,8 @@ def recertify(cells: list[Cell], folder: Path, number: int, *, seed: int = 0, **
     """Computes some stale cells anew, and if all agree stamps every stale one with the code as it is.
 
     Hits must be the same position by position, answers of a task example by example, rows of other experiments to
-    the digits that are stored. Of attacks and models that are trained, which do not repeat from machine to
-    machine, the score must lie within the interval of the stored.
+    the digits that are stored. Of attacks, models and experiments that are trained, which do not repeat from
+    machine to machine, what has an interval must lie within the stored one, and all else be the same.
 
     Args:
         cells: of `textsan.sweeps.specification.read_spec`.
@@ -58,7 +60,7 @@ def recertify(cells: list[Cell], folder: Path, number: int, *, seed: int = 0, **
     def differs(cell: Cell, again: Path) -> str | None:
         rows, anew = (sweep.load_result(cell, where)["rows"] for where in (folder, again))
         if "experiment" in cell:
-            return _changed(pd.DataFrame(rows), anew)
+            return _changed(cell, pd.DataFrame(rows), anew)
         [stored], [row] = rows, anew
         ours, theirs = (sweep.load_hits(cell, where) for where in (folder, again))
         what, given, said = _TASK if "task" in cell else _ATTACK
@@ -97,7 +99,7 @@ def recertify_table(cells: list[Cell], table: Path, number: int, *, seed: int = 
     def differs(cell: Cell, again: Path) -> str | None:
         stored, anew = rows.loc[places[cell_name(cell)]], sweep.load_result(cell, again)["rows"]
         if "experiment" in cell:
-            return _changed(stored, anew)
+            return _changed(cell, stored, anew)
         [one], [row] = (line.dropna().to_dict() for _, line in stored.iterrows()), anew
         return _outside(one, row) if _is_trained(one) else _otherwise(one, row)
 
@@ -116,13 +118,25 @@ def _printed(rows) -> pd.DataFrame:
     return pd.DataFrame(rows).reset_index(drop=True).round(5)
 
 
-def _changed(stored: pd.DataFrame, anew) -> str | None:
+def _changed(cell: Cell, stored: pd.DataFrame, anew) -> str | None:
     """Which columns of an experiment's rows come out otherwise, or, where none does, which the table has not."""
     ours, theirs = _values(_printed(stored)), _values(_printed(anew))
-    if moved := [name for name, values in ours.items() if theirs.get(name) != values]:
-        return f"{', '.join(moved)} come out otherwise"
+    moved = {name for name, values in ours.items() if theirs.get(name) != values}
+    if cell["experiment"] in TRAINED:
+        for name, low, high in _estimates(ours):
+            triples = zip(ours[low], theirs.get(name, ()), ours[high], strict=False)
+            is_within = name in theirs and all(a == b == c or a <= b <= c for a, b, c in triples)
+            moved = moved - {name, low, high} | (set() if is_within else {name})
+    if moved:
+        return f"{', '.join(name for name in ours if name in moved)} come out otherwise"
     added = [name for name in theirs if name not in ours]
     return f"{', '.join(added)}: not in the table, whose columns agree" if added else None
+
+
+def _estimates(names) -> list[tuple[str, str, str]]:
+    """Columns that are an estimate and its ends."""
+    ends = [("asr", "low", "high"), *((name, f"{name}_low", f"{name}_high") for name in names)]
+    return [three for three in ends if set(three) <= set(names)]
 
 
 def _values(rows: pd.DataFrame) -> dict[str, list]:
