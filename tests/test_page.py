@@ -1,5 +1,6 @@
 """What the pages make of a stored notebook: folds, drawings in the page's colours, titles, descriptions."""
 
+import ast
 import importlib
 import re
 import shutil
@@ -266,6 +267,29 @@ def test_code_fits_the_page(chapter):
 def test_cells_are_read_at_once(chapter):
     long = [lines[0] for lines in cells_of(chapter) if len(lines) > LENGTH]
     assert long == []
+
+
+def lost_tables(source):
+    """Lines of a cell that make what only the end of a cell shows, and are not its end."""
+    body = ast.parse(source).body
+    shows = [node for node in ast.walk(ast.Module(body, [])) if isinstance(node, ast.Expr)]
+    made = {"plotting.table", "plotting.matrix", "plotting.reading"}
+    return [
+        node.lineno
+        for node in shows
+        if isinstance(node.value, ast.Call) and ast.unparse(node.value.func) in made and node is not body[-1]
+    ]
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_a_table_stands_at_the_end_of_its_cell_where_it_is_shown(chapter):
+    assert [lines[0] for lines in cells_of(chapter) if lost_tables("\n".join(lines))] == []
+
+
+def test_a_table_before_the_end_of_a_cell_is_found():
+    assert lost_tables("x = 1\nplotting.table(x)") == []
+    assert lost_tables("plotting.table(x)\nprint(x)") == [1]
+    assert lost_tables("for x in y:\n    plotting.reading(x, {})") == [2]
 
 
 def outputs_of(chapter):
