@@ -87,7 +87,7 @@ def ranks(
     start = time.perf_counter()
     problem = given.problem(value)
     seconds = time.perf_counter() - start
-    row = {"parameter": given.dial, "value": value, "reached": reached, **_attacked(problem)}
+    row = {"parameter": given.dial, "value": value, "reached": reached, **given.attacked(value)}
     row |= _of_channel(problem.mechanism, problem.split)
     accuracy = _accuracy(problem.mechanism, dataset, seed, n_learn)
     if accuracy is None:
@@ -226,11 +226,18 @@ class _Given:
         has_epsilon = "epsilon" in MECHANISMS[defence].parameters()
         self.dial, *ends = SEARCHED.get(defence, ("epsilon" if has_epsilon else "", *EPSILONS))
         self.ends = (ends[0], ends[1])
+        self._attacked: dict[float, dict] = {}
 
     def problem(self, value: float) -> problems.Problem:
         """The released text under attack."""
         given: dict[str, Any] = {self.dial: value} if self.dial else {}
         return problems.prepare(**self.sizes, mechanism=self.defence, **given)
+
+    def attacked(self, value: float) -> dict:
+        """What the strongest attack reads at a value; each value is attacked once."""
+        if value not in self._attacked:
+            self._attacked[value] = _attacked(self.problem(value))
+        return self._attacked[value]
 
     def found(self, target: str, level: float) -> tuple[float, bool]:
         """The value at which the target has the level; nan where the mechanism has no parameter."""
@@ -259,7 +266,7 @@ class _Given:
             )
             if value in best:
                 break
-            best[value] = _success(self.problem(value))
+            best[value] = self.attacked(value)["success"]
             beyond = not there and (quick[value] < level) == (best[value] < level)
             if beyond or abs(best[value] - level) <= NEAR:
                 break
