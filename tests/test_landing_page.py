@@ -95,7 +95,11 @@ def numbers(text):
 
 def test_three_sentences_open_the_page_and_no_number_is_typed_in():
     text = (ROOT / "book" / "pages" / "index.md").read_text(encoding="utf-8")
-    first = text.split("\n\n")[1]
+    ways, first = text.split("\n\n")[1:3]
+    doors = ["Decide", "notebooks/from-a-csv-to-a-report", "Understand", "book/pages/short-path"]
+    doors += ["Teach", "book/pages/course-instructors"]
+    assert re.findall(r"\{doc\}`(\w+) </([^>]+)>`", ways) == [*zip(doors[::2], doors[1::2], strict=True)]
+    assert all(text.count(page) > 1 for page in doors[1::2])  # each has its door below
     assert (
         first.startswith(":::{container} lead\n")
         and first.count("\n") == 4
@@ -107,14 +111,15 @@ def test_three_sentences_open_the_page_and_no_number_is_typed_in():
 
 def test_what_is_read_back(said):
     low, high = front.SAID
-    found = [100, high, *(share(*one) for one in (("unchanged", high, "context-free"), ("hit", high, "mixture")))]
-    found += [low, share("unchanged", low, "context-free")]
+    found = [100, high, *(share(*one) for one in (("hit", high, "mixture"), ("unchanged", high, "context-free")))]
+    found += [low]
     language = share("hit", low, "mixture")
     found += (
         [share("hit", low, "context-free"), share("hit", high, "context-free"), high]
         if language is None
         else [language]
     )
+    found += [share("unchanged", low, "context-free")]
     expected = [round(100 * one) if isinstance(one, np.floating) else round(one) for one in found]
     assert numbers(said["read_back"]) == expected
 

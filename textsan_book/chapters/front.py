@@ -260,10 +260,10 @@ def _of_words(found: Sequence[Budget]) -> dict[str, str]:
     assert high.language is not None  # the table began with it
     return {
         "read_back": (
-            f"Of 100 words that one of them, CusText+, protects at ε = {high.epsilon:g}, "
-            f"{hundred(high.unchanged.value)} come out unchanged, and {hundred(high.language.value)} are read "
-            "back by somebody who knows how it works and has other film reviews and a small language model; "
-            f"{_lower(low, high)}"
+            f"Of 100 words that one of them, CusText+, protects at ε = {high.epsilon:g}, somebody who knows how it "
+            "works and has other film reviews and a small language model names "
+            f"{hundred(high.language.value)}. Without any attack, {hundred(high.unchanged.value)} come out "
+            f"unchanged. {_lower(low, high)}"
         ),
         "bars": (
             "Film reviews, CusText+ with groups of 20, an attacker who is not told which words were replaced; "
@@ -368,12 +368,12 @@ def _typical(found: Sequence[Setting]) -> float:
 
 def _lower(low: Budget, high: Budget) -> str:
     """What turning epsilon down changes, by the strongest reader that both budgets have."""
-    of = f"at ε = {low.epsilon:g}, {hundred(low.unchanged.value)} come out unchanged and "
+    rest = f"{hundred(low.unchanged.value)} come out unchanged."
     if low.language:
-        return f"{of}{hundred(low.language.value)} are read back."
+        return f"At ε = {low.epsilon:g} the same reader names {hundred(low.language.value)}, and {rest}"
     return (
-        f"{of}{hundred(low.counted.value)} are still read by counting words, against "
-        f"{hundred(high.counted.value)} at ε = {high.epsilon:g}."
+        f"At ε = {low.epsilon:g} who counts words alone still names {hundred(low.counted.value)}, against "
+        f"{hundred(high.counted.value)} at ε = {high.epsilon:g}, and {rest}"
     )
 
 
