@@ -527,6 +527,58 @@ def test_what_the_workflow_takes_from_the_clone_is_there():
     assert all((ROOT / path).exists() for path in re.findall(r"`(book/course/[\w./-]+\.yml)`", page))
 
 
+def prerequisites(page):
+    """By assignment the chapters that the page's table says to read first."""
+    rows = re.findall(r"^\| (\d\d) .*?\|.*?\| (.*?) \| \d+ \|$", page, re.MULTILINE)
+    return {int(number): {int(one) for one in re.findall(r"\[(\d+)\]", cell)} for number, cell in rows}
+
+
+def plans(page):
+    """By title of a plan its weeks in their order, each the chapters that are read to their end and what is done."""
+    found = {}
+    for title, body in re.findall(r"^\*\*(\w+ weeks)\.\*\*\n\n((?:\|.*\n)+)", page, re.MULTILINE):
+        for week in re.findall(r"^\| \d+ \| (.*) \|$", body, re.MULTILINE):
+            week = re.sub(r"\[(\d+)\]\([^)]*\)", r"[\1]", week)
+            whole = re.sub(r"\[\d+\] up to", "", week)  # a part of it
+            read = {int(one) for one in re.findall(r"\[(\d+)\]", whole)}
+            for low, high in re.findall(r"\[(\d+)\] to \[(\d+)\]", whole):
+                read |= {*range(int(low), int(high) + 1)}
+            done = {int(one) for one in re.findall(r"\b\d\d\b", re.sub(r"\[\d+\]", "", week))}
+            found.setdefault(title, []).append((read, done))
+    return found
+
+
+def too_soon(page):
+    """Each assignment that a plan asks for before its chapters are read, and which these are."""
+    first, soon = prerequisites(page), []
+    for title, weeks in plans(page).items():
+        known = set()
+        for number, (read, done) in enumerate(weeks, 1):
+            known |= read
+            soon += [(title, number, one, first[one] - known) for one in sorted(done) if first[one] - known]
+    return soon
+
+
+def test_plans_keep_the_table_of_prerequisites():
+    first = {int(path.name[:2]): {*master.read(path).about["chapters"]} for path in sorted(MASTERS.glob("*.md"))}
+    assert prerequisites(PAGE) == first
+    assert [(title, len(weeks)) for title, weeks in plans(PAGE).items()] == [
+        ("Three weeks", 3),
+        ("Six weeks", 6),
+        ("Twelve weeks", 12),
+    ]
+    twelve = plans(PAGE)["Twelve weeks"]
+    assert set.union(*(done for _, done in twelve)) == {*first}
+    assert too_soon(PAGE) == []
+
+
+def test_an_assignment_before_its_chapters_is_noticed():
+    swapped = PAGE.replace("and [7](/notebooks/07-what-epsilon-means), assignment 01 |", "assignment 01 |", 1)
+    assert too_soon(swapped)[0] == ("Three weeks", 1, 1, {7})
+    early = PAGE.replace("up to the ladder of attackers, and", "up to the ladder of attackers, assignment 05, and", 1)
+    assert too_soon(early) == [("Twelve weeks", 5, 5, {10})]
+
+
 def test_the_students_page_says_what_the_grader_says():
     page = (ROOT / "book" / "pages" / "course-students.md").read_text()
     for said in (
