@@ -534,7 +534,7 @@ def prerequisites(page):
 
 
 def plans(page):
-    """By title of a plan its weeks in their order, each the chapters that are read to their end and what is done."""
+    """By title of a plan its weeks in their order, each with the chapters read to their end and what is done."""
     found = {}
     for title, body in re.findall(r"^\*\*(\w+ weeks)\.\*\*\n\n((?:\|.*\n)+)", page, re.MULTILINE):
         for week in re.findall(r"^\| \d+ \| (.*) \|$", body, re.MULTILINE):
@@ -575,7 +575,9 @@ def test_plans_keep_the_table_of_prerequisites():
 def test_an_assignment_before_its_chapters_is_noticed():
     swapped = PAGE.replace("and [7](/notebooks/07-what-epsilon-means), assignment 01 |", "assignment 01 |", 1)
     assert too_soon(swapped)[0] == ("Three weeks", 1, 1, {7})
-    early = PAGE.replace("up to the ladder of attackers, and", "up to the ladder of attackers, assignment 05, and", 1)
+    early = PAGE.replace(
+        "up to the ladder of attackers, and", "up to the ladder of attackers, assignment 05, and", 1
+    )
     assert too_soon(early) == [("Twelve weeks", 5, 5, {10})]
 
 

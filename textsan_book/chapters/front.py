@@ -260,8 +260,8 @@ def _of_words(found: Sequence[Budget]) -> dict[str, str]:
     assert high.language is not None  # the table began with it
     return {
         "read_back": (
-            f"Of 100 words that one of them, CusText+, protects at ε = {high.epsilon:g}, somebody who knows how it "
-            "works and has other film reviews and a small language model names "
+            f"Of 100 words that one of them, CusText+, protects at ε = {high.epsilon:g}, somebody who knows how "
+            "it works and has other film reviews and a small language model names "
             f"{hundred(high.language.value)}. Without any attack, {hundred(high.unchanged.value)} come out "
             f"unchanged. {_lower(low, high)}"
         ),
