@@ -296,7 +296,8 @@ def _of_settings(root: Path) -> dict[str, str]:
             f"{_name(tuned)}, which gives away {hundred(tuned.given)}, it has {hundred(right)} right of 100, "
             f"where a frozen one has {hundred(frozen)} and chance {hundred(chance)} ({draws(seeds)}). A cross is "
             f"a channel that loses the least distance at its success rate; it is made of this text's own "
-            f"frequencies and promises nothing: {'; '.join(_both(one) for one in least_distance(root))}."
+            f"frequencies and promises nothing: {'; '.join(_both(one) for one in least_distance(root))}. "
+            "A table of the chapter says which dot is which ε."
         ),
     }
 
