@@ -4,6 +4,7 @@
 
 (() => {
   const SENTENCE = 60; // letters of a cell from which on it is one
+  const LONG = /\S{40}/; // a word that may break anywhere
   const SMALLEST = 0.82; // of the letters of a table on a phone
   const phone = window.matchMedia("(max-width: 34rem)"); // as in book.css
 
@@ -32,7 +33,12 @@
     }
   }
 
-  document.addEventListener("DOMContentLoaded", () => document.querySelectorAll("table.table").forEach(carry));
+  document.addEventListener("DOMContentLoaded", () => {
+    document.querySelectorAll("table.table").forEach(carry);
+    for (const cell of document.querySelectorAll("table.results td")) {
+      cell.classList.toggle("long-word", LONG.test(cell.textContent));
+    }
+  });
   window.addEventListener("load", fit);
   window.addEventListener("resize", fit);
 })();
