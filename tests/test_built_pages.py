@@ -36,6 +36,8 @@ MEASURE = """() => {
     broken: [...column.querySelectorAll("table.results :is(td, th)")]
       .filter((one) => /^[\\d.]+$/.test(one.textContent) && lines(one) > 1).length,
     drawings: wide("div.drawing svg, svg.front", column.clientWidth + 1),
+    sideways: [...column.querySelectorAll("div.cell_output .output, div.long-table")]
+      .filter((one) => one.scrollWidth > one.clientWidth + 1).length,
   };
 }""".replace("WIDE", str(WIDE))
 
@@ -83,6 +85,7 @@ def test_a_page_fits_and_its_console_is_clean(browser, page):
         found = tab.evaluate(MEASURE)
         assert said == [] and found["page"] <= 0 and found["drawings"] == [] and found["cut"] == 0
         assert found["inline"] == 0 and found["broken"] == 0  # a number of a table stays whole
+        assert found["sideways"] == 0  # a table is as wide as its column at most
         assert width < 1000 or found["equations"] == []
     tab.close()
 

@@ -1,8 +1,14 @@
-/* A phone shows the cells of a table under one another, without its head: each cell then carries its heading. */
+/* A phone shows the cells of a table under one another, without its head: each cell then carries its heading.
+   Of the tables of results it does so with those of sentences, and with those that would not fit in smaller letters. */
 "use strict";
 
-document.addEventListener("DOMContentLoaded", () => {
-  for (const table of document.querySelectorAll("table.table")) {
+(() => {
+  const SENTENCE = 60; // letters of a cell from which on it is one
+  const LONG = /\S{40}/; // a word that may break anywhere
+  const SMALLEST = 0.82; // of the letters of a table on a phone
+  const phone = window.matchMedia("(max-width: 34rem)"); // as in book.css
+
+  function carry(table) {
     const heads = [...table.querySelectorAll("thead th")].map((head) => head.textContent.trim());
     for (const row of table.querySelectorAll("tbody tr")) {
       [...row.cells].forEach((cell, number) => {
@@ -10,4 +16,29 @@ document.addEventListener("DOMContentLoaded", () => {
       });
     }
   }
-});
+
+  function fit() {
+    for (const table of document.querySelectorAll("article table.results")) {
+      table.classList.remove("stacked");
+      table.style.removeProperty("--letters");
+      const room = table.parentElement.clientWidth;
+      if (!phone.matches || !room) continue;
+      const factor = room / table.offsetWidth;
+      const says = [...table.querySelectorAll("tbody td")].some((cell) => cell.textContent.length > SENTENCE);
+      if (factor < 1 && factor >= SMALLEST) table.style.setProperty("--letters", 0.98 * factor);
+      if (factor < SMALLEST || (says && table.rows[0].cells.length > 3) || table.offsetWidth > room) {
+        carry(table);
+        table.classList.add("stacked");
+      }
+    }
+  }
+
+  document.addEventListener("DOMContentLoaded", () => {
+    document.querySelectorAll("table.table").forEach(carry);
+    for (const cell of document.querySelectorAll("table.results td")) {
+      cell.classList.toggle("long-word", LONG.test(cell.textContent));
+    }
+  });
+  window.addEventListener("load", fit);
+  window.addEventListener("resize", fit);
+})();

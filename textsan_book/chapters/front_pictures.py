@@ -18,7 +18,7 @@ READ = {  # what a segment of a bar is called, and its colour: that of its attac
     "counted": ("read by counting words", look(attack="context-free").colour),
     "language": ("read with a small language model", look(attack="mixture").colour),
 }
-_LABELS = {"santext": (0.10, 0.05, "start"), "santext+": (0.66, 0.58, "end"), "custext": (0.33, 0.04, "start")}
+_LABELS = {"santext": (0.10, 0.10, "start"), "santext+": (0.66, 0.58, "end"), "custext": (0.45, 0.02, "start")}
 _LABELS |= {"custext+": (0.62, 0.10, "start")}  # where a sanitizer's name stands, in shares of the axes
 
 
