@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from textsan.channel import Channel
+from textsan.channel import Channel, Posterior
 from textsan.evaluation import Estimate, bootstrap_mean, sensitive_positions, words_at
 from textsan.mechanisms import CusText
 from textsan.priors import Prior
@@ -64,10 +64,16 @@ def prior_loss(channel: Channel, counts: Mapping[str, int], true: Prior) -> Prio
     """
 
     channel = channel.exact("the loss of a wrong prior")
+    exact, occurrences = true.aligned(channel.inputs), _occurrences(counts, channel.inputs)
+    best = channel.posterior(true, k=1)
+    outputs = _reached(best)
 
     @cache
     def success(facts: frozenset[str]) -> float:
-        return channel.posterior(told(facts, counts, true, channel.inputs), k=1).expected_success(true)
+        if len(facts) == len(FACTS):
+            return best.expected_success(true)
+        prior = _corrected(facts, exact, occurrences)
+        return channel.posterior(prior, k=1, outputs=outputs).expected_success(true)
 
     unseen = float(sum(p for word, p in zip(true.words, true.probabilities, strict=True) if not counts.get(word)))
     parts = shapley_values(FACTS, success)
@@ -90,9 +96,10 @@ def loss_on_text(channel: Channel, counts: Mapping[str, int], docs: Sequence[Seq
     positions = sensitive_positions(docs, channel.inputs)
     words = words_at(docs, positions)
     true = Prior.from_counts(count_words([words]), channel.inputs, alpha_inverse=0)
-    rules = (channel.posterior(prior, k=1) for prior in (true, told((), counts, true, channel.inputs)))
-    best, own = (rule.hit_probabilities(words) for rule in rules)
-    return bootstrap_mean(best - own, [document for document, _ in positions], seed=seed)
+    best = channel.posterior(true, k=1)
+    own = channel.posterior(told((), counts, true, channel.inputs), k=1, outputs=_reached(best))
+    losses = best.hit_probabilities(words) - own.hit_probabilities(words)
+    return bootstrap_mean(losses, [document for document, _ in positions], seed=seed)
 
 
 def told(facts: Collection[str], counts: Mapping[str, int], true: Prior, words: Sequence[str]) -> np.ndarray:
@@ -107,8 +114,20 @@ def told(facts: Collection[str], counts: Mapping[str, int], true: Prior, words: 
     >>> told(["weight of unseen words"], {"a": 3}, Prior("abc", [0.4, 0.6, 0.0]), "abc")
     array([0.4, 0.3, 0.3])
     """
-    exact = true.aligned(list(words))
-    occurrences = np.array([counts.get(word, 0) for word in words], dtype=np.float64)
+    return _corrected(facts, true.aligned(list(words)), _occurrences(counts, words))
+
+
+def _occurrences(counts: Mapping[str, int], words: Sequence[str]) -> np.ndarray:
+    return np.array([counts.get(word, 0) for word in words], dtype=np.float64)
+
+
+def _reached(best: Posterior) -> list[str]:
+    """The outputs that a text's words can become, by the rule of its true prior: no other adds to a success."""
+    return [y for y, number in zip(best.released, best.numbers[:, 0], strict=True) if number >= 0]
+
+
+def _corrected(facts: Collection[str], exact: np.ndarray, occurrences: np.ndarray) -> np.ndarray:
+    """As `told`, of true probabilities and of occurrences in the attacker's text."""
     guess, seen = _scaled(occurrences + 1), occurrences > 0
     weight, which, frequencies = (exact if fact in facts else guess for fact in FACTS)
     unseen = weight[~seen].sum()
