@@ -11,7 +11,7 @@ from textsan import project_data
 from textsan.cli.main import main
 from textsan.sweeps import specification, studies, sweep
 from textsan_book.chapters import stored_tables
-from textsan_book.studies import vectors
+from textsan_book.studies import recertification, vectors
 
 CELL = {"encoder": "glove-6b-50d", "pooling": "mean", "layer": 0, "pairs": 50, "steps": 3, "victims": 5}
 
@@ -136,6 +136,15 @@ def test_a_stored_table_of_a_study_is_kept_if_its_rows_come_out_the_same(planted
     assert (found or "3 of 3 stale cells were computed anew and agree") in said.output
     assert ("half come out otherwise" in said.output) is (column == "half")
     assert stored_tables.table_state(table).verdict == ("stale" if column else "fresh")
+
+
+@pytest.mark.parametrize(
+    "asr, is_kept", [([0.4], True), ([0.6], False), ([], False), ([None], False), ([0.4, 0.4], False)]
+)
+def test_of_what_is_trained_as_many_numbers_come_out_as_are_stored(asr, is_kept):
+    stored = pd.DataFrame({"asr": [0.3], "low": [0.2], "high": [0.5]})
+    anew = pd.DataFrame({"asr": asr, "low": [0.1] * len(asr), "high": [0.9] * len(asr)})
+    assert (recertification._changed({"experiment": "citizens"}, stored, anew) is None) is is_kept
 
 
 def test_a_table_that_lacks_a_column_is_not_said_to_come_out_otherwise(planted):

@@ -124,13 +124,18 @@ def _changed(cell: Cell, stored: pd.DataFrame, anew) -> str | None:
     moved = {name for name, values in ours.items() if theirs.get(name) != values}
     if cell["experiment"] in TRAINED:
         for name, low, high in _estimates(ours):
-            triples = zip(ours[low], theirs.get(name, ()), ours[high], strict=False)
-            is_within = name in theirs and all(a == b == c or a <= b <= c for a, b, c in triples)
+            found = theirs.get(name, [])
+            is_within = len(found) == len(ours[name]) and all(map(_is_within, ours[low], found, ours[high]))
             moved = moved - {name, low, high} | (set() if is_within else {name})
     if moved:
         return f"{', '.join(name for name in ours if name in moved)} come out otherwise"
     added = [name for name in theirs if name not in ours]
     return f"{', '.join(added)}: not in the table, whose columns agree" if added else None
+
+
+def _is_within(low, value, high) -> bool:
+    """Whether a number lies between two; where there is none, none must come out."""
+    return low == value == high if None in (low, value, high) else low <= value <= high
 
 
 def _estimates(names) -> list[tuple[str, str, str]]:
