@@ -108,6 +108,22 @@ def test_fit_and_impossible_sentences_on_a_device():
     assert len(weights) == 1
 
 
+def test_no_tensor_is_taken_for_an_array(monkeypatch):
+    """A tensor on a GPU is none; one on the processor is turned into one without a word."""
+    torch = pytest.importorskip("torch")
+
+    def refuse(tensor, *arguments, **given):
+        raise TypeError("can't convert a tensor of a GPU to numpy")
+
+    monkeypatch.setattr(torch.Tensor, "__array__", refuse)
+    with pytest.raises(TypeError):
+        np.asarray(torch.zeros(1))  # else nothing is tested
+    for channel in channels().values():
+        assert len(channel.posterior(Prior(channel.inputs, some_prior(channel)), k=3, device="cpu"))
+        model = MarkovModel.fit([list(channel.inputs)] * 2, words=channel.inputs)
+        assert MarkovBayes(channel, model, device="cpu").reconstruct([[channel.outputs[0]]], [(0, 0)])
+
+
 def test_single_precision_would_be_seen(monkeypatch):
     """Planted: distances of 24 bits. Nine digits are more than they have."""
     channel = channels()["exponential"]

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import os
 import re
 import shutil
 import sys
@@ -525,7 +526,9 @@ def test_every_row_of_a_committed_table_is_of_one_cell_of_its_specification():
     data, faults = Path(__file__).parents[1] / "data", []
     for spec in sorted((data / "sweeps").glob("*.yml")):
         table = data / "results" / spec.name.replace(".yml", ".csv")
-        if table.is_file():
+        # A corpus of one's own files has no name where these are not.
+        own = "needs TEXTSAN_DATA" in spec.read_text(encoding="utf-8") and "TEXTSAN_DATA" not in os.environ
+        if table.is_file() and not own:
             places = stored_cells.places(specification.read_spec(spec), table).values()
             every = sorted(row for rows in places for row in rows)
             said = yaml.safe_load(table.with_suffix(".yml").read_text(encoding="utf-8"))

@@ -153,7 +153,7 @@ class TorchDistances:
     def scaled(self, rows):
         """The same as a tensor on the device."""
         torch = self._torch
-        rows = torch.as_tensor(np.asarray(rows), device=self._points.device)
+        rows = torch.as_tensor(rows, device=self._points.device)  # numbers, or a tensor that is there already
         points, norms = self._points[rows], self._norms[0][rows]
         squared = torch.addmm(self._norms[1], points, self._others.T, alpha=-2.0) + norms[:, None]
         i, j = torch.nonzero(squared < CANCELLATION * (norms[:, None] + self._norms[1].max()), as_tuple=True)

@@ -27,6 +27,7 @@ from pathlib import Path
 
 from textsan.base import kernels
 from textsan.base.fingerprints import code_fingerprint, fingerprint
+from textsan_book.chapters.same_code import canonical
 from textsan_book.chapters.stored_tables import table_state
 
 _PACKAGE = Path(__file__).parents[1]
@@ -61,7 +62,7 @@ def cell_digest(source: str) -> str:
 @functools.lru_cache(maxsize=4096)
 def _file_digest(path: Path, changed: int, size: int) -> str:
     try:
-        return fingerprint(path)[:_DIGITS]
+        return canonical(fingerprint(path)[:_DIGITS])
     except SyntaxError:  # half edited: neither what it was nor anything that runs
         return "no Python"
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import yaml
 
 from textsan.sweeps import provenance, sweep
+from textsan_book.chapters.same_code import canonical
 
 
 def store(folder: Path, table: Path, command: str) -> None:
@@ -39,7 +40,8 @@ def table_changes(record: Path) -> list[str]:
     modules = _said(record).get("modules")
     if modules is None:
         return [provenance.UNRECORDED]
-    return [label for label, value in modules.items() if value != provenance.fingerprint_now(label)]
+    now = {label: canonical(provenance.fingerprint_now(label)) for label in modules}
+    return [label for label, value in modules.items() if {now[label]} != set(map(canonical, value.split(" ")))]
 
 
 def _said(record: Path) -> dict:
