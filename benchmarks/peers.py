@@ -1,11 +1,11 @@
 """Peers of the package index, `mldp-text` 0.1.2 and `dp-diffractor` 0.2.1, beside this package on the same words.
 
-    python benchmarks/peers.py --python /path/of/an/environment/with/both/bin/python
+    python benchmarks/peers.py --python /path/of/an/environment/with/both/bin/python [--out data/results/peers.csv]
 
 The peers are run as they are, in their own environment: mechanisms by their public call, one word a call.
 Printed are words a second; how often the approximate index of `mldp-text` names another word than an exact search
 does, for the same noisy vectors; how often a word comes back; and how long the list of `dp-diffractor` is beside
-the chain of nearest neighbours. Needs the default vectors; writes nothing but a temporary file of them.
+the chain of nearest neighbours. Needs the default vectors. With `--out` the table and its record are written.
 """
 
 import argparse
@@ -80,9 +80,46 @@ def length(vectors, order) -> float:
     return float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
 
 
+def _digits(number: float | None) -> str:
+    return "" if number is None else f"{number:.4g}"
+
+
+def table(peers: dict, here: dict) -> list[dict]:
+    """A line for each mechanism and thing that was measured of either."""
+    return [
+        {"mechanism": name, "what": what, "peer": _digits(peers[name][what]), "here": _digits(found.get(what))}
+        for name, found in here.items()
+        for what in peers[name]
+    ]
+
+
+def write(rows: list[dict], out: Path) -> None:
+    """The table as csv, and beside it what made it."""
+    import csv
+    import platform
+
+    import yaml
+
+    from textsan.sweeps import provenance
+
+    with open(out, "w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    made = {
+        "command": f"python benchmarks/peers.py --out {out.as_posix()}",
+        "hardware": [provenance.hardware()],
+        "versions": [{"python": platform.python_version(), "numpy": np.__version__}],
+        "peers": "mldp-text 0.1.2, dp-diffractor 0.2.1, from the package index",
+        "made elsewhere": "with mldp-text 0.1.2 and dp-diffractor 0.2.1; times of one machine",
+    }
+    out.with_suffix(".yml").write_text(yaml.safe_dump(made, sort_keys=False, width=110), encoding="utf-8")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--python", help="of an environment with mldp-text and dp-diffractor")
+    parser.add_argument("--out", type=Path, help="write the table as csv")
     parser.add_argument("--theirs", help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.theirs:
@@ -102,7 +139,10 @@ def main():
         )
         child = [asked.python or sys.executable, __file__, "--theirs", str(path)]
         printed = subprocess.run(child, capture_output=True, text=True, check=True).stdout
-    print(json.dumps({"peers": json.loads(printed.splitlines()[-1]), "this package": ours(embeddings)}, indent=1))
+    peers, here = json.loads(printed.splitlines()[-1]), ours(embeddings)
+    print(json.dumps({"peers": peers, "this package": here}, indent=1))
+    if asked.out:
+        write(table(peers, here), asked.out)
 
 
 if __name__ == "__main__":

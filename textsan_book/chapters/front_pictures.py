@@ -38,19 +38,15 @@ def bars(budgets: Sequence[Budget]) -> tuple[str, str]:
         parts.append(_text(left - 6, y + 20, f"ε = {one.epsilon:g}", "end"))
         start = 0.0
         for name, share in shares.items():
-            if share is None:
-                continue
             end = share.value
             parts.append(_rect(left + wide * start, y, wide * (end - start), high, READ[name][1]))
             parts.append(_text(left + wide * end - 4, y + 20, front.hundred(end), "end", ink(READ[name][1])))
             low, top = (left + wide * edge for edge in (share.low, share.high))
             parts.append(f'<path d="M{low:.1f} {y + high + 4}H{top:.1f}" stroke="currentColor" stroke-width="2"/>')
             start = end
-        rest = "not read" if one.language else "language model not run"
         parts.append(_rect(left + wide * start, y, wide * (1 - start), high, None))
-        label = f"{front.hundred(1 - start)} {rest}" if one.language else rest
-        parts.append(_text(left + wide - 6, y + 20, label, "end"))
-        read = ", ".join(f"{front.ends(share)} {READ[name][0]}" for name, share in shares.items() if share)
+        parts.append(_text(left + wide - 6, y + 20, f"{front.hundred(1 - start)} not read", "end"))
+        read = ", ".join(f"{front.ends(share)} {READ[name][0]}" for name, share in shares.items())
         said.append(f"ε = {one.epsilon:g}: {read}")
         y += high + 14
     for label, colour in [*READ.values(), ("not read by these attackers", None)]:
@@ -172,11 +168,10 @@ def card(budgets: Sequence[Budget], title: str, path: Path) -> None:
     for place, one in enumerate(reversed(budgets)):
         start = 0.0
         for name, share in (("unchanged", one.unchanged), ("counted", one.counted), ("language", one.language)):
-            if share is not None:
-                ax.barh(place, share.value - start, left=start, color=READ[name][1], height=0.62)
-                where = {"ha": "right", "va": "center", "fontsize": 18, "color": ink(READ[name][1])}
-                ax.text(share.value - 0.008, place, front.hundred(share.value), **where)
-                start = share.value
+            ax.barh(place, share.value - start, left=start, color=READ[name][1], height=0.62)
+            where = {"ha": "right", "va": "center", "fontsize": 18, "color": ink(READ[name][1])}
+            ax.text(share.value - 0.008, place, front.hundred(share.value), **where)
+            start = share.value
         ax.barh(place, 1 - start, left=start, color="none", edgecolor=GREY, height=0.62)
     ax.set(xlim=(0, 1), yticks=range(len(budgets)), xticks=[])
     ax.set_yticklabels([f"ε = {one.epsilon:g}" for one in reversed(budgets)], fontsize=20)
