@@ -247,6 +247,16 @@ def test_pictures_say_how_many_draws_they_rest_on(said):
         assert f"ε = {one.epsilon:g}: {front.draws(one.seeds)}" in said["bars"]
 
 
+def test_a_segment_too_narrow_for_its_number_has_none():
+    drawn = front.budgets(ROOT)
+    narrow = [one for one in drawn if one.counted.value - one.unchanged.value <= 0.06]
+    assert narrow  # else nothing is tested
+    for one in drawn:
+        svg, _ = front_pictures.bars([one])
+        numbers = re.findall(r">(\d+)</text>", svg)
+        assert len(numbers) == 3 - (one in narrow)
+
+
 def test_the_card_is_a_picture_of_the_size_that_previews_ask_for(tmp_path):
     from PIL import Image
 

@@ -13,6 +13,7 @@ from textsan_book.chapters import front
 from textsan_book.chapters.front import Budget, Setting
 
 WIDTH = 390  # of a drawing, in pixels
+_LEGIBLE = 0.06  # of a bar: a narrower segment has no number, which would lie over the one before
 READ = {  # what a segment of a bar is called, and its colour: that of its attack everywhere in the book
     "unchanged": ("come out unchanged", GREY),
     "counted": ("read by counting words", look(attack="context-free").colour),
@@ -40,7 +41,8 @@ def bars(budgets: Sequence[Budget]) -> tuple[str, str]:
         for name, share in shares.items():
             end = share.value
             parts.append(_rect(left + wide * start, y, wide * (end - start), high, READ[name][1]))
-            parts.append(_text(left + wide * end - 4, y + 20, front.hundred(end), "end", ink(READ[name][1])))
+            if end - start > _LEGIBLE:
+                parts.append(_text(left + wide * end - 4, y + 20, front.hundred(end), "end", ink(READ[name][1])))
             low, top = (left + wide * edge for edge in (share.low, share.high))
             parts.append(f'<path d="M{low:.1f} {y + high + 4}H{top:.1f}" stroke="currentColor" stroke-width="2"/>')
             start = end
@@ -170,7 +172,8 @@ def card(budgets: Sequence[Budget], title: str, path: Path) -> None:
         for name, share in (("unchanged", one.unchanged), ("counted", one.counted), ("language", one.language)):
             ax.barh(place, share.value - start, left=start, color=READ[name][1], height=0.62)
             where = {"ha": "right", "va": "center", "fontsize": 18, "color": ink(READ[name][1])}
-            ax.text(share.value - 0.008, place, front.hundred(share.value), **where)
+            if share.value - start > _LEGIBLE:
+                ax.text(share.value - 0.008, place, front.hundred(share.value), **where)
             start = share.value
         ax.barh(place, 1 - start, left=start, color="none", edgecolor=GREY, height=0.62)
     ax.set(xlim=(0, 1), yticks=range(len(budgets)), xticks=[])
