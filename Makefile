@@ -1,5 +1,5 @@
 # Two commands do everything: `make book` and `make test`; `make pdf` prints the book. `make book FRESH=1` executes every chapter anew.
-# `make test` executes the chapters that differ from data/checked.yml and a quarter of the others, drawn by commit;
+# `make test` executes the chapters that differ from data/checked.yml and an eighth of the others, drawn by commit;
 # with CHAPTERS=all every one, with CHAPTERS='3 7' these. `make test FULL=1` does everything.
 # `make course` proves the assignments with corpora of the size that students have; `make test` does with small ones.
 PYTHON ?= python3

@@ -158,7 +158,7 @@ def check(
         root: the project's folder.
         say: takes a line on each chapter that is executed and why, on its seconds, and on each exception.
         only: names of the chapters to check; all by default.
-        drawn: execute those that differ from the record and a quarter of the others only; see `checked`.
+        drawn: execute those that differ from the record and an eighth of the others only; see `checked`.
         full: execute each with the other parameters of `data/settings.yml`, too.
         other: kernels of `textsan.base.kernels.KERNELS` to run with, in place of the pinned ones.
 

@@ -2,7 +2,7 @@
 
 `data/checked.yml` holds, for each chapter, the notebook that an execution with the pinned kernels has confirmed,
 and how long that took: by `textsan check`, or by `textsan book` where it showed what had been stored before. A
-chapter whose notebook is still the one of the record has run elsewhere, so that a smaller check draws a quarter
+chapter whose notebook is still the one of the record has run elsewhere, so that a smaller check draws an eighth
 of these; every other one is executed. A notebook holds its outputs and fingerprints of all that it used, and a
 stale one fails every check, so that equal notebooks are equal runs, whatever the words around their code.
 """
@@ -25,6 +25,7 @@ SETTINGS = Path("data", "settings.yml")
 PROCESSES = 2  # chapters that run at a time
 
 _SETTINGS = 3  # at most, a chapter
+_ONE_IN = 8  # of the chapters that equal the record, so that the whole stays within a quarter of an hour
 _HEADER = (
     "# Written by textsan check and textsan book: what an execution confirmed, and its seconds, two at a time.\n"
 )
@@ -113,7 +114,7 @@ def drawn(root: Path, commit: str | None) -> dict[str, str]:
 
     Args:
         root: the project's folder.
-        commit: draws the quarter, rounded up, of those that equal the record; None takes all of them.
+        commit: draws the eighth, rounded up, of those that equal the record; None takes all of them.
 
     Returns:
         reasons by name.
@@ -123,9 +124,9 @@ def drawn(root: Path, commit: str | None) -> dict[str, str]:
     equal = [one.name for one in found if recorded.get(one.name, {}).get("key") == key(one)]
     reasons = {one.name: f"differs from {RECORD.as_posix()}" for one in found if one.name not in equal}
     if commit is None:
-        return reasons | dict.fromkeys(equal, "no commit draws a quarter here")
+        return reasons | dict.fromkeys(equal, "no commit draws some here")
     order = sorted(equal, key=lambda name: hashlib.sha256(f"{commit} {name}".encode()).hexdigest())
-    reasons |= dict.fromkeys(order[: -(-len(order) // 4)], f"drawn by commit {commit[:12]}")
+    reasons |= dict.fromkeys(order[: -(-len(order) // _ONE_IN)], f"drawn by commit {commit[:12]}")
     return dict(sorted(reasons.items()))
 
 
