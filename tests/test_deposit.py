@@ -69,3 +69,4 @@ def test_the_printed_book_is_short_light_and_has_bookmarks():
     pdf = (ROOT / "_build" / "textsan.pdf").read_bytes()
     assert 100 < paper.pages(pdf) <= paper.MOST_PAGES and len(pdf) <= 20 * 2**20
     assert pdf.count(b"/Dest") > 100 and b"/Outlines" in pdf
+    assert b"file:" not in pdf  # a link to a folder that was there while it was printed

@@ -60,3 +60,11 @@ def test_other_tables_name_what_tells_their_cells_apart():
     found = over_seeds(pd.DataFrame(rows), by=["layer"])
     assert found.layer.tolist() == [0, 2] and found.seeds.tolist() == [2, 2]
     assert np.allclose(found.asr, 0.2) and np.allclose(found.spread, 0.2)
+
+
+def test_a_share_stays_one():
+    rates = [
+        row(seed, asr=asr, low=max(asr - 0.01, 0.0), high=asr + 0.01) for seed, asr in enumerate((0.0, 0.004))
+    ]
+    found = over_seeds(pd.DataFrame(rates)).iloc[0]
+    assert found.low == 0.0 < found.asr < found.high

@@ -4,7 +4,7 @@ Sphinx takes what extensions know of HTML for a single page only if none of them
 page that is not printed is named by its title, as what it was called for leads nowhere.
 """
 
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from docutils import nodes
 
@@ -32,8 +32,9 @@ def titled(root: Path, page: str) -> str | None:
 def _name(app, env, node, contnode):
     if app.builder.name != "singlehtml" or node["reftype"] != "doc":
         return None
-    page = node["reftarget"].lstrip("/")
-    said = contnode.astext() if node["refexplicit"] else titled(Path(app.srcdir), page)
+    page, root = node["reftarget"].lstrip("/"), Path(app.srcdir)
+    beside = str(PurePosixPath(node.get("refdoc", "")).parent / page)  # a chapter names another without its folder
+    said = contnode.astext() if node["refexplicit"] else titled(root, page) or titled(root, beside)
     return nodes.emphasis("", said) if said else None
 
 

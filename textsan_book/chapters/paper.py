@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -23,6 +24,13 @@ LEFT_OUT = (
 )  # how the parts of `_toc.yml` begin that are no main text
 EXPLORER = "book/pages/explorer"  # is nothing on paper
 _SPAN = re.compile(r"</?span[^>]*>")
+_LINK = re.compile(r'(<a\b[^>]*?)\s(?:xlink:)?href="([^"]*)"')
+NOTICE = (
+    "The textsan authors. Version {version}, BSD-3-Clause. This file is the main text. The appendix, the pages "
+    "for use, the course and the explorer are pages of the book on screen, which <code>make book</code> makes; "
+    "what is named in italics is there. Chapters have the numbers of the whole book, so that some are missing."
+)
+"""What stands under the title, of a version."""
 _PAGE = re.compile(rb"/Type /Page\b")
 _MOST = 20 * 2**20  # bytes
 MOST_PAGES = 350
@@ -57,6 +65,42 @@ def plain(page: str) -> str:
     return page.replace(
         'window.MathJax = {"options": {', 'window.MathJax = {"options": {"enableAssistiveMml": false, '
     )
+
+
+def linked(page: str) -> str:
+    """The page with its links to itself as such, and without those to pages that are not printed.
+
+    Args:
+        page: HTML of the book as one page.
+
+    >>> linked('<i id="one"></i><a class="x" href="../index.html#one">1</a> <a href="two.html">2</a>')
+    '<i id="one"></i><a class="x" href="#one">1</a> <a>2</a>'
+    >>> linked('<a href="https://example.org/#a">3</a>')
+    '<a href="https://example.org/#a">3</a>'
+    """
+    known = set(re.findall(r'\sid="([^"]+)"', page))
+
+    def target(match: re.Match) -> str:
+        tag, address = match.groups()
+        if re.match(r"[a-z]+:", address):
+            return match[0]
+        anchor = address.partition("#")[2]
+        return f'{tag} href="#{anchor}"' if anchor in known else tag
+
+    return _LINK.sub(target, page)
+
+
+def noticed(page: str, version: str) -> str:
+    """The page with a notice under its title: whose it is, and what is not in it.
+
+    Args:
+        page: HTML of the book as one page.
+        version: of the package.
+
+    >>> noticed("<h1>A</h1><h1>B</h1>", "1.0")[:39]
+    '<h1>A</h1><p>The textsan authors. Versi'
+    """
+    return page.replace("</h1>", f"</h1><p>{NOTICE.format(version=version)}</p>", 1)
 
 
 def pages(pdf: bytes) -> int:
@@ -96,7 +140,8 @@ def print_book(root: Path, path: Path) -> str:
         page = Path(folder, "_build", "singlehtml", "book", "pages", "index.html")
         if not page.is_file():
             raise BuildError("jupyter-book made no single page; its messages are above")
-        text = plain(page.read_text(encoding="utf-8"))
+        text = linked(plain(page.read_text(encoding="utf-8")))
+        text = noticed(text, metadata.version("textsan"))
         page = Path(folder, "_build", "singlehtml", "printed.html")  # its styles are named from there
         page.write_text(text, encoding="utf-8")
         path.parent.mkdir(parents=True, exist_ok=True)

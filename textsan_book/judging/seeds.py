@@ -43,7 +43,10 @@ def _one(rows: list[dict], numbers: list[str], estimated: list[tuple[str, str, s
         one["n_positions"] = sum(row["n_positions"] for row in rows)
     for three in estimated:
         if known := [Estimate(*(row[name] for name in three)) for row in rows if not pd.isna(row[three[0]])]:
-            one |= zip(three, pooled(known), strict=True)
+            found = pooled(known)
+            if three[0] == "asr":  # a share, whose interval the spread of the seeds may carry beyond its ends
+                found = Estimate(found.value, max(found.low, 0.0), min(found.high, 1.0))
+            one |= zip(three, found, strict=True)
     return one
 
 
