@@ -11,7 +11,7 @@ from textsan.mechanisms import MECHANISMS
 from textsan.sweeps import problems, studies
 from textsan.text.corpora import Record
 from textsan_book.commands.rank import SKIPPED, rank
-from textsan_book.studies import ranking
+from textsan_book.studies import ranking, ranking_language
 
 WORDS = ["the", "of", *(f"w{i}" for i in range(28))]
 EMBEDDINGS = Embeddings(WORDS, np.random.default_rng(9).normal(size=(30, 3)))
@@ -147,6 +147,37 @@ def test_the_strongest_attack_counts_and_the_quickest_is_searched(world, monkeyp
     alone = ranking._attacked(given.problem(value), ["unchanged"])
     assert reached and found["success"] == pytest.approx(0.5, abs=0.06)
     assert found["attack"] == "markov" and found["success"] > alone["success"]
+
+
+def test_a_language_model_reads_the_first_documents_of_the_same_release(world, monkeypatch):
+    """A reader that is right at every second position; who never reaches the level is not asked about."""
+    asked = []
+
+    class Reader:
+        weights = {"language": 0.25}
+
+        def reconstruct(self, docs, positions):
+            assert len(docs) == 10 and max(document for document, _ in positions) == 9
+            return [world[d][i] if n % 2 else "nothing" for n, (d, i) in enumerate(positions)]
+
+    attack = problems.Problem.attack
+
+    def made(self, name, **settings):
+        asked.append((name, settings))
+        return Reader() if name == "mixture" else attack(self, name, **settings)
+
+    monkeypatch.setattr(problems.Problem, "attack", made)
+    given = {key: value for key, value in SMALL.items() if key != "n_learn"} | {"n_attacked": 10, "n_fitted": 7}
+    given |= {"dataset": "made up", "seed": 0}
+    row = ranking_language.ranks_with_language(defence="santext", level=0.4, **given)[0]
+    assert row["positions"] == 80 and row["with_language"] == 0.5 and row["language_weight"] == 0.25
+    assert row["difference"] == pytest.approx(0.5 - row["success"]) and row["attack"] == "markov"
+    assert row["difference_low"] <= row["difference"] <= row["difference_high"]
+    placed = ranking.ranks(defence="santext", target="success", level=0.4, dataset="made up", seed=0, **SMALL)[0]
+    assert row["value"] == placed["value"] and ("mixture", {"sentences": 7}) in asked
+    asked.clear()
+    [row] = ranking_language.ranks_with_language(defence="random", level=0.4, **given)
+    assert not row["reached"] and "difference" not in row and "mixture" not in [name for name, _ in asked]
 
 
 def test_a_matched_setting_has_the_success_of_the_second(world):
