@@ -29,6 +29,7 @@ SPEC = {
     "dataset": "rt",
     "n_private": 40,
     "n_shadow": 30,
+    "vocabulary": 3000,
     "defence": [{"name": "custext+", "epsilon": [1, 4], "k": 5}, {"name": "santext+", "epsilon": 2}],
     "attack": [
         "unchanged",
