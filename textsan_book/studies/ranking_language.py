@@ -31,7 +31,7 @@ def ranks_with_language(
 
     Returns:
         one row: the value found and whether it reached the level; if so, positions, success of the attack that was
-        the strongest there and of the mixture, and their difference on the same positions, with 95 % intervals, and
+        the strongest there and of the mixture, their difference on the same positions, with 95 % intervals, and
         the weight of the language model.
     """
     given = ranking._Given(dataset, defence, seed, vocabulary, n_private, n_shadow)
