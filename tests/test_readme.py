@@ -173,7 +173,7 @@ def test_readme_makes_the_variants_with_a_plus(default_data, tmp_path):
 
 def test_readme_plugs_in_a_mechanism(default_data, tmp_path):
     assert run_program("README.md", "Plug in a mechanism", tmp_path) == "failed: []\n"
-    table, figure = results(tmp_path, "response", 8)
+    table, figure = results(tmp_path, "response", 6)
     mine = table[table.defence == "response"]
     stays = np.exp(mine.epsilon) / (np.exp(mine.epsilon) + 19)
     noise = 4 * np.sqrt(stays * (1 - stays) / mine.n_positions)
