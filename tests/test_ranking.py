@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
@@ -149,9 +150,16 @@ def test_the_strongest_attack_counts_and_the_quickest_is_searched(world, monkeyp
     assert found["attack"] == "markov" and found["success"] > alone["success"]
 
 
-def test_a_language_model_reads_the_first_documents_of_the_same_release(world, monkeypatch):
+def test_a_language_model_reads_the_first_documents_of_the_same_release(world, monkeypatch, tmp_path):
     """A reader that is right at every second position; who never reaches the level is not asked about."""
     asked = []
+    of = {"dataset": "made up", "target": "success", "level": 0.4, "seed": 0}
+    placed = [
+        of | {"defence": name} | ranking.ranks(defence=name, **of, **SMALL)[0] for name in ("santext", "random")
+    ]
+    (tmp_path / "results").mkdir()
+    pd.DataFrame(placed).to_csv(tmp_path / "results" / "rank.csv", index=False)
+    monkeypatch.setattr(ranking_language, "project_data", lambda: tmp_path)
 
     class Reader:
         weights = {"language": 0.25}
@@ -173,11 +181,16 @@ def test_a_language_model_reads_the_first_documents_of_the_same_release(world, m
     assert row["positions"] == 80 and row["with_language"] == 0.5 and row["language_weight"] == 0.25
     assert row["difference"] == pytest.approx(0.5 - row["success"]) and row["attack"] == "markov"
     assert row["difference_low"] <= row["difference"] <= row["difference_high"]
-    placed = ranking.ranks(defence="santext", target="success", level=0.4, dataset="made up", seed=0, **SMALL)[0]
-    assert row["value"] == placed["value"] and ("mixture", {"sentences": 7}) in asked
+    assert row["value"] == placed[0]["value"] and ("mixture", {"sentences": 7}) in asked
+    sizes = {key: value for key, value in given.items() if key not in ("dataset", "n_attacked", "n_fitted")}
+    prepared = problems.prepare("made up", mechanism="santext", epsilon=row["value"], n_positions=None, **sizes)
+    right = [one == true for one, true in zip(prepared.guesses("markov", k=30), prepared.truth.words, strict=True)]
+    assert row["success"] == pytest.approx(np.mean(right[:80]))
     asked.clear()
     [row] = ranking_language.ranks_with_language(defence="random", level=0.4, **given)
-    assert not row["reached"] and "difference" not in row and "mixture" not in [name for name, _ in asked]
+    assert not row["reached"] and "difference" not in row and not asked
+    with pytest.raises(ValueError, match="made up, santext, success, 0.9, 0: the table rank has no such row"):
+        ranking_language.ranks_with_language(defence="santext", level=0.9, **given)
 
 
 def test_a_matched_setting_has_the_success_of_the_second(world):

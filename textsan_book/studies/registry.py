@@ -40,7 +40,7 @@ EXPERIMENTS = {
     "frontier_gaps": Experiment(f"{_HERE}.frontier_gap"),
     "ranks": Experiment(f"{_HERE}.ranking"),
     "task_differences": Experiment(f"{_HERE}.ranking"),
-    "ranks_with_language": Experiment(f"{_HERE}.ranking_language"),
+    "ranks_with_language": Experiment(f"{_HERE}.ranking_language", ("results/rank.csv",)),
     "promises": Experiment(f"{_HERE}.promises"),
     "exposures": Experiment(f"{_HERE}.exposure", _UTILITY),
     "distances": Experiment(f"{_HERE}.least_distance", _UTILITY),
