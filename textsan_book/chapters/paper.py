@@ -4,6 +4,7 @@ The book is built a second time as one long page, of the parts that are main tex
 of its headings.
 """
 
+import html
 import re
 import shutil
 import subprocess
@@ -31,6 +32,7 @@ NOTICE = (
     "what is named in italics is there. Chapters have the numbers of the whole book, so that some are missing."
 )
 """What stands under the title, of a version."""
+_CHAPTER = re.compile(r'<section([^>]*>\s*<h1>)(.*?)(?=<a class="headerlink"|</h1>)', re.DOTALL)
 _PAGE = re.compile(rb"/Type /Page\b")
 _MOST = 20 * 2**20  # bytes
 MOST_PAGES = 350
@@ -103,6 +105,27 @@ def noticed(page: str, version: str) -> str:
     return page.replace("</h1>", f"</h1><p>{NOTICE.format(version=version)}</p>", 1)
 
 
+def headed(page: str) -> str:
+    """The page with each chapter's title above its printed pages.
+
+    Args:
+        page: HTML of the book as one page; its first title is the book's and has no such line.
+
+    >>> headed("<section><h1>Book</h1></section><head></head><section id='a'><h1>1. R&amp;D</h1></section>")[32:99]
+    '<head><style>@page chapter1 { @top-center { content: "1. R&D"; font'
+    """
+    rules: list[str] = []
+
+    def named(match: re.Match) -> str:
+        tag, title = match.groups()
+        said = html.unescape(re.sub(r"<[^>]+>", "", title)).strip().replace("\\", r"\\").replace('"', r"\"")
+        rules.append(f'@page chapter{len(rules)} {{ @top-center {{ content: "{said}"; font: 8pt sans-serif; }} }}')
+        return match[0] if len(rules) == 1 else f'<section style="page: chapter{len(rules) - 1}"{tag}{title}'
+
+    page = _CHAPTER.sub(named, page)
+    return page.replace("<head>", f"<head><style>{' '.join(rules[1:])}</style>", 1)
+
+
 def pages(pdf: bytes) -> int:
     """How many pages a PDF has, as Chromium writes it: its objects are not compressed.
 
@@ -140,7 +163,7 @@ def print_book(root: Path, path: Path) -> str:
         page = Path(folder, "_build", "singlehtml", "book", "pages", "index.html")
         if not page.is_file():
             raise BuildError("jupyter-book made no single page; its messages are above")
-        text = linked(plain(page.read_text(encoding="utf-8")))
+        text = headed(linked(plain(page.read_text(encoding="utf-8"))))
         text = noticed(text, metadata.version("textsan"))
         page = Path(folder, "_build", "singlehtml", "printed.html")  # its styles are named from there
         page.write_text(text, encoding="utf-8")
