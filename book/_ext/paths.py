@@ -96,7 +96,7 @@ def _mark(app, pagename, templatename, context, doctree):
     ]
     if links:
         style = ", ".join(f"{link}::after" for link in links)
-        context["metatags"] = f'{context.get("metatags", "")}<style>{style} {{ content: " ★"; }}</style>'
+        context["metatags"] = f'{context.get("metatags", "")}<style>{style} {{ content: "\\00a0★"; }}</style>'
     if pagename == app.config.root_doc and len(stops) > 1:
         first = stops[1].page
         address = app.builder.get_relative_uri(pagename, first)

@@ -17,12 +17,20 @@
     }
   }
 
+  // Whether an interval stands under its estimate; then all of the table do, and rows are of one kind.
+  function isBelow(interval) {
+    const [inner, outer] = [interval, interval.closest("td, th")].map((one) => one.getBoundingClientRect());
+    return inner.top - outer.top > inner.height;
+  }
+
   function fit() {
     for (const table of document.querySelectorAll("article table.results")) {
-      table.classList.remove("stacked");
+      table.classList.remove("stacked", "broken");
       table.style.removeProperty("--letters");
       const room = table.parentElement.clientWidth;
-      if (!phone.matches || !room) continue;
+      if (!room) continue;
+      table.classList.toggle("broken", !phone.matches && [...table.querySelectorAll(".interval")].some(isBelow));
+      if (!phone.matches) continue;
       const factor = room / table.offsetWidth;
       const says = [...table.querySelectorAll("tbody td")].some((cell) => cell.textContent.length > SENTENCE);
       if (factor < 1 && factor >= SMALLEST) table.style.setProperty("--letters", 0.98 * factor);

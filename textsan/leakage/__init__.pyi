@@ -11,6 +11,7 @@ from .linkage import (
 )
 from .noise import noisy_vector_vulnerability as noisy_vector_vulnerability
 from .pointwise import pointwise_leakage as pointwise_leakage, repeated_leakage as repeated_leakage
+from .several_attackers import JointFrontier as JointFrontier, joint_frontier as joint_frontier
 from .vulnerability import (
     bayes_vulnerability as bayes_vulnerability,
     conditional_entropy as conditional_entropy,
