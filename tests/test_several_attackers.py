@@ -51,6 +51,37 @@ def test_the_ends_are_what_the_whole_programme_finds(seed):
     assert (found.successes <= limits + 1e-12).all() and (found.prices >= 0).all()
 
 
+@pytest.mark.parametrize("seed", range(15))
+def test_limits_at_the_blind_guess_are_met_at_the_least_distance(seed):
+    p, far, worth, _ = world(seed)
+    blind = (worth * p).max(axis=1)
+    found = joint_frontier(p, far, worth, blind)
+    assert found.lower <= found.upper <= programme(p, far, worth, blind) * 1.006 + 1e-9
+    assert (found.successes <= blind + 1e-12).all()
+
+
+@pytest.mark.parametrize("unit", [1e-8, 1e8])
+def test_units_of_worth_and_distance_do_not_matter(unit):
+    p, far, worth, limits = world(3)
+    one = joint_frontier(p, far, worth, limits, gap=1e-7)
+    found = joint_frontier(p, far, worth * unit, limits * unit, gap=1e-7)
+    assert [found.lower, found.upper] == pytest.approx([one.lower, one.upper])
+    assert found.prices * unit == pytest.approx(one.prices, abs=1e-6)
+    found = joint_frontier(p, far * unit, worth, limits, gap=1e-7)
+    assert np.array([found.lower, found.upper]) / unit == pytest.approx([one.lower, one.upper])
+
+
+def test_words_below_the_tolerance_of_the_solver_have_their_limit():
+    random = np.random.default_rng(2)
+    points, p, rare = random.normal(size=(20, 3)), random.dirichlet(np.ones(20)), np.arange(20) >= 12
+    p[rare] = 1e-8
+    p /= p.sum()
+    worth, limits = [np.ones(20), rare.astype(float)], [max(0.3, p.max()), 3 * p[rare].max()]
+    found = joint_frontier(p, cdist(points, points), worth, limits)
+    assert found.upper - found.lower <= 0.005 * found.upper
+    assert (found.successes <= np.array(limits) * (1 + 1e-9)).all()
+
+
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10**6))
 def test_successes_and_distance_are_those_of_the_channel(seed):

@@ -1,8 +1,9 @@
 """The least expected distance when each of several attackers has a limit of his own.
 
-One limit on V(X | Y) treats all words alike. An owner may want more: that words about illness are guessed in at
-most 5 of 100 cases, say, beside a limit for all words together. Let a right guess of the word x be worth a_kx to
-attacker k, whose success is then V_k = sum_y max_x a_kx Pr(x) Pr(y | x). With capacities
+One limit on V(X | Y) treats all words alike. An owner may want more: that of the words about illness at most 5 in
+100 are guessed, say, beside a limit for all words together. Let a right guess of the word x be worth a_kx to
+attacker k, whose success is then V_k = sum_y max_x a_kx Pr(x) Pr(y | x), a share of all words: with a = 1 for
+illness the limit of that example is 0.05 times the probability of those words. With capacities
 u_ky = max_x a_kx Pr(x) Pr(y | x) the least distance with V_k <= v_k for all k is a linear programme. It is solved
 on few pairs of word and output, and for any distances t_x and any s_kxy >= 0 with
 sum_k a_kx s_kxy >= t_x - d(x, y), every channel that keeps the limits has
@@ -25,6 +26,7 @@ from textsan.priors import Prior
 _LARGEST = 2000  # words or outputs
 _NEAREST = 10  # outputs of a word in the first programme
 _ROUNDS = 40  # of adding pairs
+_EXACTLY = {"primal_feasibility_tolerance": 1e-10}  # HiGHS's own, 1e-7, is the probability of a rare word
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class JointFrontier:
     Attributes:
         lower: no channel within the limits has a smaller expected distance: the certificate.
         upper: the expected distance of `channel`.
-        channel: Pr(y | x), within the limits; it has no epsilon.
+        channel: Pr(y | x), within the limits to 1e-12 of each; it promises no epsilon.
         successes: (K,) of each attacker against `channel`.
         prices: (K,) by how much the certificate falls for a limit that is larger by one; 0 where a limit costs
             nothing.
@@ -59,9 +61,11 @@ def joint_frontier(
         prior: `Prior`, or (n,) probabilities.
         distances: (n, m) d(x, y) of words and outputs, at least 0.
         worth: (K, n) a_kx, what a right guess of a word is worth to each attacker; at least 0.
-        limits: (K,) v_k, the largest success of each.
+        limits: (K,) v_k, the largest success of each, counted over all words: for a share of the words that he
+            counts pass it times sum_x a_kx Pr(x).
         outputs: names of the outputs; without, they are the words.
-        gap: relative difference of the two ends at which to stop.
+        gap: relative difference of the two ends at which to stop; after 40 rounds, or where no pair is left to
+            add, they may be further apart.
 
     Raises:
         ValueError: a limit below what a blind guess has; distances or worth that are negative, missing or of
@@ -79,9 +83,10 @@ def joint_frontier(
     if max(far.shape) > _LARGEST:
         raise ValueError(f"distances: {max(far.shape):,} words or outputs; pass at most {_LARGEST:,}")
     v, blind = np.array([checks.number("limits", one, low=0) for one in limits]), (a * p).max(axis=1)
-    for k in np.flatnonzero(v < blind - 1e-12):
+    for k in np.flatnonzero(v < blind * (1 - 1e-12)):
         raise ValueError(f"limits: {v[k]:g} is below the blind guess of attacker {k}, {blind[k]:.6g}; pass more")
-    v, gap = np.maximum(v, blind), checks.number("gap", gap, low=0)
+    gap, unit, scale = checks.number("gap", gap, low=0), np.where(blind > 0, blind, 1.0), float(far.max()) or 1.0
+    a, v, far = a / unit[:, None], np.maximum(v, blind) / unit, far / scale  # the solver's tolerances are absolute
     home = int((p @ far).argmin())  # all words on one output keep every limit
     pairs = np.zeros(far.shape, dtype=bool)
     np.put_along_axis(pairs, np.argsort(far, axis=1, kind="stable")[:, :_NEAREST], True, axis=1)
@@ -99,14 +104,18 @@ def joint_frontier(
         bound = float(p @ t - v @ sums.max(axis=1))
         if bound > lower:
             lower, prices = bound, sums.max(axis=1)
-        if upper - lower <= gap * upper or pairs.all():
-            break
         above = (sums > own[:, None] + 1e-9).any(axis=0)
-        pairs |= (t[:, None] > far) & above
+        new = (t[:, None] > far) & above & ~pairs
+        if upper - max(lower, 0.0) <= gap * upper or not new.any():
+            break
+        pairs |= new
     used = np.flatnonzero(best.any(axis=0))
     names = list(outputs) or words
     channel = Channel.from_matrix(best[:, used], words, [names[y] for y in used])
-    return JointFrontier(max(lower, 0.0), upper, channel, _successes(best, p, a), prices)
+    lower = min(max(lower, 0.0), upper)
+    return JointFrontier(
+        lower * scale, upper * scale, channel, _successes(best, p, a) * unit, prices * scale / unit
+    )
 
 
 def _numbers(name: str, given, shape: tuple[int, int]) -> np.ndarray:
@@ -143,7 +152,9 @@ def _solved(p, far, a, v, pairs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     limits = scipy.sparse.csr_array((entries, where), shape=(len(k) + attackers, columns))
     sums = scipy.sparse.csr_array((np.ones(size), (x, number)), shape=(n, columns))
     given = {"A_ub": limits, "b_ub": np.append(np.zeros(len(k)), v), "A_eq": sums, "b_eq": p}
-    found = scipy.optimize.linprog(np.append(far[x, y], np.zeros(attackers * m)), **given, method="highs")
+    found = scipy.optimize.linprog(
+        np.append(far[x, y], np.zeros(attackers * m)), **given, method="highs", options=_EXACTLY
+    )
     if not found.success:
         raise ValueError(f"limits: HiGHS, the solver, finds no channel ({found.message})")
     joint, shares = np.zeros(far.shape), np.zeros((attackers, n, m))
@@ -160,7 +171,7 @@ def _within(joint, p, far, a, v, home: int) -> np.ndarray:
     used = np.flatnonzero(joint.any(axis=0))  # a word that never occurs has the nearest of these
     matrix[~there, used[far[np.ix_(~there, used)].argmin(axis=1)]] = 1.0
     success, blind = _successes(matrix, p, a), (a * p).max(axis=1)
-    over = success > v
+    over = success > v * (1 + 1e-12)  # at the blind guess any mixture is that one output alone
     share = float(((success - v)[over] / (success - blind)[over]).max(initial=0.0))
     matrix *= 1 - share
     matrix[:, home] += share
