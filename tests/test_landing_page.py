@@ -229,7 +229,7 @@ def test_what_became_of_the_published_numbers(said):
     assert numbers(said["published"]) == expected
     shown = front_pictures.PARTS["published numbers"](ROOT)
     assert shown.partition('class="legend"')[0].count("<i ") == len(board)
-    assert f"{counts[0]} agrees ({len(blind)} are blind guesses)" in shown
+    assert f"{counts[0]} agree ({len(blind)} are blind guesses)" in shown
 
 
 def test_the_sentence_is_the_one_that_the_chapter_printed():

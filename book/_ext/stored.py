@@ -27,7 +27,7 @@ class StoredFigure(SphinxDirective):
         address = self.env.app.builder.get_relative_uri(self.env.docname, page)
         picture = drawing(svg=inline(svg, alt, name))
         link = nodes.reference("", "where it is made", internal=True, refuri=f"{address}#{name}")
-        said = nodes.paragraph("", f"{caption} (", link, nodes.Text(")"), classes=["caption"])
+        said = nodes.paragraph("", f"{caption.rstrip('.')} (", link, nodes.Text(")."), classes=["caption"])
         return [nodes.container("", picture, said, classes=["stored"])]
 
 

@@ -4,6 +4,7 @@
 
 (() => {
   const SENTENCE = 60; // letters of a cell from which on it is one
+  const SHORT = 16; // letters of a cell that stays in one line where there is room
   const LONG = /\S{40}/; // a word that may break anywhere
   const SMALLEST = 0.82; // of the letters of a table on a phone
   const phone = window.matchMedia("(max-width: 34rem)"); // as in book.css
@@ -15,6 +16,14 @@
         if (heads[number]) cell.dataset.label = heads[number];
       });
     }
+  }
+
+  // Names of code may break after what joins their parts.
+  function breakNames(cell) {
+    const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    const texts = [];
+    while (walker.nextNode()) texts.push(walker.currentNode);
+    for (const text of texts) text.data = text.data.replace(/(::|[/_.])(?=\w)/g, "$1\u200b");
   }
 
   // Whether an interval stands under its estimate; then all of the table do, and rows are of one kind.
@@ -45,7 +54,9 @@
     document.querySelectorAll("table.table").forEach(carry);
     for (const cell of document.querySelectorAll("table.results td")) {
       cell.classList.toggle("long-word", LONG.test(cell.textContent));
+      cell.classList.toggle("short", cell.textContent.length <= SHORT);
     }
+    for (const cell of document.querySelectorAll("table.longtable td")) breakNames(cell);
   });
   window.addEventListener("load", fit);
   window.addEventListener("resize", fit);

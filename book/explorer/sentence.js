@@ -97,7 +97,7 @@
       running.textContent = sums.draws
         ? `In ${sums.draws} ${sums.draws === 1 ? "draw" : "draws"} of this sentence at this setting, of 100 protected words: ` +
           `${rate("unchanged")} unchanged, ${rate("alone")} read without context, ${rate("together")} by forward–backward. ` +
-          `Of 100 draws ${hundred(sums.named / sums.draws)} name the document.`
+          `${sums.draws > 1 ? `Of 100 draws ${hundred(sums.named / sums.draws)} name the document.` : ""}`
         : "";
       explain();
       if (!small) link();

@@ -141,7 +141,8 @@ def squares(board) -> str:
     kinds = [(kind, rows) for kind, rows in groups]
     cells = "".join(f'<i class="{kind.replace(" ", "-")}"></i>' * len(rows) for kind, rows in kinds)
     easy = front.blind_guesses(board)
-    names = {"trivial": "agrees, as no effect would, too", "agrees": f"agrees ({easy} are blind guesses)"}
+    names = {"differs": "differ", "agrees": f"agree ({easy} are blind guesses)"}
+    names["trivial"] = "agree, but would with no effect as well"
     legend = "".join(
         f'<span><i class="{kind.replace(" ", "-")}"></i> {len(rows)} {names.get(kind, kind)}</span>'
         for kind, rows in kinds
