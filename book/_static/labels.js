@@ -23,7 +23,10 @@
     const walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
     const texts = [];
     while (walker.nextNode()) texts.push(walker.currentNode);
-    for (const text of texts) text.data = text.data.replace(/(::|[/_.])(?=\w)/g, "$1\u200b");
+    for (const text of texts) {
+      const parts = text.data.split(/(?<=::|[/_.])(?=\w)/); // not by a character, which who copies a name would copy, too
+      text.replaceWith(...parts.flatMap((part, n) => (n ? [document.createElement("wbr"), part] : [part])));
+    }
   }
 
   // Whether an interval stands under its estimate; then all of the table do, and rows are of one kind.
