@@ -32,7 +32,11 @@ NOTICE = (
     "what is named in italics is there. Chapters have the numbers of the whole book, so that some are missing."
 )
 """What stands under the title, of a version."""
-_CHAPTER = re.compile(r'<section([^>]*>\s*<h1>)(.*?)(?=<a class="headerlink"|</h1>)', re.DOTALL)
+_CHAPTER = re.compile(
+    r'(<span id="document-notebooks/[^"]*"></span>)<section([^>]*>)(\s*<h\d>)'
+    r'(.*?)(?=<a class="headerlink"|</h\d>)',
+    re.DOTALL,
+)
 _PAGE = re.compile(rb"/Type /Page\b")
 _MOST = 20 * 2**20  # bytes
 MOST_PAGES = 350
@@ -106,24 +110,25 @@ def noticed(page: str, version: str) -> str:
 
 
 def headed(page: str) -> str:
-    """The page with each chapter's title above its printed pages.
+    """The page with each chapter's title above its printed pages, the first of which it begins.
 
     Args:
-        page: HTML of the book as one page; its first title is the book's and has no such line.
+        page: HTML of the book as one page; a chapter begins with a mark of its name.
 
-    >>> headed("<section><h1>Book</h1></section><head></head><section id='a'><h1>1. R&amp;D</h1></section>")[32:99]
-    '<head><style>@page chapter1 { @top-center { content: "1. R&D"; font'
+    >>> headed('<head></head><span id="document-notebooks/1"></span><section id="a"><h2>1. R&amp;D</h2>')[:73]
+    '<head><style>@page chapter0 { @top-center { content: "1. R&D"; font: 8pt '
     """
     rules: list[str] = []
 
     def named(match: re.Match) -> str:
-        tag, title = match.groups()
+        mark, tag, heading, title = match.groups()
         said = html.unescape(re.sub(r"<[^>]+>", "", title)).strip().replace("\\", r"\\").replace('"', r"\"")
-        rules.append(f'@page chapter{len(rules)} {{ @top-center {{ content: "{said}"; font: 8pt sans-serif; }} }}')
-        return match[0] if len(rules) == 1 else f'<section style="page: chapter{len(rules) - 1}"{tag}{title}'
+        name = f"chapter{len(rules)}"
+        rules.append(f'@page {name} {{ @top-center {{ content: "{said}"; font: 8pt sans-serif; }} }}')
+        return f'<section style="page: {name}"{tag}{mark}{heading}{title}'  # outside it, a mark has its own page
 
     page = _CHAPTER.sub(named, page)
-    return page.replace("<head>", f"<head><style>{' '.join(rules[1:])}</style>", 1)
+    return page.replace("<head>", f"<head><style>{' '.join(rules)}</style>", 1)
 
 
 def pages(pdf: bytes) -> int:
