@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import example, given, settings, strategies as st
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from textsan.embedding_leakage import Eraser, KeywordInference, NullspaceProjection, VectorKnowledge
@@ -43,13 +43,17 @@ def least_change(x, z):
 
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 10**6), d=st.integers(1, 6), k=st.integers(1, 3))
+@example(seed=1395, d=6, k=1)  # a direction 2e7 times as quiet as another: lost by eigenvalues of a covariance
+@example(seed=10431, d=6, k=1)
+@example(seed=1988, d=5, k=3)
 def test_no_covariance_is_left_and_erasing_again_changes_nothing(seed, d, k):
     x, z = world(seed, d=d, k=k)
     erased = Eraser.fit(x, z)(x)
     scale = x.std(axis=0)[:, None] * np.ones(k)
     assert (np.abs(covariance(erased, z)) <= 1e-9 * scale).all()
     assert np.allclose(erased.mean(axis=0), x.mean(axis=0), atol=1e-9 * scale.max())
-    assert np.allclose(Eraser.fit(x, z)(erased), erased, atol=1e-9 * scale.max())
+    rounding = np.finfo(float).eps * np.linalg.cond(x - x.mean(axis=0))  # of the loudest, read in the quietest
+    assert np.allclose(Eraser.fit(x, z)(erased), erased, atol=(1e-9 + rounding) * scale.max())
     assert Eraser.fit(x, z).dimensions <= min(d, k)
 
 

@@ -48,10 +48,10 @@ class Eraser:
         """
         x, z = with_concept(vectors, concept)
         mean, z = x.mean(axis=0), (z - z.mean(axis=0)) / z.std(axis=0)
-        variances, directions = np.linalg.eigh(np.cov(x.T, bias=True).reshape(x.shape[1], -1))
-        rounding = np.finfo(float).eps * max(x.shape) * variances.max()
-        known = variances > rounding  # a direction that no vector has is read by nobody
-        deviations, directions = np.sqrt(variances[known]), directions[:, known]
+        # Singular values of the vectors: eigenvalues of their covariance would lose directions 1e8 times as quiet.
+        _, lengths, directions = np.linalg.svd(x - mean, full_matrices=False)
+        known = lengths > np.finfo(float).eps * max(x.shape) * lengths.max()  # what no vector has is read by nobody
+        deviations, directions = lengths[known] / np.sqrt(len(x)), directions[known].T
         whitened = (x - mean) @ directions / deviations
         basis, sizes, _ = np.linalg.svd(whitened.T @ z / len(x), full_matrices=False)
         basis = basis[:, sizes > _NONE]
