@@ -44,7 +44,7 @@ def extensions():
         ("a = rates[0]\nfinding(a > 0, 'it is')\nprint(a)", [], False, "Code of the check"),
         ("a = 1\nb = train(a)\nfinding(b > 0, 'it is')", [], False, None),  # what is trained is what is shown
         ("a = by_hand(0)\nassert a == 1", [], False, None),  # what is compared is what is taught
-        ("rows = []\nfor e in some:\n    rows.append({'e': e})", [], False, "Code of the table"),
+        ("rows = []\nfor e in some:\n    rows.append({'e': e})", [], False, "Rows of what follows"),
         ("for e in some:\n    total += e", [], False, None),
         ("", [], False, None),
         ("rows = f()\nplotting.table(rows)", [], False, "Code of the table"),

@@ -30,8 +30,10 @@ def summary(source: str, tags: list[str], draws: bool) -> str | None:
     if statements and (all(map(_is_check, statements)) or _finds(statements)):
         return "Code of the check"
     if statements and not any(map(_defines, statements)):
-        if _makes_table(statements[-1]) or _fills_rows(statements[-1]):
+        if _makes_table(statements[-1]):
             return "Code of the table"
+        if _fills_rows(statements[-1]):
+            return "Rows of what follows"
     return None
 
 
@@ -59,7 +61,7 @@ def _finds(statements: list[ast.stmt]) -> bool:
 
 
 def _fills_rows(statement: ast.stmt) -> bool:
-    """A loop that ends with a row for the table of the next cell."""
+    """A loop that ends with a row for the table, or the figure, of a next cell."""
     last = statement.body[-1] if isinstance(statement, ast.For) else None
     called = isinstance(last, ast.Expr) and isinstance(last.value, ast.Call)
     return called and isinstance(last.value.func, ast.Attribute) and last.value.func.attr == "append"
