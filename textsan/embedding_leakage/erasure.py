@@ -50,7 +50,8 @@ class Eraser:
         mean, z = x.mean(axis=0), (z - z.mean(axis=0)) / z.std(axis=0)
         # Singular values of the vectors: eigenvalues of their covariance would lose directions 1e8 times as quiet.
         _, lengths, directions = np.linalg.svd(x - mean, full_matrices=False)
-        known = lengths > np.finfo(float).eps * max(x.shape) * lengths.max()  # what no vector has, nobody reads
+        rounding = np.finfo(np.result_type(np.asarray(vectors), np.float32)).eps * max(x.shape) * lengths.max()
+        known = lengths > rounding  # a direction that no vector has is read by nobody
         deviations, directions = lengths[known] / np.sqrt(len(x)), directions[known].T
         whitened = (x - mean) @ directions / deviations
         basis, sizes, _ = np.linalg.svd(whitened.T @ z / len(x), full_matrices=False)

@@ -282,7 +282,7 @@ def _of_settings(root: Path) -> dict[str, str]:
     return {
         "spoils": (
             f"And what does hide the text leaves little to use: of {len(found)} settings of four sanitizers, none "
-            f"of the {len(private)} that give away less than half of a document keeps more than "
+            f"of the {len(private)} that give away less than half of a document keeps, by value, over "
             f"{hundred(best.kept.value)} of 100 parts of what a classifier learns from the original text."
         ),
         "dots": (
