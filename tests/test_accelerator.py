@@ -6,12 +6,14 @@ import pytest
 from textsan import Channel, CusText, Embeddings, SanText, SanTextPlus, leakage
 from textsan.attacks import MarkovBayes
 from textsan.channel.accelerator import TorchDistances
+from textsan.mechanisms import WeightedSanText
 from textsan.priors import MarkovModel, Prior
 
 pytest.importorskip("torch")
 
 WORDS = [f"w{i}" for i in range(90)]
 VECTORS = np.random.default_rng(0).normal(size=(90, 5))
+WEIGHTS = np.random.default_rng(2).integers(1, 1000, size=90).tolist()
 
 
 def channels():
@@ -26,6 +28,7 @@ def channels():
         "kept": staying.keeping([*WORDS[:5], "new"]),
         "cut off": Channel.exponential(WORDS, WORDS, VECTORS, VECTORS, 1.3, cutoff=2.0),
         "some rows": santext.restrict(WORDS[10:60]),
+        "weighted": WeightedSanText(embeddings, 2.0, counts=dict(zip(WORDS, WEIGHTS, strict=True))).channel,
     }
 
 

@@ -126,3 +126,23 @@ def test_the_entries_of_a_sparse_channel_say_the_same_as_its_whole_columns(k):
     expected = np.argsort(-joint, axis=1, kind="stable")[:, :k]  # ties by row
     np.testing.assert_array_equal(scores, np.take_along_axis(joint, expected, axis=1))
     assert (best[scores > -np.inf] == expected[scores > -np.inf]).all() and (scores[0] == -np.inf).all()
+
+
+@pytest.mark.parametrize(
+    "given, line",
+    [
+        ({"scale": -2.0}, "^scale: "),
+        ({"scale": np.nan}, "^scale: "),
+        ({"cutoff": -1.0}, "^cutoff: -1.0 is out of range"),
+        ({"cutoff": np.nan}, "^cutoff: nan is out of range"),
+        ({"stay": [1.5, 0.0]}, "^stay: an entry is no probability"),
+        ({"stay": [-0.5, 0.2]}, "^stay: an entry is no probability"),
+        ({"stay": [np.nan, 0.2]}, "^stay: an entry is no probability"),
+        ({"input_vectors": [[0.0], [np.nan]]}, "^vectors: a number is missing"),
+        ({"output_vectors": [[0.0], [np.inf]]}, "^vectors: a number is missing"),
+    ],
+)
+def test_an_exponential_channel_of_no_numbers_is_refused(given, line):
+    plain = {"input_vectors": [[0.0], [1.0]], "output_vectors": [[0.0], [1.0]], "scale": 1.0}
+    with pytest.raises(ValueError, match=line):
+        Channel.exponential("ab", "ab", **plain | given)

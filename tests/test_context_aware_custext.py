@@ -146,3 +146,13 @@ def test_by_its_name_the_public_text_is_the_projects_own():
         ContextAwareCusText(words, 1.0, docs=["a sentence"])
     with pytest.raises(ValueError, match=r"success: 0.01 is below what the groups give away; pass 0\.\d+"):
         ContextAwareCusText(words, 1.0, docs=DOCS, k=7, success=0.01).channel  # noqa: B018
+
+
+@pytest.mark.parametrize("docs", [[*DOCS, []], [[], *DOCS]])
+def test_a_document_without_words_says_nothing(docs):
+    plain, with_empty = (ContextAwareCusText(EMBEDDINGS, 1.0, docs=some, k=6) for some in (DOCS, docs))
+    assert (plain.joints == with_empty.joints).all()
+
+
+def test_no_documents_say_nothing():
+    assert ContextAwareCusText(EMBEDDINGS, 1.0, docs=[], k=6).joints == pytest.approx(np.full((1, 24), 1 / 24))

@@ -400,3 +400,10 @@ def test_unknown_names(default_data):
         load_dataset("imdb")
     with pytest.raises(KeyError, match="split: 'validation' is unknown for 'rt'; known: train, dev, test, all"):
         load_dataset("rt", "validation")
+
+
+def test_a_folder_of_ones_own_is_said_under_every_name_of_the_data_set(tmp_path, monkeypatch):
+    monkeypatch.setattr(corpora, "_local_folders", lambda: {"rt_polarity": tmp_path / "rt_polarity"})
+    assert corpora.origin("rotten_tomatoes") == "the reader's own files, from TEXTSAN_DATA"
+    with pytest.raises(KeyError, match="dataset: 'nope' is unknown"):
+        corpora.origin("nope")

@@ -8,6 +8,7 @@ from textsan.evaluation import (
     bootstrap_difference,
     bootstrap_mean,
     bootstrap_rate,
+    clustered_rate,
     hit_rate,
     means_the_same,
     paired_difference,
@@ -158,3 +159,11 @@ def test_a_hit_of_meaning_is_the_word_or_a_near_one_by_brute_force():
 def test_a_word_without_a_vector_means_itself_alone():
     table = Embeddings(["a", "b"], [[1.0], [1.0]])
     assert means_the_same(["x", "a", "x"], ["x", "x", "a"], table).tolist() == [True, False, False]
+
+
+@pytest.mark.parametrize("size", [49, 50, 103])
+def test_groups_of_one_share_count_as_groups_whatever_is_rounded(size):
+    """Twenty groups with one hit each: their number is what is known, not that of the words."""
+    groups = np.repeat(np.arange(20), size)
+    found = clustered_rate(np.arange(20 * size) % size == 0, groups)
+    assert found.high > 0.15

@@ -220,3 +220,12 @@ def test_what_was_asked_for_first_is_attained_up_to_rounding():
     found = frontier([0.4, 0.3, 0.2, 0.1], [[0, 1, 2, 3], [1, 0, 1, 2], [2, 1, 0, 1], [3, 2, 1, 0]], 0.4)
     assert found.attained_loss(found.points[0, 0] - 1e-15) == found.points[0, 1]
     assert found.attained_loss(found.points[0, 0] - 1e-9) == np.inf
+
+
+@pytest.mark.parametrize("n", [20, 30, 50])
+@pytest.mark.parametrize("seed", range(30))
+def test_rounding_leaves_no_probability_below_nothing(seed, n):
+    random = np.random.default_rng(seed)
+    points, p = random.normal(size=(n, 2)), random.dirichlet(np.ones(n))
+    found = frontier(Prior([str(i) for i in range(n)], p), cdist(points, points), 2 * p.max())
+    assert (found.channel.matrix() >= 0).all()

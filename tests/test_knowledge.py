@@ -165,3 +165,8 @@ def test_owner_attacker_and_bound_draw_apart(world):
         assert same < 0.9 and one != two
     copies = attacker.sanitized(100)[1]
     assert not {tuple(doc) for doc in bound.sanitized(2)[1]} <= {tuple(doc) for doc in copies}
+
+
+def test_words_that_the_channel_does_not_have_cannot_stand_anywhere():
+    channel = Channel.from_matrix([[0.9, 0.1], [0.1, 0.9]], inputs=["cat", "dog"], outputs=["cat", "dog"])
+    assert Knowledge(channel, attacked={"cat", "unicorn"}).attacked == {"cat"}

@@ -552,3 +552,15 @@ def test_chances_of_candidates_bound_what_an_attack_makes_of_them(lab):
     guesses = [rule[here.released[d][i]] for d, i in here.positions]  # one candidate leaves no choice
     assert here.average(chances[:, 0]) == pytest.approx(here.value(guesses))
     assert here.average(chances[:, 0]).value < here.optimum().value - 0.01
+
+
+def test_a_model_without_any_bigram_can_be_sampled():
+    drawn = MarkovModel.fit([["a"], ["b"]]).sample(50, seed=0, length=3)
+    assert {len(doc) for doc in drawn} == {3} and {word for doc in drawn for word in doc} == {"a", "b"}
+
+
+def test_rows_that_are_rounded_have_a_unigram_and_negative_ones_none():
+    rounded = MarkovModel.from_arrays("abc", [1, 0, 0], [[0.3333333333] * 3] * 3)
+    assert rounded.unigram.sum() == pytest.approx(1, abs=1e-12)
+    with pytest.raises(ValueError, match="^unigram: pass 2 probabilities"):
+        MarkovModel.from_arrays("ab", [1, 0], [[0, 1], [1, 0]], unigram=[2, -1])

@@ -659,3 +659,12 @@ def test_a_list_of_words_in_place_of_vectors_is_one_line(make):
     with pytest.raises(ValueError, match="^embeddings: list holds no vectors; pass Embeddings") as told:
         make(["a", "b"], **given)
     assert "\n" not in str(told.value)
+
+
+def test_a_word_that_is_kept_in_any_case_of_letters_is_promised_nothing():
+    """Text is read in lower case where words are looked for among those kept: so is the vocabulary."""
+    words = Embeddings(["the", "The", "cat", "Cat"], [[0.0], [1.0], [2.0], [3.0]])
+    mechanism = CusText(words, 1.0, k=4, keep={"the"})
+    assert mechanism.sanitize([["The"] * 8], seed=0) == [["The"] * 8]
+    assert mechanism.channel.rows(["The"]).max() == 1.0
+    assert "The" not in mechanism.protected and {"cat", "Cat"} <= set(mechanism.protected)

@@ -229,3 +229,11 @@ def test_a_language_model_that_takes_a_kept_word_for_itself_adds_nothing():
     )
     said = attack.factors([["w3", "w0", "w7"]], [(0, 0), (0, 1)]).values["language"]
     assert np.ptp(said[0]) > 1 and not said[1].any()
+
+
+def test_shadow_text_without_a_word_to_score_leaves_the_stated_weights():
+    """Its bigrams say nothing of attacked words, and a weight cannot be fitted on none."""
+    channel, _ = make_world(12)
+    shadow = [["elsewhere", "nothing", f"x{i}"] for i in range(12)]
+    weights = Mixture.against(Knowledge(channel, shadow=shadow), **SMALL).weights
+    assert weights == {name: STATED[name] for name in weights}

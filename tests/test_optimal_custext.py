@@ -212,3 +212,11 @@ def test_what_is_stored_comes_back_and_nothing_is_half_written(cache):
     assert (stored.stored(["a", np.arange(3)], fails) == one).all()
     with pytest.raises(OSError):
         stored.stored(["a", np.arange(4)], fails)
+
+
+@pytest.mark.parametrize(
+    "prior, price", [([np.nan, 1.0], 0), ([-0.5, 1.5], 0), ([0.5, 0.5], -5), ([0.5, 0.5], np.nan)]
+)
+def test_weights_that_are_none_are_refused(prior, price):
+    with pytest.raises(ValueError, match="^prior, price: a number is negative or missing"):
+        private_channel(prior, [[0, 1], [1, 0]], 1.0, price=price)

@@ -333,3 +333,11 @@ def test_random_is_0_dp(embeddings):
 def test_bad_arguments_are_refused(embeddings, call, message):
     with pytest.raises(ValueError, match=message):
         call(SanText(embeddings, 1.0).channel, embeddings)
+
+
+@pytest.mark.parametrize("worst", [np.nan, -2.0])
+@pytest.mark.parametrize("given", [{}, {"outputs": "own"}])
+def test_a_missing_distance_is_no_perfect_privacy(worst, given):
+    channel = Channel.from_matrix([[0.75, 0.25], [0.25, 0.75]], inputs=["a", "b"], outputs=["a", "b"])
+    with pytest.raises(ValueError, match="^distances: an entry is negative or missing"):
+        tight_metric_epsilon(channel, [[0, worst], [worst, 0]], **given)

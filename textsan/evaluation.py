@@ -84,7 +84,7 @@ def means_the_same(guesses: Sequence[str], truths: Sequence[str], embeddings: Em
 
     Args:
         guesses, truths: words, one a position. One without a vector means the same as itself only.
-        embeddings: what says which words are near.
+        embeddings: what says which words are near; no vector of length 0, to which all words are as near.
         k: how many neighbours count, at least 1.
 
     Returns:
@@ -136,8 +136,8 @@ def clustered_rate(hits: Listed[bool], groups: Listed[int]) -> Estimate:
     """Share of hits with a 95 % interval for hits of one group (a document's, say) that hang together; no draws.
 
     Wilson's interval at the effective number of hits, p (1 - p) over the variance of the ratio of group sums, less
-    what Student's t of so many groups takes (Korn and Graubard 1998). Where all hits are alike it is the number of
-    groups. For 100,000 positions it takes what resampling takes a thousand times.
+    what Student's t of so many groups takes (Korn and Graubard 1998). Where all groups have the same share of hits
+    it is the number of groups. For 100,000 positions it takes what resampling takes a thousand times.
 
     Args:
         hits: whether each of what was tried came out right.
@@ -159,7 +159,9 @@ def clustered_rate(hits: Listed[bool], groups: Listed[int]) -> Estimate:
     p, n = float(values.mean()), len(sums)
     if n < 2:
         return Estimate(p, 0.0, 1.0)
-    variance = ((sums - p * sizes) ** 2).sum() / len(values) ** 2 * n / (n - 1)
+    apart = sums - p * sizes
+    apart[np.abs(apart) <= 1e-12 * sizes] = 0.0  # rounding, where all groups have the same share
+    variance = (apart**2).sum() / len(values) ** 2 * n / (n - 1)
     effective = min(p * (1 - p) / variance, len(values)) if variance > 0 else n
     z, t = scipy.stats.norm.ppf(0.975), scipy.stats.t.ppf(0.975, n - 1)
     m = effective * (z / t) ** 2

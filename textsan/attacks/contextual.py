@@ -117,7 +117,8 @@ class ContextualBayes(Attack):
             knowledge: a channel, and the mechanism that sanitizes.
             truth: what is attacked.
             copies: sanitizations of it.
-            departure: "attacked pairs" trains on the very text that is attacked, as the released code does.
+            departure: "attacked pairs" trains on the very text that is attacked, as the released code for CusText+
+                does.
             k, span: as for the constructor.
             pairs, epochs, steps, widen, learning_rate: as for `fit`.
         """
@@ -163,7 +164,7 @@ class ContextualBayes(Attack):
         seed: int = 0,
         checkpoint: Path | None = None,
     ) -> Self:
-        """Trains the detector; the defaults are the paper's.
+        """Trains the detector; the defaults are the paper's, but for the limit on steps.
 
         Args:
             shadow_docs: the attacker's own token lists, each as often as it was sanitized (the paper: 100 times).

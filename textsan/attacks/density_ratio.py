@@ -33,7 +33,7 @@ class DensityRatio(ContextualBayes):
     calibration = (1.0, 0.0)
 
     @classmethod
-    def against(  # type: ignore[override]  # stops training by epochs alone, so that it has no steps
+    def against(  # type: ignore[override]  # no argument for steps: always STEPS at most
         cls,
         knowledge: Knowledge,
         *,
@@ -47,7 +47,7 @@ class DensityRatio(ContextualBayes):
     ) -> Self:
         """The attack, its detector trained and calibrated on shadow text.
 
-        Args: as for `ContextualBayes.against`.
+        Args: as for `ContextualBayes.against`; training takes at most `STEPS` steps.
         """
         training: dict[str, Any] = {"pairs": pairs, "epochs": epochs, "widen": widen}
         training["learning_rate"] = learning_rate

@@ -28,7 +28,8 @@ class Knowledge:
         shadow: token lists of the attacker's own, never the attacked ones.
         prior: what the attacker believes, instead of shadow text: a `Prior`, or a `MarkovModel` of sentences.
         kept: words that the mechanism releases verbatim.
-        attacked: words that can stand at attacked positions, if the attacker is told; None is every input. Tong et
+        attacked: inputs of the channel that can stand at attacked positions, if the attacker is told; None is
+            every input. Tong et
             al. 2024 tell: their candidates are the sensitive words.
         targets: released words under attack, the Gamma of Tong et al. 2024; None is all.
         mechanism: what the attacker may run on shadow text; None draws from the channel, and words that are no
@@ -38,7 +39,8 @@ class Knowledge:
         resources: public things by name: "adapter", a context model trained on public text, for example.
 
     Raises:
-        ValueError: `attacked` holds no input of the channel, words or shadow text are one string, or a prior is
+        ValueError: `attacked` holds no input of the channel, it, `kept` or shadow text is one string, or a prior
+            is
             granted beside shadow text.
 
     >>> channel = Channel.from_matrix([[0.6, 0.4], [0.4, 0.6]], inputs=["a", "b"], outputs=["a", "b"])
@@ -69,8 +71,8 @@ class Knowledge:
         if self.shadow is not None:
             put(self, "shadow", checks.documents("shadow", self.shadow))
         if self.attacked is not None:
-            put(self, "attacked", frozenset(self.attacked))
-            if not self.attacked & self.channel.input_index.keys():
+            put(self, "attacked", frozenset(self.attacked) & self.channel.input_index.keys())
+            if not self.attacked:
                 raise ValueError("attacked: none of the words is an input of the channel; pass words it sanitizes")
 
     @classmethod

@@ -44,12 +44,14 @@ class LanguageModelBayes(Attack):
 
     Args:
         channel: Pr(y | x), known to the attacker.
-        model: the source: a `LanguageModel`, or a `MarkovModel` with a state for every word.
+        model: the source: a `LanguageModel`, or a `MarkovModel` with a state for every word; a sentence that it
+            rules out is answered as released.
         prior: word frequencies of the attacker's own text; None is all words alike.
         beam: prefixes that are kept a sentence.
-        k: candidates a position, those of most Pr(y | x) Pr(x).
+        k: candidates a position, those of most Pr(y | x) Pr(x): so many of the words under attack, and of the
+            others.
         mass: candidates are listed up to this share of their sum, those under attack and the others apart.
-        temperature: exponent of the source, at least 0.
+        temperature: exponent of the source, at least 0; above 0 for a chain with impossible steps.
         counts: exponent of `prior`, at least 0.
         likelihood: exponent of the channel, at least 0; with 0 it only says which words are candidates.
         attacked: words that can stand at attacked positions; None is every input.
@@ -113,7 +115,8 @@ class LanguageModelBayes(Attack):
             knowledge: a channel; shadow text or a prior tells how frequent words are, but need not be there.
             model: of the registry or the hub.
             beam, k, mass, likelihood: as for the constructor.
-            temperature, counts: as for the constructor; None is 1 and 0 without shadow text, else `TEMPERATURE`
+            temperature, counts: as for the constructor; None is 1 and 0 without shadow text or a prior, else
+            `TEMPERATURE`
                 and `COUNTS`. With counts of 0 the shadow text is not looked at.
         """
         source = knowledge.resources.get("language model") or LanguageModel.named(model)

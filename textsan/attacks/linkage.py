@@ -64,10 +64,12 @@ class Links(NamedTuple):
 
         Those of a log ratio of at least log(N / false_links).
 
-        A release whose original is not among N candidates of words drawn from the prior is claimed with
-        probability `false_links` at most, whatever was released: E exp(log ratio) = 1, Markov's inequality, N
-        candidates. Real candidates are not drawn so, and near copies of the original least: calibrate on text of
-        one's own beside it.
+        Where the channel is exact and words are in order, a release whose original is not among N candidates of
+        words drawn from the prior is claimed with probability `false_links` at most, whatever was released: E
+        exp(log ratio) is at most 1, Markov's inequality, N candidates. There is no such bound for an estimated
+        channel, whose entries that were never drawn count as half a draw, nor for words in any order. Real
+        candidates are not drawn so, and near copies of the original least: calibrate on text of one's own beside
+        it.
 
         Args:
             false_links: the rate, above 0.

@@ -31,7 +31,8 @@ class Memory(Attack):
 
     with l' and r' the released neighbours, p the context-free prior and p(l') = sum_l p(l) Pr(l' | l). A neighbour
     that the mechanism keeps must be the same, one that it replaces must be possible. Where no place of the shadow
-    text fits, and everywhere if `copied` is 0, the guess is that of the context-free attack. Where neighbours fit
+    text fits, and everywhere if `copied` is 0, the guess is that of the context-free attack; if `copied` is 1 and
+    no place fits, it is the released word. Where neighbours fit
     by chance it can be worse.
 
     Args:

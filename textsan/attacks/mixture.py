@@ -131,7 +131,7 @@ class Mixture(Attack):
 
     @property
     def details(self) -> dict[str, float]:
-        """The weights, and what each part says of itself."""
+        """The weights, and what the language model says of itself."""
         weights = {f"{name}_weight": weight for name, weight in self.weights.items()}
         language = self._contexts.get("language")
         return weights | (dict(language.details) if language else {})
@@ -276,7 +276,7 @@ class _Maker:
             numbers, values = self(others).factors([released[d] for d in attacked], positions)
             factors.append(Factors(np.where(is_scored[numbers], numbers, -1), values))
             truths.append(np.array([channel.input_index[originals[d][i]] for d, i in positions]))
-        return fit_weights(factors, truths)
+        return fit_weights(factors, truths) if factors else dict(self(shadow).weights)
 
     def _reader(self, docs):
         from textsan.attacks.noisy_channel import NoisyChannel

@@ -42,7 +42,7 @@ class NoisyChannel(Attack):
             the text under attack. None starts from the bare encoder.
         k: candidates a position.
         bigrams: whether to mix in the bigram model.
-        masked: whether each position is read alone, its own slot hidden.
+        masked: whether each position is read alone, its own slot hidden; `fit` trains with the slot shown.
         attacked: words that can stand at attacked positions; None is every input, kept ones among them.
 
     Attributes:

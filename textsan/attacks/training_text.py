@@ -96,11 +96,12 @@ def batches_by_length(lengths: Sequence[int], size: int, generator: np.random.Ge
 
 
 def training_batches(lengths: Sequence[int], size: int, epochs: float, seed) -> list[np.ndarray]:
-    """The batches of `epochs` passes over all items, a fraction of a pass at the end.
+    """Batches of one pass after another, ceil(epochs n / size) of them: fewer than `epochs` passes where n is
+    small.
 
     Args:
         lengths, size: as for `batches_by_length`.
-        epochs: at least 0.
+        epochs: at least 0; passes, if every batch were full.
         seed: of the order.
     """
     steps, generator = int(np.ceil(epochs * len(lengths) / size)), np.random.default_rng(seed)

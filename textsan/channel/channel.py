@@ -115,11 +115,21 @@ class Channel:
             stay: (n_in,) probabilities of releasing x itself; None is 0 everywhere.
             device: where sums and columns are computed: "cpu", "cuda", or "auto" for a GPU where there is one. The
                 results agree within rounding.
+
+        Raises:
+            ValueError: a number is out of range or missing, or a word that may stay is not among the outputs.
         """
         inputs, outputs = list(inputs), list(outputs)
+        scale = checks.number("scale", scale, low=0)
+        if not cutoff >= 0:
+            raise ValueError(f"cutoff: {cutoff!r} is out of range; pass a number of at least 0")
+        if not (np.isfinite(input_vectors).all() and np.isfinite(output_vectors).all()):
+            raise ValueError("vectors: a number is missing or not finite; pass finite numbers")
         position = {word: j for j, word in enumerate(outputs)}
         own = np.array([position.get(word, -1) for word in inputs], dtype=np.intp)
         stay = np.zeros(len(inputs)) if stay is None else np.asarray(stay, dtype=np.float64)
+        if not ((stay >= 0) & (stay <= 1)).all():
+            raise ValueError("stay: an entry is no probability; pass numbers from 0 to 1")
         if (own[stay > 0] < 0).any():
             raise ValueError("stay: a word that may stay is not among the outputs; add it")
         storage = Exponential(input_vectors, output_vectors, len(outputs), scale, cutoff, stay, own, device)
@@ -314,7 +324,8 @@ class Channel:
     def best_inputs(
         self, log_prior: np.ndarray, outputs: Listed | None = None, k: int = 1, device: str | None = None
     ):
-        """The `k` inputs of largest Pr(x) Pr(y | x) for each output, best first, ties by row.
+        """The `k` inputs of largest Pr(x) Pr(y | x) for each output, best first, ties by row; which of those tied
+        at place k are kept is open, unless the channel is sparse.
 
         Args:
             log_prior: (n_in,) log weights of the inputs, -inf for impossible ones.

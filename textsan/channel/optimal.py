@@ -25,13 +25,13 @@ def private_channel(prior, losses, epsilon: float, *, price: float = 0.0, joints
     Args:
         prior: (n,) weights of at least 0; they need not sum to one.
         losses: (n, m) of releasing y for x.
-        epsilon: privacy parameter, at least 0.
+        epsilon: privacy parameter, at least 0; above 20 the channel is that of 20.
         price: of a unit of vulnerability, at least 0.
         joints: (c, n) weights of the words in each of c classes, if the guess knows the class: V is then
             sum_c sum_y max_x joints[c, x] P(y | x). None is one class, of the prior.
 
     Raises:
-        ValueError: the solver finds no answer.
+        ValueError: a weight or the price is negative or missing; the solver finds no answer.
 
     >>> private_channel([0.5, 0.5], [[0, 1], [1, 0]], epsilon=np.log(3)).round(6)
     array([[0.75, 0.25],
@@ -39,6 +39,8 @@ def private_channel(prior, losses, epsilon: float, *, price: float = 0.0, joints
     """
     prior, losses = np.asarray(prior, dtype=np.float64), np.asarray(losses, dtype=np.float64)
     joints = np.array([prior]) if joints is None else np.asarray(joints, dtype=np.float64)
+    if not (np.isfinite(prior) & (prior >= 0)).all() or not price >= 0:
+        raise ValueError("prior, price: a number is negative or missing; pass numbers of at least 0")
     total = prior.sum()
     prior, joints = (prior / total, joints / total) if total > 0 else (np.full(len(prior), 1 / len(prior)), joints)
     epsilon = checks.epsilon(epsilon)

@@ -119,14 +119,16 @@ class Posterior:
     def coverage(self) -> float:
         """How often the original word is among the candidates, if the posterior is right: the top-k bound.
 
-        For released words their probabilities weigh them; positions count alike.
+        For released words their probabilities weigh them, and only those tabulated count: a rate needs all
+        outputs, each once. Positions count alike.
         """
         return float(self.expected_coverage()[-1])
 
     def expected_success(self, true_prior=None) -> float:
         """How often the mode is the original word.
 
-        With released words and the prior of the text under attack, this is the exact success rate of the rule,
+        With all outputs tabulated, each once, and the prior of the text under attack, this is the exact success
+        rate of the rule,
         sum_y Pr(x) Pr(y | x) at x = mode(y), whatever prior the rule was made from. Without it, the posterior is
         taken to be right.
 

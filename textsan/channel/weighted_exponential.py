@@ -45,6 +45,11 @@ class WeightedExponential(Exponential):
         """None: with weights, a pair's entry is not that of the pair turned round."""
         return None
 
+    def columns_on(self, device):
+        import torch
+
+        return lambda columns: torch.as_tensor(self.log_columns(np.asarray(columns)), device=device)
+
     def keeping(self, rows, columns, shape):
         plain = super().keeping(rows, columns, shape)
         return self._with(plain._mirror[1], plain.stay, plain.own, shape[1])

@@ -33,7 +33,8 @@ def gain_vulnerability(prior, channel: Channel, gain) -> float:
         gain: (guesses, n_in) array or sparse array, what guess w is worth when x was there; no unit, finite.
 
     Raises:
-        ValueError: a gain of another shape or not finite; a prior over other words than the channel.
+        ValueError: a gain of another shape or not finite; a prior over other words than the channel; an
+            estimated channel.
 
     >>> identity = Channel.from_matrix([[1, 0], [0, 1]], inputs=["a", "b"], outputs=["a", "b"])
     >>> gain_vulnerability([0.25, 0.75], identity, [[1, 0], [0, 0.5]])

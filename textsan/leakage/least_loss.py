@@ -133,7 +133,9 @@ def frontier(
         rounds: updates of the capacities, at most.
 
     Raises:
-        ValueError: a success rate below the blind guess; distances that are negative or missing; a prior over
+        ValueError: a success rate below the blind guess, or so near that of a flat prior of more than 500 words
+            that the outputs listed for a word have too little capacity; distances that are negative or missing; a
+            prior over
             other words.
 
     >>> found = frontier([0.5, 0.25, 0.25], [[0, 1, 2], [1, 0, 1], [2, 1, 0]], success=0.75)

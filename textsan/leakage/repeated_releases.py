@@ -139,7 +139,8 @@ def queries_needed(row, x: int, confidence: float = 0.95) -> float:
         confidence: above 0.5 and below 1. At 0.5 and below, a mode that is shared would do.
 
     Returns:
-        an int, or inf where the mode of the row is not x alone.
+        an int, or inf where the mode of the row is not x alone, or leads by less than a millionth of itself (N is
+        above 10^12).
 
     Raises:
         ValueError: as `mode_probability`, or a confidence out of range.

@@ -119,7 +119,7 @@ class SortedOutputs:
         before = np.cumsum(room) - room
         used = max(int((before < p).sum()), 1)
         spent = np.minimum(room[:used], p - before[:used])
-        spent[-1] = p - spent[:-1].sum()
+        spent[-1] = max(p - spent[:-1].sum(), 0.0)  # rounding may leave less than nothing
         return numbers[:used], spent, float(spent @ far[:used])
 
     def excess(self, last: np.ndarray) -> np.ndarray:

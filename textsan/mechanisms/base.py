@@ -60,6 +60,7 @@ class Mechanism:
             raise ValueError(f"keep: {keep!r} is one string; pass a set of words")
         self.inputs = list(inputs)
         self.keep = frozenset(keep)
+        self.keep |= {word for word in self.inputs if word.lower() in self.keep}  # as text is read
         self.oov = checks.choice("oov", oov, ("uniform", "keep", "error"))
 
     def __init_subclass__(cls, **given):
@@ -154,8 +155,8 @@ class Mechanism:
             prior: of the words under attack.
 
         Returns:
-            epsilon; infinity where any will do, and nan where none does: nothing is promised, or what is given
-            away at epsilon 0 is too much already.
+            epsilon, looked for from 1e-5 to 1e3; infinity where 1e3 still keeps to the rate (with vectors that are
+            very close a larger one may not), and nan where 1e-5 does not, or where nothing is promised.
 
         >>> from textsan import Embeddings, SanText
         >>> two = SanText(Embeddings(["a", "b"], [[0.0], [2.0]]), epsilon=1.0)
@@ -196,7 +197,8 @@ class Mechanism:
         """Documents with every token replaced by an independent draw of the channel.
 
         The draws of a document depend on `seed` and the document's number alone, never on batch size or
-        order of work: chunks sanitized apart, each with its own `first`, equal the whole sanitized at once.
+        order of work: chunks sanitized apart, each with its own `first`, equal the whole sanitized at once (with
+        an int as seed: from a Generator each call draws another key).
 
         Args:
             docs: token lists; empty ones stay empty.

@@ -81,6 +81,6 @@ def santext_pieces(
 
     Raises:
         KeyError: unknown encoder.
-        ValueError: epsilon is not a finite number of at least 0.
+        ValueError: epsilon is not a number from 0 to 1e6.
     """
     return SanText(input_embeddings(embeddings.words, encoder), epsilon, oov=oov, device=device)

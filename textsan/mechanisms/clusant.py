@@ -24,7 +24,8 @@ class CluSanT(Mechanism):
     released code's claim, which holds. Proof: by the triangle inequality the first step is within
     epsilon K d(m_x, m_x'). Within c the distances of any x to its words differ by D_c at most, and what all of
     them have in common cancels, so that the second step is within epsilon, wherever x and x' are. As a distance of
-    vectors, which `guarantee` needs, K d + 1 becomes sqrt(2) |(K d, 1)|, which is not smaller.
+    vectors, which `guarantee` needs, K d + 1 becomes sqrt(2) |(K d, 1)|, which is not smaller. Computed, it holds
+    while epsilon (K d + 1) is at most 1400 for all clusters: beyond it weights underflow to 0, and nothing holds.
 
     Departures: the released clusters are those of a language model (places, organisations) or grown around random
     words; ours are CusText's groups, of k words, around the most frequent word that is left. Where D_c is 0 the

@@ -26,7 +26,7 @@ class ContextAwareCusText(OptimalCusText):
 
     Args:
         embeddings: the vocabulary, inputs and outputs alike.
-        epsilon: privacy parameter of two words of one group, at least 0.
+        epsilon: privacy parameter of two words of one group, from 0 to 1400.
         docs: public text, token lists; None takes `public`.
         public: data set whose training text is public.
         classes: of context, at least 1.

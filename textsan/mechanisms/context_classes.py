@@ -34,7 +34,7 @@ def context_classes(
     for number, group in enumerate(groups):
         of_group[group] = number
     none = len(groups)  # the group of a neighbour that is not there, or unknown
-    rows = [[index.get(word.lower(), -1) for word in doc] for doc in docs]
+    rows = [[index.get(word.lower(), -1) for word in doc] for doc in docs if len(doc)] or [[-1]]
     word, before, after = (np.concatenate(part) for part in zip(*map(_neighbours, rows), strict=True))
     seen = word >= 0
     word = word[seen]

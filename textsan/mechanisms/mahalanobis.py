@@ -21,7 +21,7 @@ class Mahalanobis(NoiseMechanism):
 
     Args:
         embeddings: the vocabulary, inputs and outputs alike.
-        epsilon: privacy parameter per unit of |.|_M, above 0.
+        epsilon: privacy parameter per unit of |.|_M, from 1e-6 to 1e6.
         strength: weight of the words' covariance in the noise (the paper's lambda), from 0, which is FBDD, to 1.
         oov: what becomes of words without a vector: "uniform" draws a word for them, "keep" releases them, "error"
             refuses them.

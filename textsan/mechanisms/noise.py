@@ -27,7 +27,7 @@ class NoiseMechanism(Mechanism):
 
     Args:
         embeddings: the vocabulary, inputs and outputs alike.
-        epsilon: privacy parameter per unit of distance, above 0.
+        epsilon: privacy parameter per unit of distance, from 1e-6 to 1e6.
         oov: what becomes of words without a vector: "uniform" draws a word for them, "keep" releases them, "error"
             refuses them.
     """

@@ -41,7 +41,7 @@ class OptimalCusText(CusText):
 
     Args:
         embeddings: the vocabulary, inputs and outputs alike.
-        epsilon: privacy parameter of two words of one group, at least 0.
+        epsilon: privacy parameter of two words of one group, from 0 to 1400.
         counts: word counts of public text; None is the order of the vocabulary, the r-th word weighing 1 / r. Kept
             words count as never met.
         k: number of words of a group, at least 1.

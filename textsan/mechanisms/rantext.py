@@ -36,7 +36,7 @@ class RanText(Mechanism):
 
     Args:
         embeddings: the vocabulary, inputs and outputs alike; 16,384 words at most.
-        epsilon: the parameter of both noises, above 0.
+        epsilon: the parameter of both noises, from 1e-6 to 1e6.
         oov: what becomes of words without a vector: "uniform" draws a word for them, "keep" releases them, "error"
             refuses them.
 

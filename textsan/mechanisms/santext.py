@@ -27,7 +27,7 @@ class SanText(Mechanism):
         device: where the channel is computed: "auto" takes a GPU where there is one, else the CPU.
 
     Raises:
-        ValueError: epsilon is not a finite number of at least 0.
+        ValueError: epsilon is not a number from 0 to 1e6.
 
     >>> SanText(Embeddings(["a", "b"], [[0.0], [2.0]]), epsilon=0).channel.matrix()
     array([[0.5, 0.5],

@@ -29,12 +29,14 @@ class Spent(Mechanism):
     An exponential mechanism's proof gives half of epsilon to the scores and half to the normalisation, and a
     channel seldom needs all of the second half. Which epsilon a channel really has can be computed before any text
     is seen, so that the claim may be what the channel has. Rescaled are SanText and TEM as a whole, and each group
-    of CusText by itself, since no word of one is adjacent to a word of another.
+    of CusText by itself, since no word of one is adjacent to a word of another. TEM's gamma falls as its epsilon
+    grows, and what it has is measured in the distance up to that gamma: of the claim, whose gamma is larger, up to
+    half is left where words are far apart.
 
     Args:
         embeddings: the vocabulary, inputs and outputs alike.
-        epsilon: the parameter that is claimed and spent, at least 0, in the unit of the mechanism that is
-            rescaled.
+        epsilon: the parameter that is claimed and spent, from 0 to 1e6 (of CusText 1400), in the unit of the
+            mechanism that is rescaled.
         of: the mechanism: "custext", "custext+", "santext" or "tem".
         k: words of a group of CusText, at least 1; the others have none.
         oov: what becomes of words without a vector: "uniform" draws a word for them, "keep" releases them, "error"

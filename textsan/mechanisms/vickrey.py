@@ -21,7 +21,7 @@ class Vickrey(NoiseMechanism):
 
     Args:
         embeddings: the vocabulary, inputs and outputs alike.
-        epsilon: privacy parameter per unit of distance, above 0.
+        epsilon: privacy parameter per unit of distance, from 1e-6 to 1e6.
         t: weight of the second word, from 0 to 1.
         oov: what becomes of words without a vector: "uniform" draws a word for them, "keep" releases them, "error"
             refuses them.

@@ -31,7 +31,8 @@ class WeightedSanText(Mechanism):
     depend on the text.
 
     "blahut-arimoto" takes the q that minimises I(X; Y) + epsilon / 2 E d(X, Y) for the public prior (Blahut 1972,
-    Arimoto 1972): what an optimal code of that distortion would use. SanText is half of its first round.
+    Arimoto 1972): what an optimal code of that distortion would use. It begins with the prior: half of its first
+    round is "prior". SanText is half of a round from uniform weights.
 
     Args:
         embeddings: the vocabulary, inputs and outputs alike.

@@ -78,8 +78,11 @@ class MarkovModel:
         if unigram is None:
             marginals = list(model.marginals(_HORIZON))
             unigram = np.mean(marginals, axis=0)
+            if abs(unigram.sum() - 1) > 1e-9:  # a hundred steps of rows that are rounded
+                unigram /= unigram.sum()
         model.unigram = np.array(unigram, dtype=np.float64)
-        if model.unigram.shape != (n,) or not abs(model.unigram.sum() - 1) <= 1e-9:
+        is_one = abs(model.unigram.sum() - 1) <= 1e-9 and (model.unigram >= 0).all()
+        if model.unigram.shape != (n,) or not is_one:
             raise ValueError(f"unigram: pass {n} probabilities that sum to 1")
         return model
 
@@ -89,7 +92,8 @@ class MarkovModel:
 
         Pr(x' | x) = max(c(x, x') - D, 0) / c(x, .) + D N(x, .) / c(x, .) u(x'), where N counts distinct bigrams,
         u is the same formula one order down, over numbers of distinct left neighbours and with uniform
-        backoff, and D = n_1 / (n_1 + 2 n_2) from the numbers of items seen once and twice. The start of a
+        backoff, and D = (n_1 + 1/2) / (n_1 + 2 n_2 + 1) from the numbers of items seen once and twice (published
+        is n_1 / (n_1 + 2 n_2), which may be 0 or 1). The start of a
         sentence counts as a left neighbour; its row is `initial`. `unigram` is add-one smoothed.
 
         Args:
@@ -165,7 +169,7 @@ class MarkovModel:
         """The next word: of the seen bigrams if `uniforms` falls into their mass, else of the backoff."""
         first, last = self.seen.indptr[states], self.seen.indptr[states + 1]
         ends = np.cumsum(self.seen.data)
-        before = np.where(first > 0, ends[first - 1], 0.0)
+        before = np.concatenate([[0.0], ends])[first]
         # Rows without backoff have mass 1 up to rounding; they never leave it.
         mass = np.where(self.backoff_weight[states] > 0, 1 - self.backoff_weight[states], np.inf)
         entry = np.clip(np.searchsorted(ends, before + uniforms, side="right"), first, np.maximum(last - 1, first))

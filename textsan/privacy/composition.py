@@ -48,7 +48,8 @@ def composed_success(prior, epsilon: float, n: int) -> float:
 
     For every source of documents, V(X_i | Y_1..Y_n) <= min over epsilon' of delta + (1 - delta) F(Pr(X_i)), F the
     `sharp_success` at epsilon' and delta the `composed_delta` of it. At most `sharp_success` at n epsilon, which
-    no source attains for two words or more. It holds where *all* words go through plain epsilon-DP: no groups,
+    no source attains for two words or more where it is above V(X). It holds where *all* words go through plain
+    epsilon-DP: no groups,
     and no word that is released as it is. The attacker is told the number of words.
 
     Args:

@@ -97,7 +97,8 @@ class Guarantee:
         """The bound on |log Pr(y | x) - log Pr(y | x')| for two adjacent words.
 
         Args:
-            distance: d(x, x'), which counts where epsilon is per distance.
+            distance: d(x, x'), which counts where epsilon is per distance; where there is a cutoff, the lesser of
+                the two.
         """
         return (self.epsilon * distance if self.per == "distance" else self.epsilon) + self.epsilon_0
 
@@ -143,8 +144,9 @@ class Guarantee:
         """The most that the promise lets the best guess of a word succeed, from what is released for it.
 
         `sharp_success` of DP, its sum over groups, `metric_success` of metric DP (with epsilon_0 added to the
-        exponent of two different words); 1 where nothing is promised. Words that the promise is not about count
-        as known. Those without mass are left out, which leaves the bound true.
+        exponent of two different words); 1 where nothing is promised. Words without a group, without a vector, or
+        not sensitive count as known; plain DP is taken to be about all words of the prior: leave out those that
+        are released as they are. Those without mass are left out, which leaves the bound true.
 
         Args:
             prior: of the words under attack.

@@ -76,8 +76,8 @@ def sharp_success_in_context(
 ) -> float:
     """The most that an epsilon-DP release adds to context: the mean of `sharp_success` over what contexts leave.
 
-    V(X | Y, C) <= E F(Pr(. | C)), F the `sharp_success` of a prior: given the context, the channel is the same. At
-    most `best_guess(epsilon, V(X | C))`.
+    V(X | Y, C) <= E F(Pr(. | C)), F the `sharp_success` of a prior: given the context, the channel is the same.
+    Without groups at most `best_guess(epsilon, V(X | C))`.
 
     Args:
         posteriors: (n contexts, n words) rows Pr(. | c).

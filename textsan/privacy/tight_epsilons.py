@@ -25,7 +25,8 @@ class Tight(float):
     """A tight parameter: a float that knows where it is attained.
 
     Attributes:
-        pair: the two inputs (words), the likelier first; None where no pair differs.
+        pair: the two inputs (words), the likelier first; in the order of the inputs, or one sensitive word twice,
+            where an unprotected output gives them away; None where no pair differs, or nothing is promised.
         output: the output at which they differ most.
     """
 
@@ -87,7 +88,7 @@ def tight_metric_epsilon(channel: Channel, distances, *, outputs: str = "all") -
             min(d, gamma)), since d(x', y) - d(x, y) is largest at y = x by the triangle inequality.
 
     Raises:
-        ValueError: distances of another shape, or inputs missing among the outputs for "own".
+        ValueError: distances of another shape, negative or missing, or inputs missing among the outputs for "own".
 
     >>> channel = Channel.from_matrix([[0.75, 0.25], [0.25, 0.75]], inputs=["a", "b"], outputs=["a", "b"])
     >>> tight_metric_epsilon(channel, [[0, 2], [2, 0]])
@@ -214,6 +215,8 @@ def _distance_blocks(distances, channel: Channel):
     table = np.asarray(distances, dtype=np.float64)
     if table.shape != (channel.shape[0],) * 2:
         raise ValueError(f"distances: shape {table.shape}; pass one row and column an input, {channel.shape[0]}")
+    if not (table >= 0).all():
+        raise ValueError("distances: an entry is negative or missing; pass distances of at least 0")
     return lambda rows, columns: table[rows, columns]
 
 

@@ -152,8 +152,9 @@ def private_and_shadow(
 ) -> tuple[list[Record], list[Record]]:
     """A private and a shadow set, with no normalised sentence in both.
 
-    By source, records whose field `part_of` is equal stay together: none of them is private and another one
-    shadow. Both sets take their records from as many sources as they can, the private set from up to half of all.
+    By source, records of `records` whose field `part_of` is equal stay together: none of them is private and
+    another one shadow. Sources of `shadow_records` are numbered apart and not compared; equal sentences are. Both
+    sets take their records from as many sources as they can, the private set from up to half of all.
 
     By line, records are drawn at random, as the released code of Tong et al. 2024 draws them (which does not even
     keep equal ones apart): a phrase may be private and its sentence shadow, so that what an attack gains on such
@@ -261,11 +262,14 @@ def origin(name: str) -> str:
     >>> origin("rt")
     'of a package of the index'
     """
-    if name in _local_folders():
+    entry = assets.registry()["datasets"].get(name, {})
+    if entry.get("local", name) in _local_folders():
         return "the reader's own files, from TEXTSAN_DATA"
-    if "packaged" in assets.registry()["datasets"][name]:
+    if not entry:
+        raise KeyError(unknown(name))
+    if "packaged" in entry:
         return "of this project"
-    asset = assets.registry()["assets"][assets.registry()["datasets"][name]["asset"]]
+    asset = assets.registry()["assets"][entry["asset"]]
     return {"hub": "the papers' own, of the hub", "index": "of a package of the index"}[asset["source"]]
 
 

@@ -122,7 +122,8 @@ class Embeddings:
         return euclidean(self.vectors[self.rows(words)], other)
 
     def nearest(self, word: str, k: int = 10) -> list[str]:
-        """The `k` words nearest to `word` in Euclidean distance, itself first, ties by row.
+        """The `k` words nearest to `word` in Euclidean distance, itself among them, ties by row: itself first
+        unless an earlier word has the same vector.
 
         >>> Embeddings(["a", "b", "c"], [[0.0], [5.0], [2.0]]).nearest("a", 2)
         ['a', 'c']
