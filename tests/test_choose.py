@@ -144,6 +144,10 @@ def test_more_hits_never_give_a_larger_level(seed):
     "call, message",
     [
         (lambda: promises.next_text([1], [np.zeros(18)], np.ones(18), 0.2, documents=1), "19 are needed"),
+        (lambda: promises.next_text([1], [np.full(20, -5)], np.ones(20), 0.2, documents=1), "hits"),
+        (lambda: promises.next_text([1], [np.zeros(19)], np.ones(20), 0.2, documents=1), "hits"),
+        (lambda: promises.blocks(400, 20, 0.0), "alpha"),
+        (lambda: promises.blocks(400, 20, float("nan")), "alpha"),
         (lambda: promises.next_document([1], [np.zeros(3)], np.full(3, 30), 0.2, largest=20), "cut it there"),
         (lambda: promises.next_document([1], [np.full(3, 9)], np.ones(3), 0.2, largest=20), "hits"),
         (lambda: promises.source_rate([1], lambda _: [np.zeros(3)], np.zeros(3), 0.2, largest=20), "words"),

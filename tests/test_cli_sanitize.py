@@ -653,3 +653,11 @@ def test_word_vectors_of_ones_own(run, tmp_path, monkeypatch):
         refused = run(*given, name, "in.txt", "other.txt")
         assert refused.exit_code == 2 and what in refused.output and len(refused.output.splitlines()) == 1
         assert not (tmp_path / "other.txt").exists()
+
+
+def test_a_lone_carriage_return_in_another_cell_stays_in_its_cell(run, tmp_path):
+    (tmp_path / "in.csv").write_bytes(b'id,text\n"see\rbelow",good film\n')
+    assert run(*CUSTEXT, "in.csv", "out.csv").exit_code == 0
+    with open(tmp_path / "out.csv", newline="") as file:
+        header, row = csv.reader(file)
+    assert header == ["id", "text"] and row[0] == "see\rbelow"

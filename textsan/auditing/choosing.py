@@ -83,12 +83,14 @@ class Choice:
     Attributes:
         mechanism: its name in the registry.
         targets: what is kept, in words.
-        guarantee: by the guarantee alone.
-        channel: by the exact channel and a public prior, for guesses from single words and documents of
-            independent words.
+        guarantee: by the guarantee alone; of documents, of one of the median length of the attacker's text, among
+            others of that length, all words in the vocabulary. Longer ones may be linked more often.
+        channel: by the exact channel and a public prior, for guesses from single words, and documents of
+            independent words and that length.
         source: by the strongest attack, for the rate of the source.
         next_document: the same, for the next document.
-        next_text: the same, for the next text; None, too, where none was asked for.
+        next_text: the same, for the next text, by each attack by itself: that one of two exceeds the share has
+            twice the chance at most. None, too, where none was asked for.
         promise: what the last three promise, a sentence each.
         measured: the epsilons that were tried, with the share that each attack reached: rows epsilon, target,
             attack, share.
@@ -156,9 +158,11 @@ def choose_epsilon(
         among: the original and others, which are of the attacker's text.
         shadow: texts that an attacker may own, never those that choose; None is public sentences.
         labels: a class a document, for what a task keeps.
-        ahead: documents of a text to come, for the promise about it, a nineteenth of those that choose at most
+        ahead: documents of a text to come that have a scored word, for the promise about it, a nineteenth of those
+            that choose at most
             where alpha is 0.05; None is no such promise.
-        alpha: chance that a promise is broken, of each target by itself; above 0 and below 1.
+        alpha: chance that a promise is broken, of each target by itself, and for the next text of each attack;
+            above 0 and below 1.
         sample: documents that choose, at most.
         embeddings: the public vocabulary; None is the 20,000 most frequent words of the default vectors.
         quotes: whether errors may show words of the text. A choice never does.
@@ -582,7 +586,10 @@ def _promises(
         "next_document": f"Over the next document and those that chose: {what}, in expectation. {base}",
     }
     if ahead is not None:
-        said["next_text"] = f"In {sure} such choices the next text of {ahead:,} documents has {what}. {base}"
+        said["next_text"] = (
+            f"In {sure} such choices, for each attack by itself, the next text of {ahead:,} documents with a "
+            f"scored word has {what}. {base}"
+        )
     said["guarantee, channel"] = (
         "Guesses from one released word, by frequencies of the attacker's text: who reads sentences may do better."
     )

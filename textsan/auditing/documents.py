@@ -120,8 +120,8 @@ def given_away(material: Material) -> dict[str, Any]:
 
     Returns:
         for json: `quantiles` of the factor over the scored positions, and `words`: those that gave most away, as
-        released and original with their factor; the original's own factor is 1 / Pr(original), and no factor of a
-        mechanism that hides exceeds e to the epsilon.
+        released and original with their factor; the original's own factor is 1 / Pr(original), and under plain
+        epsilon-DP (no groups, no distance) no factor exceeds e to the epsilon.
     """
     channel = material.mechanism.channel
     outputs = [word for word in dict.fromkeys(material.came) if word in channel.output_index]

@@ -27,7 +27,8 @@ def linked(material: Material, *, among: int = AMONG, size: int) -> dict[str, An
 
     Args:
         material: what is audited.
-        among: candidates, the original and others of the text at random; all documents if there are fewer.
+        among: candidates, the original and others of the text at random; all documents if there are fewer; at most
+            20,000.
         size: releases that are linked, at most.
 
     Returns:

@@ -162,6 +162,7 @@ def next_text(
     worst, kept = np.zeros(number), []
     total = sizes[: number * size].reshape(number, size).sum(axis=1)
     for one in hits:
+        _excess(one, sizes, a)  # for its checks
         sums = np.asarray(one, dtype=float)[: number * size].reshape(number, size).sum(axis=1)
         worst = np.maximum(worst, np.divide(sums, total, out=np.zeros(number), where=total > 0))
         kept.append(bool(np.sort(worst)[rank - 1] <= a))
@@ -185,6 +186,7 @@ def blocks(choose: int, ahead: int, alpha: float = 0.05) -> tuple[int, int]:
     >>> blocks(400, 20)
     (20, 20)
     """
+    checked_share("alpha", alpha)
     size, number = checks.whole("ahead", ahead, low=1), choose // checks.whole("ahead", ahead, low=1)
     rank = math.ceil((1 - alpha) * (number + 1) - 1e-9)
     if rank > number:

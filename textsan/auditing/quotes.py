@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from textsan.auditing.material import is_word, tokens_of
-from textsan.text.vocabulary import tokenize
 
 PUBLIC_WORDS = 1_000
 """Words at the head of the public list, which a report may show."""
@@ -56,7 +55,8 @@ def masked(line: str, private: frozenset[str]) -> str:
     >>> masked("labels: 'Zyx' is no number", frozenset({"zyx"}))
     "labels: '[hidden]' is no number"
     """
-    for word in sorted(private.intersection(tokenize(line)), key=len, reverse=True):
+    lower = line.lower()  # tokens of lists need not be those of `tokenize`: o'brien, new_york
+    for word in sorted((one for one in private if one.lower() in lower), key=len, reverse=True):
         line = re.sub(rf"(?<!\w){re.escape(word)}(?!\w)", HIDDEN, line, flags=re.IGNORECASE)
     return line
 
@@ -71,7 +71,7 @@ def masked_quotes(clause: str, private: frozenset[str]) -> str:
     >>> masked_quotes("'cat', the one word of the last group: a cat", frozenset({"cat"}))
     "'[hidden]', the one word of the last group: a cat"
     """
-    return re.sub(r"'[^']*'", lambda found: masked(found[0], private), clause)
+    return re.sub(r"'[^']*'|\"[^\"]*\"", lambda found: masked(found[0], private), clause)
 
 
 def unquoted(private: frozenset[str] | None, work: Callable[[], Result]) -> Result:
@@ -82,7 +82,8 @@ def unquoted(private: frozenset[str] | None, work: Callable[[], Result]) -> Resu
         work: done now.
 
     Raises:
-        ValueError, KeyError: as the work does, or OSError, with the words masked.
+        ValueError, KeyError: as the work does, with the words masked; ValueError, too, for an OSError, a
+            ConnectionError among them.
         RuntimeError: anything else, of which kind and place are told.
     """
     if private is None:

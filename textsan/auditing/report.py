@@ -110,7 +110,7 @@ class Report:
             limits=not_covered(self.content),
             groups=GROUPS,
             by_group=by_group(self.content["words"]["attacks"]),
-            few=self.content["about"]["documents"] < FEW,
+            few=_counted(self.content) < FEW,
             draw=drawing,
             better=BETTER,
             further=FURTHER,
@@ -122,17 +122,23 @@ class Report:
             self.kept.clear()
 
 
-def decided(content: Mapping[str, Any], limits: Mapping[str, float]) -> list[dict[str, Any]]:
-    """Whether limits hold: the upper end of the interval of the strongest attack, told or not, against each.
+def _counted(content: Mapping[str, Any]) -> int:
+    """Documents with a word that counts: an empty one decides nothing."""
+    return content["documents"]["documents"]
 
-    Of fewer than `FEW` documents no limit is kept, since they decide nothing.
+
+def decided(content: Mapping[str, Any], limits: Mapping[str, float]) -> list[dict[str, Any]]:
+    """Whether limits hold: the largest upper end of any attack's interval, told or not, against each.
+
+    Of fewer than `FEW` documents with a word that counts no limit is kept, since they decide nothing.
 
     Args:
         content: of the audit.
         limits: at most which share, by name, of `LIMITS`.
 
     Returns:
-        rows for json: limit, at_most, value and high (null where the text has no such word), kept.
+        rows for json: limit, at_most, the largest value and the largest high of any attack (null
+        where the text has no such word), kept.
     """
     rows = []
     for name, most in limits.items():
@@ -142,7 +148,7 @@ def decided(content: Mapping[str, Any], limits: Mapping[str, float]) -> list[dic
             measured = [content["linkage"]["main"]]
         high = max((row["high"] for row in measured), default=None)
         value = max((row["value"] for row in measured), default=None)
-        kept = content["about"]["documents"] >= FEW and (high is None or high <= most)
+        kept = _counted(content) >= FEW and (high is None or high <= most)
         rows.append({"limit": name, "at_most": most, "value": value, "high": high, "kept": kept})
     return rows
 
@@ -156,9 +162,9 @@ def said(content: Mapping[str, Any]) -> list[str]:
     about, best, linkage = content["about"], content["words"]["first"], content["linkage"]
     owned = "public text" if about["shadow"]["public"] else "the outside text that was given"
     lines = []
-    if about["documents"] < FEW:
+    if (few := _counted(content)) < FEW:
         lines.append(
-            f"{_many(about['documents'], 'document')} {_decide(about['documents'])} nothing: read the intervals."
+            f"{_many(few, 'document')} with a word that counts {_decide(few)} nothing: read the intervals."
         )
     lines += [
         f"Of 100 words that should be protected, a reader with {owned} names {hundred(best['value'])} "
@@ -202,7 +208,7 @@ def decisions(content: Mapping[str, Any]) -> list[str]:
     lines = []
     for one in content["decision"]:
         holds = "holds against these attacks" if one["kept"] else "is exceeded"
-        if content["about"]["documents"] < FEW:
+        if _counted(content) < FEW:
             holds = "is not shown to hold by so few documents"
         upper = (
             "there is no such word"

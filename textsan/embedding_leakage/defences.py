@@ -102,7 +102,7 @@ def defended(encode: Encode, name: str, strength: float, seed: int = 0) -> Encod
         seed: of the noise, which is drawn anew at each call, or of the directions, which are kept.
 
     Raises:
-        ValueError: another name, or a strength that is out of range.
+        ValueError: another name; a strength that is out of range when the encoder is called.
     """
     checks.choice("name", name, ("none", "rounding", "laplace", "dimensions"))
     random = np.random.default_rng(seed)

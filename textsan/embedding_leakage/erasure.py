@@ -18,7 +18,7 @@ class Eraser:
     """r(x) = x - W^+ P W (x - m), with W = (Cov x)^(-1/2) and P the projection on the columns of W Cov(x, z).
 
     Of all affine maps whose result has no covariance with the concept z it is the one that changes x least in
-    mean square, whatever the norm (Belrose et al. 2023, section 4).
+    mean square, whatever inner product gives the norm (Belrose et al. 2023, section 4).
 
     Attributes:
         mean: m, (d,).

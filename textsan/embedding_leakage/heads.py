@@ -49,7 +49,8 @@ def stack(width: int, hidden: Sequence[int], classes: int, *, normalise: bool = 
 
 
 def batches(n: int, steps: int) -> Iterator:
-    """Numbers of `steps` batches out of n rows, from torch's stream: every row once before one comes again.
+    """Numbers of `steps` batches out of n rows, from torch's stream: in random order, drawn anew when fewer than a
+    batch are left; those are dropped.
 
     So n = steps * BATCH rows are each seen once, which is to draw them on the fly.
     """

@@ -88,21 +88,27 @@ def dp_sgd(multiplier: float, clip: float = 1.0) -> Callable:
 
 
 def epsilon_of(multiplier: float, sample_rate: float, steps: int, delta: float) -> float:
-    """The epsilon that training by `dp_sgd` has, by opacus' Rényi accountant.
+    """The epsilon of DP-SGD with this noise, by opacus' Rényi accountant.
 
-    It supposes Poisson sampling of sentences at `sample_rate`; adjacency is one sentence more or less.
+    It supposes Poisson sampling of sentences at `sample_rate`; adjacency is one sentence more or less. The noisy
+    sums must be divided by a number fixed beforehand: `dp_sgd` divides by the batch's own size, which Poisson
+    batches would give away.
 
     Args:
         multiplier: above 0.
-        sample_rate: share of the sentences in a batch.
-        steps: batches.
-        delta: from 0 to 1.
+        sample_rate: share of the sentences in a batch, above 0 and up to 1.
+        steps: batches, at least 1.
+        delta: above 0 and below 1.
+
+    Raises:
+        ValueError: a number out of range.
 
     >>> round(epsilon_of(1.0, 0.01, 100, 1e-5), 1)
     1.2
     """
     from opacus.accountants import RDPAccountant
 
+    sample_rate, steps = checks.number("sample_rate", sample_rate, 1e-12, 1), checks.whole("steps", steps, low=1)
     accountant = RDPAccountant()
     accountant.history = [(checks.number("multiplier", multiplier, 1e-6), sample_rate, steps)]
-    return float(accountant.get_epsilon(delta))
+    return float(accountant.get_epsilon(checks.number("delta", delta, 1e-300, 1 - 1e-9)))

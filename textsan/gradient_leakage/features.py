@@ -135,7 +135,7 @@ def power_method(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Components of a symmetric tensor by the robust power method with deflation (Anandkumar et al. 2014).
 
-    Exact where components are orthogonal; `decompose` makes them so first.
+    Exact where components are orthogonal.
 
     Args:
         tensor: (k, k, k).
@@ -163,7 +163,7 @@ def power_method(
 
 
 def decompose(tensor: np.ndarray, count: int, *, restarts: int = 20, seed: int = 0):
-    """CP decomposition of a symmetric tensor: weights and unit vectors with sum_i weight_i v_i (x) v_i (x) v_i.
+    """CP decomposition of a symmetric tensor, sum_i lambda_i v_i (x) v_i (x) v_i: the v_i, and T(v_i, v_i, v_i).
 
     Alternating least squares of `tensorly` from several starts, the one that fits best; components need not be
     orthogonal.
@@ -175,7 +175,8 @@ def decompose(tensor: np.ndarray, count: int, *, restarts: int = 20, seed: int =
         seed: of these.
 
     Returns:
-        weights (count,) and unit vectors (count, k), the largest weight first.
+        weights T(v, v, v) (count,), which are the lambda_i, sign and all, only where the vectors are orthogonal;
+        and unit vectors (count, k), the largest weight first.
 
     Raises:
         ValueError: the tensor is zero: the classifier is so sure of every label that no gradient is left.
@@ -293,7 +294,9 @@ def fit_features(
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """Features by least squares on the model g_j = a_j sum_i c_i sigma'(w_j . x_i + b_j) x_i itself.
 
-    The model is exact, so that where the fit reaches zero the features are recovered with their lengths and signs.
+    The model is exact. Where the fit reaches zero the features are recovered as far as the model tells them:
+    without a bias, for tanh (whose slope is even) but for a common sign of x_i and c_i, for ReLU but for the
+    length of x_i.
     Within the span of the gradient there are B + 1 numbers a sentence to find, from thousands of equations.
 
     Args:

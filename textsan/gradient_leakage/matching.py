@@ -123,8 +123,8 @@ class Outcome:
 
     Attributes:
         sentences: piece numbers, special ones included.
-        distance: of the gradient of the best embeddings.
-        history: distance at each step.
+        distance: of the gradient of the best embeddings, the feature term included, before the last reordering.
+        history: the same at each step.
     """
 
     sentences: list[list[int]]
@@ -375,7 +375,7 @@ def attackers_order(
     """Recovered features in the order of the sentences, without the truth: labels first, then trial.
 
     A slope is p - y up to a positive factor, so that its sign is the label; among the orders that fit the known
-    labels, the one is taken whose short attack comes nearest to the shared gradient.
+    labels, the one is taken whose short attack ends with the smallest distance, the feature term included.
 
     Args:
         shared: of a case of two classes.

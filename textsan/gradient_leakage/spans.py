@@ -260,7 +260,8 @@ def assemble(shared: Shared, found: Accepted, *, most: int = 64, restarts: int =
         seed: of these.
 
     Returns:
-        piece numbers of each sentence in the order of the lengths, and the mean residual of each.
+        piece numbers of each sentence in the order of the lengths, and the mean residual of each, plus 1 if the
+        same sentence was given before.
 
     Raises:
         ValueError: a victim of fewer layers.

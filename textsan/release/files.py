@@ -1,8 +1,9 @@
 """Sanitizing files: text, jsonl or tables in, the same out, one pass, with a record of what was done.
 
-Records keep their order and their number; in jsonl and tables the other fields pass through untouched, outside of
-any guarantee. Files are done in shards, and what is done of a run that was stopped lies in a folder beside the
-target until the same run goes on: a shard that lies there is not done again.
+Records keep their order and their number; in jsonl and tables the other fields pass through, outside of any
+guarantee (numbers of json as Python reads and writes them, of equal keys the last). Files are done in shards, and
+what is done of a run that was stopped lies in a folder beside the target until the same run goes on: a shard that
+lies there is not done again.
 """
 
 import json
@@ -32,7 +33,7 @@ def sanitize_files(
     progress: Callable[[int, int], None] = lambda documents, position: None,
     describe: Callable[[File, Counts], dict] | None = None,
 ) -> Counts:
-    """Sanitizes files, whose targets appear whole or not at all.
+    """Sanitizes files, whose targets appear whole or not at all; standard output gets what is done as it is done.
 
     Args:
         job: what is done to each document; they are numbered through all files.
@@ -50,8 +51,8 @@ def sanitize_files(
         what passed through, of all files.
 
     Raises:
-        ValueError: a record that cannot be read; its line is numbered and never quoted, for it is private. Then
-            nothing is left.
+        ValueError: a record that cannot be read; its line is numbered and not quoted, for it is private, but of a
+            table's first line names of one word are. Nothing of this run is left but what went to standard output.
         FileNotFoundError: no such source.
         ConnectionError: the workers are gone; what they did is kept.
     """

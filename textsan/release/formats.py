@@ -1,7 +1,7 @@
 """Formats of files: a document a line (txt), an object a line (jsonl), or a table (csv, tsv); plain, gz or xz.
 
 A layout says where the text of a record is and puts another one in its place; all else of the record passes as it
-is. Errors give a line's number and never quote it: it is private.
+is. Errors give a line's number and do not quote it: it is private; of a table's first line they may name columns.
 """
 
 import csv
@@ -171,8 +171,9 @@ class Table:
 
     def _written(self, row) -> str:
         line = io.StringIO()
-        csv.writer(line, delimiter=self.delimiter, lineterminator="\n").writerow(row)
-        return line.getvalue()
+        # A cell with a lone carriage return is quoted only where the line's end has one.
+        csv.writer(line, delimiter=self.delimiter, lineterminator="\r\n").writerow(row)
+        return line.getvalue().removesuffix("\r\n") + "\n"
 
 
 Layout = Lines | Objects | Table

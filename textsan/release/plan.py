@@ -42,7 +42,7 @@ def plan(sources: Sequence[str], target: str, kind: str | None = None) -> list[F
 
     Raises:
         ValueError: an ending that says nothing, two formats at once, or a file that would overwrite another one.
-        FileNotFoundError: no such source.
+        FileNotFoundError: no such source, or no folder to write into.
 
     >>> plan(["-"], "safe.CSV.gz")
     [File(source='-', target='safe.CSV.gz', kind='csv')]
