@@ -147,6 +147,8 @@ class MarkovBayes(Attack):
     def confidence(self, sanitized_docs: Sequence[Sequence[str]]) -> list[np.ndarray]:
         """Pr(x_i = guess | y_1 .. y_n) of every position: the chance that the guess is right, if the model is.
 
+        It is 0 where no word that can stand at an attacked position explains what was released.
+
         Args:
             sanitized_docs: token lists.
         """
