@@ -220,9 +220,9 @@ class Linkage:
         """log Pr(release | candidate), (n released, n candidates), in nats; -inf where it is impossible.
 
         Of a candidate of another length than the release it is -inf, unless words can be lost or added. Where the
-        channel is estimated, an entry that was never drawn counts as half a draw. In any order it is the sum of logs
-        of means that the class states, no probability of the release. Where words can be lost and none added, a
-        candidate some 700 nats behind may be -inf, too.
+        channel is estimated, an entry that was never drawn counts as half a draw. In any order it is the sum of
+        logs of means that the class states, no probability of the release. Where words can be lost and none added,
+        a candidate some 700 nats behind may be -inf, too.
 
         Args:
             released: token lists as the mechanism released them.
