@@ -216,8 +216,8 @@ class ContextualBayes(Attack):
         """Steps 1 and 2: two pairs a position, one of each label, those of one position side by side.
 
         If the context-free guess is right it is the pair labelled 1, and the second most likely word is labelled
-        0; else the guess is labelled 0 and the original word 1. Where no other word explains what was released there
-        is no pair labelled 0.
+        0; else the guess is labelled 0 and the original word 1. Where no other word explains what was released,
+        there is no pair labelled 0.
 
         Args:
             shadow_docs, sanitized_docs, targets, pairs, seed: as for `fit`.
