@@ -575,6 +575,7 @@ BAD = [
     ("in.txt", "good\nfilm\n", ("--field", "x"), "txt has no field"),
     ("in.txt", "good\nfilm\n", ("--label", "x"), "txt has no field"),
     ("in.txt", "good\nfilm\n", ("--tolerate", "words"), "NAME=SHARE"),
+    ("in.txt", "good\nfilm\n", ("--tolerate", "words=0.1", "--tolerate", "words=0.9"), "two limits"),
     ("in.txt", "good\nfilm\n", ("--tolerate", "words=2"), "out of range"),
     ("in.txt", "good\nfilm\n", ("--tolerate", "letters=0.2"), "unknown"),
     ("in.txt", "good\nfilm\n", ("--attacks", "nobody"), "unknown"),

@@ -485,6 +485,10 @@ def test_the_command_prints_columns_that_are_not_mixed(tmp_path, monkeypatch):
     bad = CliRunner().invoke(main, ["choose", "in.txt", "--mechanism", "santxt", "--words", "0.4"])
     assert bad.exit_code == 2 and "did you mean 'santext'" in bad.stderr and bad.stderr.count("\n") == 1
     call = ["choose", "in.txt", "--words", "0.4", "--mechanism"]
+    for target, line in (("in.txt", "would overwrite in.txt"), (str(tmp_path), "is a folder")):
+        lost = CliRunner().invoke(main, [*call, "santext", "-o", target])
+        assert lost.exit_code == 2 and line in lost.stderr and lost.stderr.count("\n") == 1
+    assert len((tmp_path / "in.txt").read_text().splitlines()) == 200
     foreign = CliRunner().invoke(main, [*call, "santext", "--k", "3"])
     assert foreign.exit_code == 2 and "k: no such parameter of santext" in foreign.stderr, foreign.output
     late = CliRunner().invoke(main, [*call, "santext", "--ahead", "50"])

@@ -117,6 +117,8 @@ def audit(
     target = Path(output)
     if not target.parent.is_dir():
         raise FileNotFoundError(f"output: the folder {target.parent} does not exist; make it first")
+    if target.is_dir():
+        raise ValueError(f"output: {target} is a folder; pass a file")
     beside = target.with_suffix(".json")
     if beside == target:
         raise ValueError(f"output: {target} is the name of the json; pass another ending, .html say")
@@ -182,6 +184,8 @@ def _limits(given) -> dict[str, float]:
     limits = {}
     for one in given:
         name, _, share = one.partition("=")
+        if name in limits:
+            raise ValueError(f"tolerate: {name} has two limits; pass one")
         try:
             limits[name] = float(share)
         except ValueError:

@@ -116,6 +116,11 @@ def choose(
     field = options.field_of(field, named)
     if output and not Path(output).parent.is_dir():
         raise FileNotFoundError(f"output: the folder {Path(output).parent} does not exist; make it first")
+    if output and Path(output).is_dir():
+        raise ValueError(f"output: {output} is a folder; pass a file")
+    for one in (source, shadow):
+        if output and one and Path(output).resolve() == Path(one).resolve():
+            raise ValueError(f"output: {output} would overwrite {one}; pass another path")
     texts, labels = files.read_texts(source, named, field, label=label, quotes=quotes)
     outside = None
     if shadow is not None:

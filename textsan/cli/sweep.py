@@ -51,7 +51,9 @@ def _compared(folder, over) -> str:
     import pandas as pd
 
     rows = pd.read_csv(folder / "results.csv")
-    baselines = [f"over {name}" for name in dict.fromkeys(over)]
+    baselines = [name for name in (f"over {one}" for one in dict.fromkeys(over)) if name in rows]
+    if not baselines:
+        return "no other attack to compare"
     rows = rows[rows[baselines].notna().any(axis=1)]
     if len(rows) > _LINES:
         return f"{len(rows)} comparisons, with their intervals, are in its columns {', '.join(baselines)}"
