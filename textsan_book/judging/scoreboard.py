@@ -12,11 +12,12 @@ the same: data set or its named substitute, defence, epsilon, K and attack.
     no result            a setting, or the time of a machine; one of `verdicts.NO_RESULT`
 
 The published error is binomial, of as many positions as the paper attacked: 3,000 under CusText+, 1,000 under
-SanText+, 1,000 citizen numbers. Under CusText+ the released code takes those positions where one of 1,000 released
-*types* stands (Gamma), drawn before them. Which types are drawn decides more than which positions are, and the
-error is that of both draws, as `attacked-types.csv` has it (an entry says `drawn: types`). Of a difference or a
-ratio of two published rates it follows from both, as if independent: the released code draws other positions for
-every attack. Of a count the margin is 15 %, which a Monte Carlo of 1,000 runs leaves open.
+SanText+ (3,000 in Table 4, which says so), 1,000 citizen numbers. Under CusText+ the released code takes those
+positions where one of 1,000 released *types* stands (Gamma), drawn before them. Which types are drawn decides more
+than which positions are, and the error is that of both draws, as `attacked-types.csv` has it (an entry says
+`drawn: types`). Of a difference or a ratio of two published rates it follows from both, as if independent, which
+is several times too wide for a gain: the released code draws types once, and positions alike for all but the
+contextual attacks. Of a count the margin is 15 %, which a Monte Carlo of 1,000 runs leaves open.
 
 Rows that our table has under several seeds count as one number, see `tables.pooled`. A ratio or a difference of
 ours is made of rows from the same positions only, and what is compared with one row of a published table is of one

@@ -41,8 +41,8 @@ def hits(row: Mapping) -> np.ndarray:
 def paired(rows: pd.DataFrame, others: pd.DataFrame, *, seed: int = 0) -> Estimate:
     """Utility of rows minus that of others, seed by seed, with a 95 % interval.
 
-    With signs the test examples are resampled, both learners and all seeds together. Without, the rows' own
-    intervals are added as if independent, which is rather too wide.
+    Of an accuracy the test examples are resampled, both learners and all seeds together. Of other metrics, signs
+    or not, the rows' own intervals are added as if independent, which is rather too wide.
 
     Args:
         rows, others: a row a seed each, of the same task and test examples.
