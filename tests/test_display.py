@@ -161,3 +161,7 @@ def test_matrix_is_refused_unless_every_row_and_column_has_its_word():
     for rows, columns in ((["a"], ["u", "v"]), (["a", "b"], ["u"])):
         with pytest.raises(ValueError):
             matrix([[0.75, 0.25], [0.5, 0.5]], rows, columns)
+
+
+def test_a_column_that_is_called_like_the_corner_takes_no_row_its_word():
+    assert matrix([[0.75, 0.25]], ["a"], ["x", "v"]).rows == [("a", "0.75", "0.25")]

@@ -71,6 +71,18 @@ def test_decompositions_find_orthogonal_components(method):
     assert np.allclose(np.einsum("i,ia,ib,ic->abc", found, *[directions] * 3), tensor, atol=1e-5)
 
 
+def test_weights_are_those_of_components_that_are_alike():
+    """Of two features with cosine .9 and slopes of two signs T(v, v, v) has one sign; the weights have both."""
+    vectors = np.array([[1.0, 0, 0], [0.9, np.sqrt(1 - 0.81), 0]])
+    tensor = np.einsum("i,ia,ib,ic->abc", np.array([1.0, -0.6]), vectors, vectors, vectors)
+    along = np.einsum("abc,ia,ib,ic->i", tensor, vectors, vectors, vectors)
+    assert (along > 0).all()
+    weights, found = features.decompose(tensor, 2, restarts=5)
+    order = np.argsort(-np.abs(found @ vectors[0]))
+    signs = np.sign((found[order] * vectors).sum(axis=1))
+    assert np.allclose(weights[order] * signs, [1.0, -0.6], atol=0.02)  # how far the fit has come
+
+
 @pytest.mark.parametrize("activation, works", [("selu", True), ("tanh", True), ("relu", False)])
 def test_planted_features_are_found_unless_the_third_derivative_vanishes(activation, works):
     x, _, seen = planted(3, activation, m=40_000)

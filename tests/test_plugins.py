@@ -297,6 +297,14 @@ def test_what_is_wrong_with_the_text_is_not_blamed_on_the_plugin_nor_quoted(sani
     assert result.exit_code == 2 and "line 2 has 2 columns" in result.stderr and ".py:" not in result.stderr
 
 
+def test_what_a_plugin_says_of_a_text_is_left_out(sanitize):
+    """A message may quote what must not be seen; the kind of the error, file and line are enough to find it."""
+    own = "def sanitize(self, docs, *a, **k):\n        return {}[docs[0][0]] if 'first' in k else docs"
+    result = sanitize(BROKEN.format(base="Random", body=own), "--mechanism", "broken", text="a\nAnna\n")
+    assert result.exit_code == 2 and "nna" not in result.stderr
+    assert "KeyError in code of the plugin" in result.stderr and result.stderr.endswith(" (swap_mechanism.py:6)\n")
+
+
 def test_a_bug_of_the_package_keeps_its_traceback_and_leaves_no_folder(sanitize, monkeypatch):
     monkeypatch.setattr(Mechanism, "knows", lambda self, token: 1 / 0)
     result = sanitize("", "--mechanism", "random")
@@ -375,6 +383,9 @@ def test_what_is_registered_by_name_of_a_module_is_sent_to_workers():
         ("nowhere.to.be.found", None, "plugin: there is no module 'nowhere.to.be.found'"),
         ("json.py", "", "json.py has the name of another module, json; rename it"),
         ("my-module.py", "", "my-module.py is no name of a module"),
+        ("..", None, "'..' is no name of a module"),
+        ("./folder/", None, "'./folder/' is no name of a module"),
+        ("sys", None, "'sys' is built into Python"),
         (
             "breaks.py",
             "x = 1\nraise RuntimeError('out of luck')\n",

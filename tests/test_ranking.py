@@ -209,6 +209,14 @@ def test_kept_words_count_as_read_and_not_as_covered(world):
     assert row["read"] == pytest.approx(kept + (1 - kept) * row["success"])
 
 
+def test_what_santext_plus_releases_as_it_is_counts_as_read(world):
+    """It keeps no list of words: one that is not sensitive becomes a sensitive one with p = .3, else it stays."""
+    given = {"dataset": "made up", "seed": 0, **SMALL}
+    row = ranking.ranks(defence="santext+", target="epsilon", level=100.0, **given)[0]
+    assert row["covered"] < 0.7 and row["success"] > 0.99
+    assert row["read"] == pytest.approx(row["covered"] + 0.7 * (1 - row["covered"]), abs=0.06)
+
+
 def test_linkage_is_a_scale_and_an_estimated_channel_has_none(world):
     given = {"dataset": "made up", "seed": 0, **SMALL}
     row = ranking.ranks(defence="santext", target="linkage", level=0.2, **given)[0]

@@ -516,6 +516,9 @@ def test_select_compares_numbers_words_and_empty_cells():
     assert select(rows, {"mapping": "disjoint", "absent": None}).index.tolist() == [0]
     assert select(rows, {"yes": False}).index.tolist() == [1]
     assert select(rows, {"absent": 1}).empty
+    both = pd.DataFrame({"vocabulary": ["10000", "data", "1e3", "nan"]})
+    assert select(both, {"vocabulary": [10_000, 1000]}).index.tolist() == [0, 2]
+    assert select(both, {"vocabulary": "nan"}).index.tolist() == [3]
 
 
 def test_differences_are_paired_where_the_table_is():
@@ -613,6 +616,8 @@ def test_crossed_cells_keep_their_order_and_leave_gaps():
     found = crossed(rows, "n_shadow", "attack")
     assert list(found.index) == [1000, 50] and list(found.columns) == ["x", "y"]
     assert found.x[50] == pytest.approx((0.1, 0.09, 0.11)) and found.y[50] is None
+    rows.loc[1, "n_shadow"] = None  # a row without a value has a place, too
+    assert crossed(rows, "n_shadow", "attack").y.tolist()[1] == pytest.approx((0.2, 0.19, 0.21))
 
 
 def test_a_gain_over_an_attack_is_read_or_missing():

@@ -114,6 +114,7 @@ def documents(name: str, value) -> list[list[str]]:
     >>> documents("docs", [("a", "b"), []])
     [['a', 'b'], []]
     """
-    if isinstance(value, str) or any(isinstance(document, str) for document in value):
+    docs = [] if isinstance(value, str) else list(value)  # once: it may be a generator
+    if isinstance(value, str) or any(isinstance(document, str) for document in docs):
         raise ValueError(f"{name}: pass a list of token lists; textsan.tokenize(text) makes one of a string")
-    return [list(document) for document in value]
+    return [list(document) for document in docs]

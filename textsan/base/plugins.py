@@ -109,11 +109,12 @@ def importing() -> str | None:
 
 
 @contextmanager
-def blamed(constructor: Callable) -> Iterator[None]:
+def blamed(constructor: Callable, private: bool = False) -> Iterator[None]:
     """Whatever goes wrong in code of a plugin becomes one line that names its file and line.
 
     Args:
         constructor: what the plugin registered, or a class of it; nothing becomes of errors of this package's own.
+        private: it reads text that nobody may see; of an error in its lines the kind alone is said.
 
     Raises:
         ValueError: what went wrong, and in which line of the plugin; of an error that arose elsewhere because of
@@ -131,6 +132,9 @@ def blamed(constructor: Callable) -> Iterator[None]:
         if not lines and isinstance(error, ValueError | OSError):  # of what the user gave
             raise
         line = lines[-1] if lines else inspect.getsourcelines(constructor)[1]
+        if private:  # its message may hold a word
+            said = f"{type(error).__name__} in code of the plugin; what it says is left out, it may quote the text"
+            raise ValueError(f"{said} ({Path(file).name}:{line})") from None
         raise ValueError(f"{_said(error)} ({Path(file).name}:{line})") from error
 
 
@@ -158,6 +162,8 @@ def _load(name: str) -> None:
     if _is_file(name):
         _load_file(Path(name))
         return
+    if not all(part.isidentifier() for part in name.split(".")):
+        raise ValueError(f"plugin: {name!r} is no name of a module; pass one, or a path that ends in .py")
     try:
         with _named(name):
             module = importlib.import_module(name)
@@ -166,9 +172,11 @@ def _load(name: str) -> None:
             raise
         ways = "pass one that can be imported, or a path that ends in .py"
         raise ValueError(f"plugin: there is no module {name!r}; {ways}") from None
-    if module.__file__ is None:
-        raise ValueError(f"plugin: {name!r} is a folder without an __init__.py; name a module in it")
-    _loaded[name] = fingerprint(module.__file__)
+    file = getattr(module, "__file__", None)
+    if file is None:
+        what = "a folder without an __init__.py" if hasattr(module, "__path__") else "built into Python"
+        raise ValueError(f"plugin: {name!r} is {what}; name a module that registers something")
+    _loaded[name] = fingerprint(file)
 
 
 def _load_file(path: Path) -> None:

@@ -163,7 +163,7 @@ def power_method(
 
 
 def decompose(tensor: np.ndarray, count: int, *, restarts: int = 20, seed: int = 0):
-    """CP decomposition of a symmetric tensor, sum_i lambda_i v_i (x) v_i (x) v_i: the v_i, and T(v_i, v_i, v_i).
+    """CP decomposition of a symmetric tensor, sum_i lambda_i v_i (x) v_i (x) v_i.
 
     Alternating least squares of `tensorly` from several starts, the one that fits best; components need not be
     orthogonal.
@@ -175,8 +175,8 @@ def decompose(tensor: np.ndarray, count: int, *, restarts: int = 20, seed: int =
         seed: of these.
 
     Returns:
-        weights T(v, v, v) (count,), which are the lambda_i, sign and all, only where the vectors are orthogonal;
-        and unit vectors (count, k), the largest weight first.
+        lambda (count,), sign and all: those that fit the tensor best for these vectors; and unit vectors v
+        (count, k), that with the largest |T(v, v, v)| first.
 
     Raises:
         ValueError: the tensor is zero: the classifier is so sure of every label that no gradient is left.
@@ -209,9 +209,11 @@ def decompose(tensor: np.ndarray, count: int, *, restarts: int = 20, seed: int =
     b, c = b * np.sign((a * b).sum(0)), c * np.sign((a * c).sum(0))
     vectors = a + b + c
     vectors /= np.linalg.norm(vectors, axis=0).clip(1e-300)
-    weights = np.array([np.einsum("abc,a,b,c->", tensor, v, v, v) for v in vectors.T])
-    order = np.argsort(-np.abs(weights))
-    return weights[order], vectors.T[order]
+    along = np.array([np.einsum("abc,a,b,c->", tensor, v, v, v) for v in vectors.T])
+    order = np.argsort(-np.abs(along))
+    vectors, along = vectors.T[order], along[order]
+    # Least squares: the inner product of two components v (x) v (x) v is the cube of that of their vectors.
+    return np.linalg.lstsq((vectors @ vectors.T) ** 3, along)[0], vectors
 
 
 @dataclass(frozen=True)

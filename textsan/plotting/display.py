@@ -125,10 +125,12 @@ def matrix(
     a  0.75  0.25
     b  0.50  0.50
     """
-    return table(
-        [{corner: word} | dict(zip(columns, row, strict=True)) for word, row in zip(rows, numbers, strict=True)],
-        caption=caption,
-    )
+    lines = [(word, *row) for word, row in zip(rows, numbers, strict=True)]
+    if any(len(line) != 1 + len(columns) for line in lines):
+        raise ValueError(f"numbers: a row has not {len(columns)} of them, one for each of columns")
+    values = [[line[at] for line in lines] for at in range(1 + len(columns))]
+    shown = zip(*map(_formatted, values), strict=True)
+    return Table([corner, *columns], [*shown], [*map(_is_numeric, values)], caption)
 
 
 def _records(rows) -> list[Mapping]:

@@ -115,7 +115,7 @@ class Job:
             ValueError: a record without a text, or with a word that is refused; the line has its number alone. Or
                 the mechanism is a plugin's, and its code fails.
         """
-        with blamed(type(self.mechanism)):
+        with blamed(type(self.mechanism), private=True):
             return self._sanitized(shard)
 
     def warm(self) -> "Job":
@@ -206,6 +206,7 @@ def completed(
         ConnectionError: a worker was killed, or no scheduler answers.
     """
     if scheduler is None and workers == 1:
+        job.warm()  # a plugin's mistake is told here, where no text is read
         for shard in shards:
             yield shard, job.sanitize(shard)
         return

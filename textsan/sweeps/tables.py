@@ -1,6 +1,7 @@
 """The committed result tables, read alike whatever made them, and the rows of them that are asked for."""
 
 import json
+import re
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -9,6 +10,7 @@ import pandas as pd
 
 from textsan.evaluation import Estimate
 
+_NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?")
 _WIDTH = 3.919927969080108  # of a 95 % interval, in standard errors
 
 
@@ -54,7 +56,8 @@ def _read(path: Path) -> pd.DataFrame:
 def select(rows: pd.DataFrame, where: Mapping) -> pd.DataFrame:
     """The rows that have the given value, or one of a list of them, in each column.
 
-    Case does not count, None is an empty cell, and a column that is not there has empty cells only.
+    Case does not count, nor whether a number is written as one ("10000" in a column that also has words). None is
+    an empty cell, and a column that is not there has empty cells only.
 
     Args:
         rows: a table.
@@ -73,7 +76,7 @@ def select(rows: pd.DataFrame, where: Mapping) -> pd.DataFrame:
 
 def _key(value):
     if isinstance(value, str):
-        return value.casefold()
+        return round(float(value), 9) if _NUMBER.fullmatch(value) else value.casefold()
     if value is None or value != value:
         return None
     return value if isinstance(value, bool) else round(float(value), 9)
@@ -109,9 +112,9 @@ def crossed(rows: pd.DataFrame, index: str, columns: str, cell: Callable = estim
     """
     cells: dict = {}
     for row in rows.to_dict("records"):
-        cells.setdefault(row[columns], {})[row[index]] = cell(row)
+        cells.setdefault(row[columns], {})[_key(row[index])] = cell(row)
     places = rows[index].drop_duplicates().tolist()
-    filled = {name: [found.get(at) for at in places] for name, found in cells.items()}
+    filled = {name: [found.get(_key(at)) for at in places] for name, found in cells.items()}
     return pd.DataFrame(filled, index=pd.Index(places, name=index))
 
 

@@ -305,7 +305,13 @@ def _attacked(problem: problems.Problem, attacks: Sequence[str] = ()) -> dict:
     best = rates[strongest]
     released = words_at(problem.released, problem.positions)
     words = sum(map(len, problem.split.private))
-    kept = sum(word in problem.mechanism.keep for doc in problem.split.private for word in doc)
+    attacked = set(problem.positions)
+    kept = sum(  # stop words, and what SanText+ releases as it is
+        word == other
+        for d, pair in enumerate(zip(problem.split.private, problem.released, strict=True))
+        for i, (word, other) in enumerate(zip(*pair, strict=True))
+        if (d, i) not in attacked
+    )
     row: dict[str, Any] = {"attack": strongest, "success": best.value}
     row |= {"success_low": best.low, "success_high": best.high}
     row |= {"read": (best.value * len(truths) + kept) / words, "covered": len(truths) / words}
