@@ -153,13 +153,15 @@ def test_rows_of_reading_and_learning(small, bigrams, monkeypatch):
     for module in (study, learning):
         monkeypatch.setattr(module, "load_dataset", lambda name, split="train": load_dataset(name, split)[:300])
     given = {"dataset": "rt", "defence": "pruning", "size": 0.5, "B": 2, "longest": 8, "seed": 0}
-    rows = study.gradient_reading(**given, sentences=4, own=2, beam=2)
+    rows = study.gradient_reading(**given, sentences=4, own=2, width=2)
     assert len(rows) == 4 and [row["batch"] for row in rows] == [0, 0, 1, 1]
     for row in rows:
         assert all(0 <= row[name] <= row["pieces"] for name in ("beam", "blind", "nearest", "listed", "passed"))
         assert row["beam"] <= row["listed"] and row["alarms"] <= row["tried"] and not row["full"]
     [row] = learning.gradient_learning(**given, sentences=8)
     assert row["steps"] == 4 and row["accuracy_low"] <= row["accuracy"] <= row["accuracy_high"]
+    right = np.unpackbits(np.frombuffer(bytes.fromhex(row["right"]), np.uint8), count=row["test"])
+    assert right.mean() == pytest.approx(row["accuracy"])
 
 
 def test_an_unknown_defence_is_one_line():

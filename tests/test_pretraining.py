@@ -27,11 +27,11 @@ def rotated():
 
 
 def teach():
-    """The default encoder after a hundred steps on original text, and on sanitized text."""
+    """The default encoder after sixty steps on original text, and on sanitized text."""
     models = {}
     for name, mechanism in (("bare", None), ("prepared", rotated())):
         models[name] = filling_blanks.masked_model()
-        filling_blanks.pretrain(models[name], DOCS, mechanism, steps=100, batch=32)
+        filling_blanks.pretrain(models[name], DOCS, mechanism, steps=60, batch=16)
     return models
 
 
@@ -101,7 +101,7 @@ def test_bad_input_gets_one_line(default_data, docs, steps, line):
 
 def study():
     """Its rows at a small size: what comes out is not looked at, but who was compared with whom."""
-    sizes = {"n_private": 60, "n_shadow": 40, "n_positions": 50, "n_test": 30, "steps": 2}
+    sizes = {"n_private": 16, "n_shadow": 16, "n_positions": 50, "n_test": 10, "steps": 1}
     return preparation.preparations(dataset="rt", epsilon=4.0, vocabulary=500, seed=0, **sizes)
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+import numpy as np
 import torch
 
 from textsan.base import checks
@@ -28,7 +29,8 @@ def gradient_learning(
         sentences: that are trained on; the same ones for every B.
 
     Returns:
-        one row: accuracy on test sentences of any length, and that of the more frequent label.
+        one row: accuracy on test sentences of any length, that of the more frequent label, and of each test
+        sentence whether it is right, eight a byte in hexadecimal digits, so that two rows are compared in pairs.
     """
     victim, records = victims.load_victim(seed=seed), short(training_records(dataset, seed), longest)
     change = pruned(size) if defence == "pruning" else change_of(defence, size)
@@ -37,7 +39,8 @@ def gradient_learning(
     tested = [record for record in load_dataset(dataset, split="test") if record.tokens]
     positive = sum(victims.labels_of(tested)) / len(tested)
     row = {"steps": round(sentences / B), "test": len(tested), "majority": max(positive, 1 - positive)}
-    return [row | columns(hit_rate(victims.accuracy(victim, tested)), "accuracy_")]
+    right = victims.accuracy(victim, tested)
+    return [row | columns(hit_rate(right), "accuracy_") | {"right": np.packbits(right).tobytes().hex()}]
 
 
 def change_of(defence: str, size: float) -> Callable | None:

@@ -54,7 +54,7 @@ def gradient_reading(
     sentences: int,
     own: int,
     longest: int,
-    beam: int,
+    width: int,
     seed: int,
 ) -> list[dict]:
     """What two attackers read from the gradients of the first batches that a client sends; a row a sentence.
@@ -70,7 +70,7 @@ def gradient_reading(
         sentences: that are attacked, a multiple of B; the same ones for every B.
         own: batches of the attacker's own sentences.
         longest: words of a sentence at most.
-        beam: prefixes of the language model for each sentence of a batch.
+        width: prefixes of the language model's beam for each sentence of a batch.
         seed: of everything.
 
     Returns:
@@ -87,16 +87,16 @@ def gradient_reading(
     tables = [residual_tables(case, [known.cut])[0] for case in sent]
     likelihoods = [known.likelihood(table) for table in tables]
     lengths = [case.shared.lengths for case in sent]
-    said = {"beam": read(victim, likelihoods, lengths, beam, PieceModel.against(victim.name))}
-    said["blind"] = read(victim, [0 * table for table in tables], lengths, beam, PieceModel.against(victim.name))
+    said = {"beam": read(victim, likelihoods, lengths, width, PieceModel.against(victim.name))}
+    said["blind"] = read(victim, [0 * table for table in tables], lengths, width, PieceModel.against(victim.name))
     said["nearest"] = [_first(-table, most, victim) for table, most in zip(tables, lengths, strict=True)]
     listed = [
         _first(_joint(one, victim), most, victim, LISTED) for one, most in zip(likelihoods, lengths, strict=True)
     ]
     rows, others = [], _by_place(victim, strangers)
     for at, (case, table) in enumerate(zip(sent, tables, strict=True)):
-        theory, width = spans.closure(_pairs(case)).rank, victim.words.shape[1]
-        given = {"batch": at, "rank": min(theory, width), "full": theory >= width}
+        theory, whole = spans.closure(_pairs(case)).rank, victim.words.shape[1]
+        given = {"batch": at, "rank": min(theory, whole), "full": theory >= whole}
         given |= {
             "cut": known.cut,
             "scale": known.scale,
