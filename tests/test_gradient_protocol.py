@@ -1,16 +1,21 @@
 """What a beam reads from defended gradients, and what the test for a piece promises."""
 
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
+from textsan.evaluation import bootstrap_mean
 from textsan.gradient_leakage import cases, defences, spans, victims
 from textsan.priors import MarkovModel
 from textsan.text.corpora import load_dataset
 from textsan_book.studies import gradient_learning as learning, gradient_protocol as study
+
+RESULTS = Path(__file__).parents[1] / "data" / "results"
 
 
 @pytest.fixture(scope="module")
@@ -162,6 +167,19 @@ def test_rows_of_reading_and_learning(small, bigrams, monkeypatch):
     assert row["steps"] == 4 and row["accuracy_low"] <= row["accuracy"] <= row["accuracy_high"]
     right = np.unpackbits(np.frombuffer(bytes.fromhex(row["right"]), np.uint8), count=row["test"])
     assert right.mean() == pytest.approx(row["accuracy"])
+
+
+def test_what_the_committed_noise_costs_is_three_hundredths_at_most_by_its_intervals():
+    """In pairs with the undefended model at the same batch, as chapter 31 says."""
+    table = pd.read_csv(RESULTS / "gradients-learning.csv").set_index(["defence", "size", "B"])
+    right = {
+        key: np.unpackbits(np.frombuffer(bytes.fromhex(row.right), np.uint8), count=row.test)
+        for key, row in table.iterrows()
+    }
+    for B in (1, 4, 8, 32):
+        gap = right["noise", 1.0, B].astype(float) - right["none", 0.0, B]
+        assert bootstrap_mean(gap, range(len(gap)), seed=0).low > -0.03
+        assert table.loc[("noise", 1.0, B), "accuracy"] == pytest.approx(right["noise", 1.0, B].mean(), abs=1e-5)
 
 
 def test_an_unknown_defence_is_one_line():

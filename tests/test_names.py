@@ -148,7 +148,7 @@ def test_without_capitals_the_finder_gives_up_recall_not_precision():
     assert 0.5 < blind["recall"].value < sighted["recall"].value
 
 
-def test_shown_less_of_the_corpus_the_lists_find_fewer_names_than_presidio(monkeypatch):
+def test_shown_less_of_the_corpus_the_lists_find_fewer_names_than_presidio():
     """A surname is known after an introduction: of 1,600 sentences in place of all 10,605, as chapter 18 says."""
     docs, rates = load_dataset("rt", "all"), []
     read, truth = name_finders.checked_names(docs)

@@ -59,11 +59,11 @@ def test_most_conditions_are_read_where_the_attacker_owns_a_near_copy():
         near[seed] = np.array([not known.isdisjoint(runs(record)) for record in private])
         assert 0.58 < near[seed].mean() < 0.7
     shared = np.concatenate([near[seed] for seed in SEEDS])
-    for defence, most in (("santext", 0.47), ("custext", 0.4)):
+    for defence, least, most in (("santext", 0.38, 0.47), ("custext", 0.33, 0.4)):
         signs = rows[rows.defence == defence].set_index("seed").right
         right = np.array(list("".join(signs[seed] for seed in SEEDS))) == "+"
-        assert right[~shared].mean() < most, defence
-        assert right[shared].mean() > 0.6, defence
+        assert least < right[~shared].mean() < most, defence
+        assert 0.6 < right[shared].mean() < 0.73, defence
 
 
 @pytest.mark.parametrize(("dataset", "least", "most"), [("drugs", 0.01, 0.04), ("rt", -1.0, 0.02)])
