@@ -1,0 +1,41 @@
+"""What chapters say of stored tables that the tables themselves do not show."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from textsan import load_split
+from textsan.text.corpora import load_dataset
+from textsan_book.studies import linkage
+
+RESULTS = Path(__file__).parents[1] / "data" / "results"
+
+pytestmark = pytest.mark.usefixtures("default_data")
+
+
+def test_the_first_film_reviews_of_the_file_are_nearly_all_favourable():
+    """Chapter 26: the black box has the head of a file that is sorted by sentiment."""
+    favourable = np.array([record.label > 0 for record in load_dataset("rt", split="all")])
+    assert favourable[:1728].mean() == pytest.approx(0.97, abs=0.01)
+    assert favourable.mean() == pytest.approx(0.5, abs=0.02)
+
+
+def test_two_rows_of_the_dice_are_one_run():
+    """Chapter 35: they stand beside both corpora."""
+    table = pd.read_csv(RESULTS / "language-model-memory.csv")
+    dice = table[table.text == "made by dice"].drop(columns="dataset")
+    assert len(dice) == 2 and len(dice.drop_duplicates()) == 1
+
+
+@pytest.mark.parametrize(("dataset", "without"), [("amazon", 5), ("rt", 0)])
+def test_five_controls_are_of_another_length(dataset, without):
+    """Chapter 32: of three draws of 100 releases, where no document of the length was left."""
+    found = 0
+    for seed in range(3):
+        split = load_split(dataset, 1000, 500, seed=seed)
+        docs = split.private[:100]
+        others = linkage._of_equal_lengths(docs, split.population)
+        found += sum(len(doc) != len(split.population[at]) for doc, at in zip(docs, others, strict=True))
+    assert found == without
