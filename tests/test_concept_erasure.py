@@ -217,9 +217,9 @@ def planted(monkeypatch):
     erasure._vectors.cache_clear()
 
 
-def rows(study, erased):
-    sizes = {"n": 150, "fitted": 300, "seed": 0, "encoder": "planted", "pooling": "mean", "layer": -1}
-    found = study.erasures(dataset="any", erased=erased, asked="apple pear", **sizes)
+def rows(study, erased, fitted=300):
+    sizes = {"n": 150, "service": 300, "seed": 0, "encoder": "planted", "pooling": "mean", "layer": -1}
+    found = study.erasures(dataset="any", erased=erased, asked="apple pear", fitted=fitted, **sizes)
     return {(row["keyword"], row["head"]): row for row in found}
 
 
@@ -233,6 +233,14 @@ def test_the_erased_word_is_hidden_and_the_other_and_the_use_are_not(planted):
         assert both["pear", head]["balanced_low"] < 0.6
     assert all(row["utility"] > 0.95 for row in both.values())
     assert 0 < after["apple", "mlp"]["moved"] < both["apple", "mlp"]["moved"] < 1
+
+
+def test_two_fits_are_read_by_the_same_attackers(planted):
+    few, many = (rows(planted, "apple", fitted) for fitted in (60, 300))
+    plain = [rows(planted, "", fitted) for fitted in (60, 300)]
+    for key in few:
+        assert few[key]["fitted_positives"] < many[key]["fitted_positives"]
+        assert few[key]["positives"] == many[key]["positives"] and plain[0][key]["asr"] == plain[1][key]["asr"]
 
 
 def test_a_projection_hides_the_word_too_and_takes_more_with_it(planted):
@@ -254,8 +262,8 @@ def test_no_sentence_is_in_two_parts(planted):
 
 def test_a_cell_does_not_hang_on_the_cells_before_it(planted):
     given = {"dataset": "any", "keywords": ["apple"], "n": 150, "seed": 0, "encoder": "planted"}
-    alone = planted.parts(**given, fitted=200)
+    alone = planted.parts(**given, service=200)
     planted._vectors.cache_clear()
-    planted.parts(**given, fitted=300)  # shares sentences with it, and encodes them in another order
-    after = planted.parts(**given, fitted=200)
+    planted.parts(**given, service=300)  # shares sentences with it, and encodes them in another order
+    after = planted.parts(**given, service=200)
     assert all(np.array_equal(a.vectors, b.vectors) for a, b in zip(alone, after, strict=True))

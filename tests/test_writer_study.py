@@ -60,7 +60,7 @@ def test_nothing_is_read_where_nothing_is_said(small, epsilon, told):
     assert abs(np.mean([row["excess"] for row in gaps])) < 0.06
 
 
-def test_the_words_that_are_kept_tell_nothing_where_none_is_kept(small):
+def test_the_words_that_are_kept_tell_nothing_where_none_is_kept_and_texts_are_as_long(small):
     row = small(200.0)["kept words and length"]
     assert row["excess_low"] <= 0 <= row["excess_high"]
 
@@ -69,10 +69,32 @@ def test_the_control_is_the_same_answers_held_against_the_others():
     truth, learnt = np.array(list("aabbb")), np.array(list("aab"))
     answers = np.array(list("abbba"))
     row = study._of_attributes(answers, np.zeros(5, dtype=bool), truth, learnt, np.arange(5), 0)
-    others = [np.mean([answers[j] == truth[i] for j in range(5) if j != i]) for i in range(5)]
-    assert row["control"] == pytest.approx(np.mean(others))
+    pairs = [answers[j] == truth[i] for i in range(5) for j in range(5) if i != j]
+    assert row["control"] == pytest.approx(np.mean(pairs))
     assert row["main"] == pytest.approx(3 / 5) and row["baseline"] == pytest.approx(2 / 5)
     assert row["right"] == "+.++." and row["precision"] is None
+
+
+def test_the_interval_of_the_excess_is_as_wide_as_many_corpora_differ():
+    """Answers and writers are drawn anew; of the first bearing alone the width would be a third too small."""
+    rng, n = np.random.default_rng(0), 80
+    excesses, widths = [], []
+    for _ in range(400):
+        kind = rng.random(n) < 0.3
+        truth, own = np.where(kind, "a", "b"), np.arange(n)
+        answers = np.where(rng.random(n) < 0.7, truth, np.where(rng.random(n) < 0.6, "a", "b"))
+        row = study._of_attributes(answers, np.zeros(n, dtype=bool), truth, truth, own, 0)
+        excesses.append(row["excess"])
+        widths.append(row["excess_high"] - row["excess_low"])
+    assert np.mean(widths) / (2 * 1.96) == pytest.approx(np.std(excesses), rel=0.12)
+
+
+def test_texts_that_share_a_run_are_of_one_source(monkeypatch):
+    run = "one two three four five six seven eight"
+    records = [Record(f"{run} {i}", "a") for i in range(20)] + [Record(f"apart {i}", "a") for i in range(5)]
+    monkeypatch.setattr(study, "load_dataset", lambda *_: records)
+    sources = [one.fields["part_of"] for one in study.labelled("made up")]
+    assert len(set(sources[:20])) == 1 and len(set(sources)) == 6
 
 
 @given(st.lists(st.tuples(st.integers(0, 20), st.booleans()), min_size=1, max_size=120))
@@ -113,6 +135,12 @@ def test_a_reader_learns_from_words_alone_and_from_vectors_alone():
     far = Embeddings(["l", "m", "n", "o"], [[-1.0], [-0.9], [1.0], [0.9]])
     reader = study.Reader([["l"], ["n"]] * 40, labels, np.arange(80), far)
     assert reader.read([["m"], ["o"]]).answers.tolist() == ["a", "b"]
+
+
+def test_a_reader_sees_how_long_a_text_is():
+    docs, labels = [["l"], ["l"] * 9] * 40, np.array(["a", "b"] * 40)
+    reader = study.Reader(docs, labels, np.arange(80), Embeddings(["l"], [[1.0]]))
+    assert reader.read([["l"] * 2, ["l"] * 8]).answers.tolist() == ["a", "b"]
 
 
 def test_scores_become_their_sign_and_rare_attributes_are_left_out(monkeypatch):

@@ -33,7 +33,7 @@ def bars(budgets: Sequence[Budget]) -> tuple[str, str]:
         the SVG, and in words what it shows.
     """
     left, wide, high = 46, 336, 30
-    parts, said, y = [_text(left, 14, "of 100 protected words")], [], 26
+    parts, said, y = [_text(left, 14, "of 100 protected words of a public list")], [], 26
     for one in budgets:
         shares = {"unchanged": one.unchanged, "counted": one.counted, "language": one.language}
         parts.append(_text(left - 6, y + 20, f"ε = {one.epsilon:g}", "end"))
@@ -55,7 +55,7 @@ def bars(budgets: Sequence[Budget]) -> tuple[str, str]:
         parts.append(_rect(left, y + 2, 12, 12, colour))
         parts.append(_text(left + 20, y + 13, label))
         y += 19
-    return _svg(y + 4, parts), f"Bars of 100 protected words. {'; '.join(said)}"
+    return _svg(y + 4, parts), f"Bars of 100 protected words of a public list. {'; '.join(said)}"
 
 
 def dots(settings: Sequence[Setting], least: Sequence[Setting]) -> tuple[str, str]:
@@ -166,7 +166,7 @@ def card(budgets: Sequence[Budget], title: str, path: Path) -> None:
     figure = Figure(figsize=(12, 6.3), dpi=100, facecolor="white")
     FigureCanvasAgg(figure)
     figure.text(0.06, 0.84, title, fontsize=34, weight="bold")
-    figure.text(0.06, 0.75, "Of 100 words that CusText+ protects", fontsize=20)
+    figure.text(0.06, 0.75, "Of 100 listed words that CusText+ protects", fontsize=20)
     ax = figure.add_axes((0.14, 0.22, 0.8, 0.48))
     for place, one in enumerate(reversed(budgets)):
         start = 0.0

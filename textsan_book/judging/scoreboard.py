@@ -408,13 +408,22 @@ def _of_a_seed(rule: Mapping, rows: Sequence[Mapping]) -> Estimate:
     column, scale = rule.get("column", "asr"), rule.get("scale", 1)
     match rule.get("quantity", "value"):
         case "value":
-            return Estimate(*(scale * one for one in estimate(rows[0], column)))
+            return Estimate(*(scale * one for one in _rate(rows[0], column)))
         case "difference":
             return difference(*rows, column, column)
         case "ratio":
             return ratio(*rows, column)
         case "relative gain":
             return Estimate(*(100 * (one - 1) for one in ratio(*rows, column)))
+
+
+def _rate(row: Mapping, column: str) -> Estimate:
+    """A column of a row; hits by substring are stored without an interval, and get that of equal words."""
+    found = estimate(row, column)
+    if column != "asr_substring":
+        return found
+    equal = estimate(row, "asr")
+    return Estimate(*(one - equal.value + found.value for one in equal))
 
 
 def _published_error(rule: Mapping, known: Mapping, sides: _Sides, load: Callable) -> tuple[float, float]:
@@ -425,7 +434,7 @@ def _published_error(rule: Mapping, known: Mapping, sides: _Sides, load: Callabl
         most = verdicts.MOST_OF_A_COUNT * value
         return most / verdicts.Z, most
     kind = rule.get("quantity", "value")
-    if n is None or rule.get("column", "asr") != "asr":
+    if n is None or rule.get("column", "asr") not in ("asr", "asr_substring"):
         return 0.0, 0.0
     if kind in ("value", "at matched success"):
         return scattered[0] if scattered else rate_error(value, n), verdicts.MOST_OF_A_RATE

@@ -42,14 +42,14 @@ class Part(NamedTuple):
         return [record.text for record in self.records]
 
 
-def parts(dataset: str, keywords: Sequence[str], n: int, fitted: int, *, seed: int, **view) -> tuple[Part, ...]:
+def parts(dataset: str, keywords: Sequence[str], n: int, service: int, *, seed: int, **view) -> tuple[Part, ...]:
     """The released sentences, those of attacker and analyst, and the service's own.
 
     Args:
         dataset: name of a corpus with sentiment labels.
         keywords: sentences that hold one of them are all taken, others as far as there is room.
         n: sentences of the first part, and of the second.
-        fitted: of the third, on which erasers are fitted.
+        service: of the third, on some of which erasers are fitted.
         seed: of the draw.
         **view: encoder, pooling and layer, as of `sentence_vectors`.
 
@@ -59,13 +59,13 @@ def parts(dataset: str, keywords: Sequence[str], n: int, fitted: int, *, seed: i
     records = list({normalised(record.text): record for record in load_dataset(dataset, split="all")}.values())
     holds = np.any([present([record.text for record in records], word) for word in keywords], axis=0)
     order = np.random.default_rng(seed).permutation(len(records))
-    chosen = [records[i] for i in sorted(order, key=lambda i: not holds[i])[: 2 * n + fitted]]
-    attacked, rest = private_and_shadow(chosen, n, n + fitted, seed)
-    own, service = private_and_shadow(rest, n, fitted, seed)
-    every = [*attacked, *own, *service]
+    chosen = [records[i] for i in sorted(order, key=lambda i: not holds[i])[: 2 * n + service]]
+    attacked, rest = private_and_shadow(chosen, n, n + service, seed)
+    own, third = private_and_shadow(rest, n, service, seed)
+    every = [*attacked, *own, *third]
     vectors = _vectors(tuple(record.text for record in every), **view)
     ends = np.split(vectors, [n, 2 * n])
-    return tuple(Part(*pair) for pair in zip((attacked, own, service), ends, strict=True))
+    return tuple(Part(*pair) for pair in zip((attacked, own, third), ends, strict=True))
 
 
 @lru_cache(maxsize=3)
@@ -141,6 +141,7 @@ def erasures(
     erased: str,
     asked: str,
     n: int,
+    service: int,
     fitted: int,
     seed: int,
 ) -> list[dict]:
@@ -151,17 +152,20 @@ def erasures(
         dataset: as of `parts`.
         erased: the keywords that are erased, with blanks between; an empty text for none.
         asked: the keywords that are looked for, likewise; the sentences are chosen by them.
-        n, fitted, seed: as of `parts`.
+        n, service, seed: as of `parts`, so that both other parts are the same whatever is fitted.
+        fitted: of the service's sentences the first ones, on which the eraser is fitted.
 
     Returns:
-        rows: keyword, head, whether it was erased, area and balanced accuracy of the attack, accuracy of the
-        analyst and what it is over that on plain vectors, and how far vectors were moved: the mean square of the
-        change over their variance.
+        rows: keyword, head, whether it was erased, in how many of the fitted sentences it is, area and balanced
+        accuracy of the attack, accuracy of the analyst and what it is over that on plain vectors, and how far
+        vectors were moved: the mean square of the change over their variance.
     """
     view = {"encoder": encoder, "pooling": pooling, "layer": layer}
-    plain = parts(dataset, asked.split(), n, fitted, seed=seed, **view)
-    change_of = eraser(plain[2], erased.split()) if erased else lambda vectors: vectors
-    return _rows(plain, change_of, erased.split(), asked.split(), seed)
+    plain = parts(dataset, asked.split(), n, service, seed=seed, **view)
+    of = Part(*(some[:fitted] for some in plain[2]))
+    change_of = eraser(of, erased.split()) if erased else lambda vectors: vectors
+    rows = _rows(plain, change_of, erased.split(), asked.split(), seed)
+    return [row | {"fitted_positives": int(present(of.texts, row["keyword"]).sum())} for row in rows]
 
 
 def projections(
@@ -180,7 +184,8 @@ def projections(
     """The same where keywords are taken out by iterative nullspace projection.
 
     Args:
-        encoder, pooling, layer, dataset, erased, asked, n, fitted, seed: as of `erasures`.
+        encoder, pooling, layer, dataset, erased, asked, n, seed: as of `erasures`.
+        fitted: the service's sentences, all of which are used.
         rounds: of readers, as of `NullspaceProjection.fit`.
 
     Returns:

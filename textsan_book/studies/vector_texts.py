@@ -68,6 +68,18 @@ def keyword_texts(dataset: str, keywords: Sequence[str], n: int | None, *, seed:
     return Texts([record.text for record in attacked], [record.text for record in own])
 
 
+def other_texts(dataset: str, n: int, *, seed: int) -> list[str]:
+    """Texts of another kind, for an attacker who has none of the victim's: drawn, since files may be sorted.
+
+    Args:
+        dataset: name of a data set.
+        n: texts, at most; a data set that has fewer gives all.
+        seed: of the draw.
+    """
+    records = load_dataset(dataset, split="all")
+    return [records[i].text for i in np.random.default_rng(seed).permutation(len(records))[:n]]
+
+
 def _sentences(records: Sequence[Record]) -> list[Record]:
     """Records of at most 40 words; longer ones as their sentences, which stay one source."""
     made: dict[str, Record] = {}

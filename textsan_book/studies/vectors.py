@@ -12,10 +12,9 @@ from textsan.embedding_leakage.keyword import KeywordInference, KeywordTransfer,
 from textsan.embedding_leakage.vector_knowledge import VectorKnowledge
 from textsan.evaluation import Estimate, bootstrap_mean, hit_rate
 from textsan.models.sentence_vectors import sentence_vectors
-from textsan.text.corpora import load_dataset
 from textsan.text.vocabulary import STOP_WORDS
 from textsan_book.studies import citizen, genome, splice_sites
-from textsan_book.studies.vector_texts import KEYWORDS, keyword_texts, windows
+from textsan_book.studies.vector_texts import KEYWORDS, keyword_texts, other_texts, windows
 
 VICTIMS = 1_000_000
 """Added to the seed of what is attacked, so that it is never the attacker's."""
@@ -103,9 +102,9 @@ def keywords(
     encode, words = partial(sentence_vectors, encoder=encoder, pooling=pooling, layer=layer), KEYWORDS[dataset]
     texts = keyword_texts(dataset, words, n, seed=seed)
     vectors, rows = encode(texts.attacked), []
+    other = other_texts(external, len(texts.own), seed=seed) if external else []
     for word in words:
         if external:
-            other = [record.text for record in load_dataset(external, split="all")][: len(texts.own)]
             knowledge = VectorKnowledge(encode, other, captured=vectors, seed=seed)
             more = {"reversal": reversal, "moments": moments, "others": words}
             attack = KeywordTransfer.against(knowledge, keyword=word, **more)

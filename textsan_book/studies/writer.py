@@ -28,6 +28,7 @@ from textsan.sweeps.splits import PUBLIC
 from textsan.text.corpora import Record, load_dataset, private_and_shadow, source_numbers
 from textsan.text.embeddings import Embeddings
 from textsan.text.loading import load_embeddings
+from textsan.text.sources import sharing_runs
 from textsan.text.vocabulary import STOP_WORDS, count_words
 from textsan_book.studies.exposure import vulnerability_of
 
@@ -96,7 +97,9 @@ def writers(
 def labelled(dataset: str) -> list[Record]:
     """All texts of a data set with what is to be read as label: a name, or for a score with a fraction its sign.
 
-    Those of attributes that fewer than twenty texts have, or of none, are left out.
+    Those of attributes that fewer than twenty texts have, or of none, are left out. Where the data set does not
+    say which texts are of one source, those are that share eight words in a row, directly or through others: many
+    descriptions are made of one pattern, and whoever owns one has read half of the next.
 
     Args:
         dataset: of `load_dataset`.
@@ -116,7 +119,11 @@ def labelled(dataset: str) -> list[Record]:
     ]
     names, counts = np.unique([one.label for one in named], return_counts=True)
     frequent = set(names[counts >= _FEWEST].tolist())
-    return [one for one in named if one.label in frequent]
+    kept = [one for one in named if one.label in frequent]
+    if not all("part_of" in one.fields for one in kept):
+        for one, source in zip(kept, sharing_runs([one.tokens for one in kept]), strict=True):
+            one.fields["part_of"] = source
+    return kept
 
 
 def only(keep: Collection[str], docs: Docs) -> list[list[str]]:
@@ -141,9 +148,10 @@ class Answers(NamedTuple):
 
 
 class Reader:
-    """A linear classifier of texts: the mean of two, of the words that occur and of the mean of their vectors.
+    """A linear classifier of texts: the mean of two, of the words that occur and of their mean vector and number.
 
-    Words that occur tell most where they come through, mean vectors where only their neighbourhood does. Text of
+    Words that occur tell most where they come through, mean vectors where only their neighbourhood does, and how
+    many there are is released whatever they are. Text of
     the reader's own, a fifth at a time, tells how probable an answer must be for `PRECISION` of the claims to
     be right.
 
@@ -164,7 +172,7 @@ class Reader:
         self.classes = np.unique(labels)
         self._bag = TfidfVectorizer(analyzer=list, sublinear_tf=True)
         self._scale = StandardScaler()
-        seen = self._bag.fit_transform(docs), self._scale.fit_transform(self._means(docs))
+        seen = self._bag.fit_transform(docs), self._scale.fit_transform(self._dense(docs))
         known, group = np.unique(sources, return_inverse=True)
         fold = (np.random.default_rng(0).permutation(len(known)) % _FOLDS)[group]
         said = np.zeros((len(docs), len(self.classes)))
@@ -182,17 +190,18 @@ class Reader:
         Args:
             docs: token lists.
         """
-        seen = self._bag.transform(docs), self._scale.transform(self._means(docs))
+        seen = self._bag.transform(docs), self._scale.transform(self._dense(docs))
         said = self._probabilities(self._learnt, seen)
         return Answers(self.classes[said.argmax(axis=1)], said.max(axis=1) >= self.threshold)
 
-    def _means(self, docs: Docs) -> np.ndarray:
+    def _dense(self, docs: Docs) -> np.ndarray:
+        """The mean vector of each document, how long it is, and the logarithm of that."""
         index, vectors = self.embeddings.index, self.embeddings.vectors
-        rows = np.zeros((len(docs), vectors.shape[1]))
-        for row, doc in zip(rows, docs, strict=True):
+        means, sizes = np.zeros((len(docs), vectors.shape[1])), np.array([[float(len(doc))] for doc in docs])
+        for row, doc in zip(means, docs, strict=True):
             if known := [index[word] for word in doc if word in index]:
                 row[:] = vectors[known].mean(axis=0)
-        return rows
+        return np.hstack([means, sizes, np.log1p(sizes)])
 
     def _probabilities(self, heads: Sequence[LogisticRegression], seen) -> np.ndarray:
         """Of all classes; one that a head has not seen has probability 0."""
@@ -236,12 +245,32 @@ def _of_attributes(answers, claimed, truth, learnt, sources, seed: int) -> dict:
     right = answers == truth
     names, counts = np.unique(learnt, return_counts=True)
     baseline = truth == names[counts.argmax()]
-    alike = np.array([[(one == mine).sum() for mine in truth] for one in answers])
-    control = (alike - right) / (n - 1)
+    control = np.mean([held_against_others(one, truth) for one in answers], axis=0)
     groups = np.broadcast_to(sources, right.shape)[claimed]
-    row = _row(right.mean(axis=0), control.mean(axis=0), baseline, sources, seed)
+    row = _row(right.mean(axis=0), control, baseline, sources, seed)
     row |= {"answers": len(names), "read": right.all(axis=0).mean(), "claimed": claimed.mean()}
     return row | _precision(right[claimed], groups) | {"right": "".join(np.where(right[0], "+", "."))}
+
+
+def held_against_others(answers: Listed[str], truth: Listed[str]) -> np.ndarray:
+    """How often answers are what another writer is, (n,): the control, as each document bears on it.
+
+    A document bears on it twice, by its answer, held against all others, and by its writer, against whom all other
+    answers are held. Both are counted, and their mean is taken off once: an interval over documents of what is
+    right less this has the width of one of the whole excess (Hoeffding 1948, the projection of a U-statistic).
+
+    Args:
+        answers: (n,) the attribute that was read from each document.
+        truth: (n,) that of its writer.
+
+    >>> held_against_others(["a", "a"], ["a", "b"]).tolist()
+    [0.5, 0.5]
+    """
+    answers, truth = np.asarray(answers), np.asarray(truth)
+    fits = answers[:, None] == truth
+    np.fill_diagonal(fits, False)
+    n = len(truth) - 1
+    return fits.sum(axis=1) / n + fits.sum(axis=0) / n - fits.sum() / n / (n + 1)
 
 
 def _of_words(mechanism: Mechanism, docs: Docs, own: Docs, releases: Docs, sources, seed: int) -> dict:
@@ -262,8 +291,7 @@ def _of_words(mechanism: Mechanism, docs: Docs, own: Docs, releases: Docs, sourc
     order = np.argsort(-sure, kind="stable")
     many = int((np.cumsum(sure[order]) / np.arange(1, len(order) + 1) >= PRECISION).sum())  # the mean only falls
     claimed = order[:many]
-    share = dict(zip(*np.unique(guesses, return_counts=True), strict=True))
-    control = np.array([share.get(word, 0) for word in truths]) / len(truths)
+    control = held_against_others(guesses, truths)
     means = (
         np.bincount(where, weights=one) / sizes
         for one in (chances, control, np.array([word == favourite for word in truths], dtype=float))
