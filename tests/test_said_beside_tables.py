@@ -7,6 +7,8 @@ import pandas as pd
 import pytest
 
 from textsan import load_split
+from textsan.sweeps.hits import load_hits
+from textsan.sweeps.tables import load_tables, select
 from textsan.text.corpora import load_dataset
 from textsan_book.studies import linkage
 from textsan_book.studies.vector_texts import other_texts
@@ -42,3 +44,20 @@ def test_five_controls_are_of_another_length(dataset, without):
         others = linkage._of_equal_lengths(docs, split.population)
         found += sum(len(doc) != len(split.population[at]) for doc, at in zip(docs, others, strict=True))
     assert found == without
+
+
+def test_marks_that_stand_for_a_kept_word_are_found_and_words_are_not():
+    """Chapter 35: who is not told, with the mixture at ε = 4."""
+    path = RESULTS / "mixture.csv"
+    rows, hits = load_tables(path.parent, path.name), load_hits(path)
+    rows = select(rows, {"dataset": "rt", "attack": "mixture", "attack.told": False, "epsilon": 4.0})
+    at = {name: np.concatenate([hits[i][name] for i in rows.index]) for name in ("hit", "letter", "as kept")}
+    there = {kind: at["hit"][at["as kept"] & (at["letter"] == kind)].mean() for kind in (False, True)}
+    assert there[False] == pytest.approx(0.69, abs=0.03) and there[True] < 0.1
+
+
+@pytest.mark.parametrize("dataset", ["rt", "amazon", "nyt", "tweets"])
+def test_two_draws_share_hardly_a_sentence(dataset):
+    """Chapter 35: of the 60 private ones of `alone.yml`."""
+    drawn = [{tuple(doc) for doc in load_split(dataset, 60, 1000, seed=seed).private} for seed in range(3)]
+    assert max(len(one & other) for i, one in enumerate(drawn) for other in drawn[:i]) <= 2

@@ -644,3 +644,20 @@ def test_rescaled_budgets_are_over_the_largest_distance_between_two_words_and_th
     assert [one["where"]["defence.oov"] for one in rules] == ["keep", "uniform"]  # the paper's rule first
     for rule in rules:
         assert [rule["ours"][epsilon] for epsilon in (1.0, 2.0, 3.0)] == spec["defence"][0]["epsilon"]
+
+
+def test_hits_by_substring_have_the_interval_of_equal_words():
+    row = {"asr": 0.4, "low": 0.38, "high": 0.43, "asr_substring": 0.41}
+    assert scoreboard._rate(row, "asr_substring") == pytest.approx((0.41, 0.39, 0.44))
+    assert scoreboard._rate(row, "asr") == pytest.approx((0.4, 0.38, 0.43))
+
+
+def test_substrings_add_about_a_word_in_a_hundred_to_the_rows_that_are_scored_by_them():
+    scored = [rule["rows"] for rule in SPEC["published"] if rule.get("column") == "asr_substring"]
+    assert [(one["table_or_figure"], one["mechanism_or_method"]) for one in scored] == [
+        ("Table 1", "Contextual Bayesian Attack"),
+        ("Table 2", "Context-free Bayesian Attack"),
+    ]
+    rows = pd.read_csv(ROOT / "data" / "results" / "table-2.csv")
+    rows = rows[rows.attack == "context-free"]
+    assert ((rows.asr_substring - rows.asr).between(0.008, 0.016)).all() and len(rows) >= 4

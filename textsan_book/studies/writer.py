@@ -151,9 +151,8 @@ class Reader:
     """A linear classifier of texts: the mean of two, of the words that occur and of their mean vector and number.
 
     Words that occur tell most where they come through, mean vectors where only their neighbourhood does, and how
-    many there are is released whatever they are. Text of
-    the reader's own, a fifth at a time, tells how probable an answer must be for `PRECISION` of the claims to
-    be right.
+    many there are is released whatever they are. Text of the reader's own, a fifth at a time, tells how probable
+    an answer must be for `PRECISION` of the claims to be right.
 
     Args:
         docs: token lists to learn from.
