@@ -102,6 +102,44 @@ files = [
     assets.registry.cache_clear()
 
 
+def _parts(words):
+    """Two wheels, each with a half of a file."""
+    halves = words[: len(words) // 2], words[len(words) // 2 :]
+    for number, half in enumerate(halves, 1):
+        outer = io.BytesIO()
+        with zipfile.ZipFile(outer, "w") as file:
+            about = f"half{number}-1.0.dist-info"
+            file.writestr(f"half{number}/words.part", half)
+            file.writestr(f"{about}/METADATA", f"Metadata-Version: 2.1\nName: half{number}\nVersion: 1.0\n")
+            file.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+            file.writestr(f"{about}/RECORD", "")
+        yield f"half{number}", outer.getvalue()
+
+
+@pytest.mark.parametrize("sound", [True, False])
+def test_a_file_in_parts_is_put_together(toy, tmp_path, sound):
+    cache = toy(*_wheel())
+    carriers, inside, whole = [], [], b"first " + WORDS
+    for number, (name, content) in enumerate(_parts(whole)):
+        artefact = f"{name}-1.0-py3-none-any.whl"
+        (tmp_path / "shelf" / artefact).write_bytes(content)
+        known = f'size = {len(content)}, sha256 = "{_sha256(content)}"'
+        carriers.append(f'{{ requirement = "{name}==1.0", artefact = "{artefact}", {known} }}')
+        inside.append(f'{{ carrier = {number}, inside = ["{name}/words.part"] }}')
+    parts = ", ".join(inside if sound else inside[::-1])
+    file = f'{{ path = "words.txt", parts = [{parts}], size = {len(whole)}, sha256 = "{_sha256(whole)}" }}'
+    about = 'kind = "corpus"\nwhat = "words"\nterms = "ours"\nsource = "index"'
+    text = f"[assets.halves]\n{about}\ncarriers = [{', '.join(carriers)}]\nfiles = [{file}]\n"
+    (tmp_path / "registry.toml").write_text(text)
+    assets.registry.cache_clear()
+    if sound:
+        assert (assets.fetch("halves") / "words.txt").read_bytes() == whole
+    else:
+        with pytest.raises(assets.FetchError, match=r"words.txt in half2\S*, half1\S* has another sha256"):
+            assets.fetch("halves")
+        assert not (cache / "halves").exists()
+
+
 def _assert_whole(cache):
     """The cache holds both files, right, and nothing else but the lock."""
     files = {str(p.relative_to(cache)): p.read_bytes() for p in cache.rglob("*") if p.is_file()}
@@ -267,7 +305,9 @@ def test_registry_is_complete():
         hashes = [file["sha256"] for file in asset["files"] if "sha256" in file]
         assert all(len(sha256) == 64 and int(sha256, 16) for sha256 in hashes)
         if asset["source"] == "index":
-            assert len(hashes) == len(paths) and len(asset["sha256"]) == 64 and "==" in asset["requirement"]
+            assert len(hashes) == len(paths), name
+            for carrier in asset.get("carriers", [asset]):
+                assert len(carrier["sha256"]) == 64 and "==" in carrier["requirement"]
         else:
             assert len(asset["revision"]) == 40 and asset["repo"].count("/") == 1, name
     datasets = assets.registry()["datasets"].values()

