@@ -1,6 +1,7 @@
 # Two commands do everything: `make book` and `make test`; `make pdf` prints the book. `make book FRESH=1` executes every chapter anew.
-# `make test` executes the chapters that differ from data/checked.yml and an eighth of the others, drawn by commit;
-# with CHAPTERS=all every one, with CHAPTERS='3 7' these. `make test FULL=1` does everything.
+# `make test` executes the chapters that differ from data/checked.yml and an eighth of the others, drawn by commit, and of the
+# tests of five seconds and more (data/slowest-tests.csv) an eighth, too; with CHAPTERS=all every chapter and every test, with
+# CHAPTERS='3 7' these chapters and every test. `make test FULL=1` does everything.
 # `make course` proves the assignments with corpora of the size that students have; `make test` does with small ones.
 PYTHON ?= python3
 BIN := .venv/bin
@@ -21,7 +22,7 @@ test: $(INSTALLED)
 	$(BIN)/lint-imports
 	$(BIN)/mypy
 	$(BIN)/textsan sweep --status --all
-	$(if $(FULL),TEXTSAN_FULL=1) $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+	$(if $(FULL),TEXTSAN_FULL=1) $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(if $(FULL),--timed,$(filter --drawn,$(CHAPTERS)))
 	$(BIN)/textsan check $(if $(FULL),--full,$(CHAPTERS:all=))
 	$(MAKE) --jobs 2 --output-sync pages proofs FULL=$(FULL)
 

@@ -11,9 +11,11 @@ import setuptools  # noqa: F401  it refuses to load after the standard library's
 
 from textsan.base import assets, kernels
 from textsan.base.fingerprints import fingerprint
+from textsan_book.chapters import checked
 
 ROOT = Path(__file__).parents[1]
-SLOWEST = ROOT / "data" / "slowest-tests.csv"  # of the last `make test FULL=1`
+SLOWEST = ROOT / "data" / "slowest-tests.csv"  # seconds of the long tests, by the last whole run with --timed
+LONG = 5  # seconds
 FULL = bool(os.environ.get("TEXTSAN_FULL"))
 TRAINED = assets.cache_folder() / "tests"
 
@@ -58,16 +60,43 @@ def trained_once():
     return get
 
 
-def pytest_collection_modifyitems(items):
+def pytest_addoption(parser):
+    parser.addoption("--drawn", action="store_true", help="of the long tests an eighth, drawn by the commit")
+    parser.addoption("--timed", action="store_true", help="write the seconds of the long tests, if all tests pass")
+
+
+def pytest_collection_modifyitems(config, items):
     """Files with the slowest tests first: a file is one worker's, and nothing long begins last."""
-    files = Counter()
-    for test, taken in recorded_seconds().items():
+    seconds, files = recorded_seconds(), Counter()
+    if config.getoption("--drawn"):
+        names = left_out(seconds, checked.commit(ROOT))
+        config.hook.pytest_deselected(items=[item for item in items if item.nodeid in names])
+        items[:] = [item for item in items if item.nodeid not in names]
+        seconds = {test: taken for test, taken in seconds.items() if test not in names}
+    for test, taken in seconds.items():
         files[test.partition("::")[0]] += taken
     items.sort(key=lambda item: -files[item.nodeid.partition("::")[0]])
 
 
+def left_out(seconds, commit):
+    """The long tests that a smaller run leaves out: seven of eight by the commit, none without one."""
+    long = {test for test, taken in seconds.items() if taken >= LONG}
+    return set() if commit is None else long - {*checked.drawn_of(long, commit)}
+
+
+def pytest_report_header(config):
+    """What a smaller run leaves out is said before it begins."""
+    if not config.getoption("--drawn"):
+        return None
+    seconds, commit = recorded_seconds(), checked.commit(ROOT)
+    names = left_out(seconds, commit)
+    spared = sum(seconds[test] for test in names)
+    by = f"commit {commit[:12]}" if commit else "no commit"
+    return f"of the tests of {LONG} s and more {len(names)} are left out, {spared:.0f} s; {by}"
+
+
 def recorded_seconds():
-    """Seconds of the slowest tests, by name, in the table that `make test FULL=1` writes."""
+    """Seconds of the long tests, by name, in the table that a run with --timed writes."""
     if not SLOWEST.is_file():
         return {}
     with SLOWEST.open(encoding="utf-8", newline="") as file:
@@ -82,11 +111,11 @@ def pytest_terminal_summary(terminalreporter, exitstatus, config):
     for reports in terminalreporter.stats.values():
         for report in reports:
             seconds[getattr(report, "nodeid", "")] += getattr(report, "duration", 0.0)
-    slowest = [(round(taken, 1), test) for test, taken in seconds.most_common(25)]
+    slowest = [(round(taken, 1), test) for test, taken in seconds.most_common() if taken >= LONG]
     terminalreporter.section("the slowest tests (and their seconds in data/slowest-tests.csv)")
-    for taken, test in slowest:
+    for taken, test in slowest[:25]:
         terminalreporter.line(f"{taken:6.1f} ({recorded.get(test, '-')})  {test}")
     terminalreporter.line(f"{sum(seconds.values()):6.0f}  all tests")
-    if FULL and exitstatus == 0:
+    if exitstatus == 0 and config.getoption("--timed"):
         with SLOWEST.open("w", encoding="utf-8", newline="") as file:
             csv.writer(file, lineterminator="\n").writerows([("seconds", "test"), *slowest])

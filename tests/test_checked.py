@@ -211,3 +211,33 @@ def test_misuse_is_one_line(root, monkeypatch, arguments, line):
 
 def test_own_settings_are_of_chapters_and_their_parameters():
     checked.settings(ROOT)
+
+
+def test_of_the_long_tests_an_eighth_is_drawn_and_each_has_its_turn():
+    from conftest import LONG, left_out
+
+    seconds = {f"tests/test_a.py::test_{n}": LONG + n for n in range(20)} | {
+        "tests/test_a.py::test_short": LONG - 1
+    }
+    ran = [seconds.keys() - left_out(seconds, commit) for commit in COMMITS]
+    assert {len(some) for some in ran} == {4} and all("tests/test_a.py::test_short" in some for some in ran)
+    assert set.union(*ran) == seconds.keys()
+    assert left_out(seconds, None) == set()  # outside of a checkout nothing is left out
+
+
+def test_a_smaller_run_says_what_it_leaves_out():
+    """As `make test` starts it, on the file of the longest test."""
+    import sys
+
+    from conftest import left_out, recorded_seconds
+
+    seconds = recorded_seconds()
+    file = max(seconds, key=seconds.get).partition("::")[0]
+    command = [sys.executable, "-m", "pytest", "-n", "0", "--collect-only", "-q", file]
+    whole, drawn = (
+        subprocess.run([*command, *more], cwd=ROOT, capture_output=True, text=True).stdout
+        for more in ([], ["--drawn"])
+    )
+    left = {test for test in left_out(seconds, checked.commit(ROOT)) if test in whole.splitlines()}
+    assert left == {test for test in whole.splitlines() if test.startswith(file)} - {*drawn.splitlines()}
+    assert (f"({len(left)} deselected)" in drawn) == bool(left)

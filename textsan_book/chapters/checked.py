@@ -12,7 +12,7 @@ import json
 import platform
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -125,9 +125,22 @@ def drawn(root: Path, commit: str | None) -> dict[str, str]:
     reasons = {one.name: f"differs from {RECORD.as_posix()}" for one in found if one.name not in equal}
     if commit is None:
         return reasons | dict.fromkeys(equal, "no commit draws some here")
-    order = sorted(equal, key=lambda name: hashlib.sha256(f"{commit} {name}".encode()).hexdigest())
-    reasons |= dict.fromkeys(order[: -(-len(order) // _ONE_IN)], f"drawn by commit {commit[:12]}")
+    reasons |= dict.fromkeys(drawn_of(equal, commit), f"drawn by commit {commit[:12]}")
     return dict(sorted(reasons.items()))
+
+
+def drawn_of(names: Collection[str], commit: str) -> list[str]:
+    """An eighth of some names, rounded up, drawn by the hash of a commit: each has its turn, and nobody chooses.
+
+    Args:
+        names: of chapters, or of tests.
+        commit: its hash.
+
+    >>> len(drawn_of([f"test {n}" for n in range(20)], "0b12dbc"))
+    3
+    """
+    order = sorted(names, key=lambda name: hashlib.sha256(f"{commit} {name}".encode()).hexdigest())
+    return order[: -(-len(order) // _ONE_IN)]
 
 
 def announced(root: Path, reasons: dict[str, str], chapters: int) -> list[str]:
