@@ -132,6 +132,24 @@ def test_turning_epsilon_down_hardly_helps():
     assert share("unchanged", low, "context-free") < 0.5 * share("unchanged", high, "context-free")
 
 
+def test_a_larger_model_reads_more(said):
+    """By the csv and the hits, without the package's own differences."""
+    rates = {}
+    with np.load(ROOT / "data" / "results" / "alone-gemma.npz") as file:
+        families = dict(zip(file["rows"].tolist(), file["families"].tolist(), strict=True))
+        for row in rows("alone-gemma"):
+            family = f"family {families[row['number']]}"
+            model = json.loads(row["attack_parameters"]).get("model", row["attack"])
+            n = int(file[f"{family}/n"])
+            words = np.unpackbits(file[f"{family}/letter"], count=n).astype(bool)
+            rate = np.unpackbits(file[f"{row['number']}/hit"], count=n)[words].mean()
+            rates.setdefault((row["dataset"], row["epsilon"]), {}).setdefault(model, []).append(rate)
+    assert len(rates) == 4 and all(len(one["gemma3-270m"]) == 3 for one in rates.values())
+    more = [np.mean(one["gemma3-270m"]) - np.mean(one["mixture without language"]) for one in rates.values()]
+    assert numbers(said["larger"]) == [round(100 * min(more)), round(100 * max(more)), 100]
+    assert all(one.low > 0 for one in front.larger(ROOT))
+
+
 def learnt_from_the_original():
     found = [r["utility"] for r in rows("utility-sst2-original") if '"words": "text"' in r["task_parameters"]]
     return np.mean([float(one) for one in found])

@@ -16,6 +16,7 @@ from bs4 import BeautifulSoup
 
 from textsan.evaluation import Estimate, bootstrap_mean
 from textsan.sweeps.hits import load_hits
+from textsan.sweeps.paired import paired_differences
 from textsan.sweeps.tables import load_tables, pooled, select
 from textsan.text.vocabulary import STOP_WORDS
 from textsan_book.chapters import deposit, reading_paths, slides
@@ -81,6 +82,22 @@ def listed(root: Path) -> float:
     """
     rows = load_tables(root / "data" / "results", "mixture.csv")
     return float(select(rows, {"dataset": "rt", "defence": "custext+"}).coverage.mean())
+
+
+def larger(root: Path) -> list[Estimate]:
+    """What a larger language model, alone and told, finds more of the words than the mixture without one.
+
+    By corpus and epsilon; the mixture has a thousand sentences of the corpus, the model alone has none.
+
+    Args:
+        root: the project's folder.
+    """
+    table = root / "data" / "results" / "alone-gemma.csv"
+    model, mixture = {"attack.model": "gemma3-270m"}, "mixture without language"
+    found = paired_differences(table, model, mixture, where=lambda at: at["letter"])
+    ends = ["difference", "low", "high"]
+    groups = found.groupby(["dataset", "epsilon"])
+    return [pooled([Estimate(*some) for some in one[ends].to_numpy()]) for _, one in groups]
 
 
 def _share(rows: pd.DataFrame, hits, what: str) -> Estimate:
@@ -258,6 +275,7 @@ def sentences(root: Path) -> dict[str, str]:
     return {
         **_of_words(root),
         **_of_settings(root),
+        "larger": _of_size(root),
         "linked": _of_linkage(root),
         "published": of_the_papers(root),
     }
@@ -311,6 +329,15 @@ def _of_settings(root: Path) -> dict[str, str]:
             "A table of the chapter says which dot is which ε."
         ),
     }
+
+
+def _of_size(root: Path) -> str:
+    found = sorted(one.value for one in larger(root))
+    return (
+        "a model of twice the size, told which words were replaced, needs no such text to name "
+        f"{hundred(found[0])} to {hundred(found[-1])} of 100 more than that reader without its model, "
+        "on reviews and news"
+    )
 
 
 def _both(one: Setting) -> str:
