@@ -10,7 +10,7 @@ import pytest
 
 from textsan import load_split
 from textsan.sweeps.hits import load_hits
-from textsan.sweeps.tables import load_tables, select
+from textsan.sweeps.tables import estimate, load_tables, pooled, select
 from textsan.text.corpora import load_dataset
 from textsan_book.studies import linkage
 from textsan_book.studies.vector_texts import other_texts
@@ -75,3 +75,14 @@ def test_every_table_is_read_by_a_page():
     for file in (ROOT / "book" / "pages").glob("*.md"):
         read |= set(re.findall(r"data/results/([\w-]+)\.csv", file.read_text(encoding="utf-8")))
     assert {file.stem for file in (ROOT / "data" / "results").glob("*.csv")} <= read
+
+
+def test_accuracy_in_the_encoders_own_space():
+    """Chapter 22: not told from chance while little can be read, above it where half and more can."""
+    learnt = select(load_tables(RESULTS, "utility-pieces.csv"), {"task": "sentiment"})
+    for epsilon, some in learnt.groupby("epsilon"):
+        rate = pooled([estimate(row, "utility") for row in some.to_dict("records")])
+        if epsilon <= 10:
+            assert rate.low < some.chance.mean() < rate.high
+        if some.vulnerability.mean() > 0.5:
+            assert rate.low > some.chance.mean()
