@@ -9,7 +9,9 @@ import pandas as pd
 import pytest
 
 from textsan import load_split
+from textsan.evaluation import Estimate
 from textsan.sweeps.hits import load_hits
+from textsan.sweeps.paired import paired_differences
 from textsan.sweeps.tables import estimate, load_tables, pooled, select
 from textsan.text.corpora import load_dataset
 from textsan_book.studies import linkage
@@ -78,11 +80,39 @@ def test_every_table_is_read_by_a_page():
 
 
 def test_accuracy_in_the_encoders_own_space():
-    """Chapter 22: not told from chance while little can be read, above it where half and more can."""
+    """Chapter 22: not told from chance while three of ten words can be read, above it where half and more can."""
     learnt = select(load_tables(RESULTS, "utility-pieces.csv"), {"task": "sentiment"})
     for epsilon, some in learnt.groupby("epsilon"):
         rate = pooled([estimate(row, "utility") for row in some.to_dict("records")])
-        if epsilon <= 10:
+        if epsilon <= 12:
             assert rate.low < some.chance.mean() < rate.high
-        if some.vulnerability.mean() > 0.5:
+        else:
             assert rate.low > some.chance.mean()
+
+
+def test_more_shadow_text_for_the_detector():
+    """Chapter 36: the claim is judged on one seed; means, and what word counts have of them."""
+    rows = load_tables(RESULTS, "detectors-shadow.csv").set_index(["attack", "n_shadow", "seed"]).sort_index()
+    read = rows.loc["contextual"]
+    both = [s for s in (0, 1, 2) if all(read.gate[n, s] == "passed" for n in (200, 1600))]
+    gains = {name: rows.asr[name, 1600] - rows.asr[name, 200] for name in ("contextual", "context-free")}
+    assert both == [2]
+    assert gains["contextual"].mean() / gains["contextual"][2] == pytest.approx(0.75, abs=0.03)
+    assert gains["context-free"].mean() / gains["contextual"].mean() == pytest.approx(0.5, abs=0.03)
+    ends = read.loc[200].loc[2, ["over context-free low", "over context-free high"]]
+    assert ends.iloc[0] < 0 <= ends.iloc[1] < 0.001
+    passed = read[read.gate == "passed"]["over context-free"]
+    newer = load_tables(RESULTS, ["detectors-trained.csv", "faithful.csv"])
+    newer = select(newer, {"attack": "contextual", "attack.k": 10})["over context-free"]
+    assert len(passed) == 5 and len(newer) == 8 and passed.mean() < newer.mean()
+
+
+def test_the_smaller_model_beside_a_mixture_without_one():
+    """Chapter 35: alone and told, on film reviews above at one of two budgets, on news at both."""
+    sides = {"attack": "language model", "attack.model": "smollm2-135m"}, "mixture without language"
+    found = paired_differences(RESULTS / "alone-gemma.csv", *sides, where=lambda at: at["letter"])
+    shown = {}
+    for place, some in found.groupby(["dataset", "epsilon"]):
+        drawn = [Estimate(*one) for one in some[["difference", "low", "high"]].to_numpy()]
+        shown[place] = pooled(drawn).low > 0
+    assert shown == {("nyt", 1): True, ("nyt", 4): True, ("rt", 1): False, ("rt", 4): True}

@@ -334,9 +334,9 @@ def _of_settings(root: Path) -> dict[str, str]:
 def _of_size(root: Path) -> str:
     found = sorted(one.value for one in larger(root))
     return (
-        "a model of twice the size, told which words were replaced, needs no such text to name "
-        f"{hundred(found[0])} to {hundred(found[-1])} of 100 more than that reader without its model, "
-        "on reviews and news"
+        "A model of twice the size that has no text at all, but is told which words were replaced, names "
+        f"{hundred(found[0])} to {hundred(found[-1])} more of 100, by value, than such a reader without a "
+        "language model, told as well, on reviews and news."
     )
 
 
