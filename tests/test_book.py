@@ -567,6 +567,32 @@ def test_exceptions_are_counted_and_say_why(project):
         assert faults == ["cell 1 has the tag varies; its first line must be '# varies: because ...'"]
 
 
+@pytest.mark.parametrize(
+    ("second", "outputs", "expected"),
+    [
+        ("print(mean(found))", True, True),
+        ("def show():\n    return found\n\n\nprint(show())", True, True),
+        ("%time print([f for f in found])\n!ls", True, False),  # what a magic reads is a string to Python
+        ("%matplotlib inline\nprint([f for f in found])", True, True),
+        ("best = found[0]", False, False),  # shows nothing
+        ("found = 1\nprint(found)", True, False),  # made anew
+        ("print([found for found in (1, 2)])", True, False),  # a loop's own
+        ("def f(found):\n    return found\n\n\nprint(f(1))", True, False),  # an argument
+    ],
+)
+def test_what_a_varying_cell_made_is_not_compared_when_another_cell_shows_it(second, outputs, expected):
+    """Whether a chapter agrees must not hang on the processor; a cell that was tagged has readers."""
+    printed = [nbformat.v4.new_output("stream", text="0.591")]
+    first = nbformat.v4.new_code_cell(
+        "# varies: because of rounding\nfound = search()", metadata={"tags": ["varies"]}, execution_count=1
+    )
+    cells = [first, nbformat.v4.new_code_cell(second, outputs=printed if outputs else [], execution_count=2)]
+    cells.append(nbformat.v4.new_code_cell("other = 1\nprint(other)", outputs=printed, execution_count=3))
+    faults = build.notebook_faults(nbformat.v4.new_notebook(cells=cells))
+    assert faults == (["cell 2 shows found of a cell that varies; it varies, too"] if expected else [])
+    assert not list(build.shown_in_vain(cells[1:]))
+
+
 @pytest.mark.parametrize("tag", ["nbval-skip", "nbval-ignore-output"])
 def test_no_cell_is_left_out_without_a_reason(tag):
     cell = nbformat.v4.new_code_cell("1", metadata={"tags": [tag]}, execution_count=1)
