@@ -1,9 +1,9 @@
 """Seconds of ranking K candidates with a detector, ten repetitions of some words, as Tong et al. 2024 time theirs.
 
-    python benchmarks/bench_detector.py [--out data/results/detector-seconds.csv] [--repeat 10] [--words 100]
+    python benchmarks/bench_detector.py [--out data/results/detector-seconds.csv] [--repeat 10] [--words 50]
 
 Their Table 3 has the minutes of the contextual K-ASR bound for 1,000 words of SST-2 under CusText+. Here are whole
-sentences of `rt` under CusText+ at epsilon 4, other words in every repetition, one thread. The detector has read
+sentences of `rt` under CusText+ at epsilon 4, other words in every repetition. The detector has read
 nothing: seconds do not hang on what its weights are, and training is no part of them.
 """
 
@@ -14,11 +14,7 @@ import sys
 import time
 from pathlib import Path
 
-from textsan.base import kernels
-
-kernels.pin()
-
-from bench_rules import record  # noqa: E402
+from bench_rules import record
 
 KS = (1, 5, 10, 15, 20)
 
@@ -27,7 +23,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, help="write the table as csv")
     parser.add_argument("--repeat", type=int, default=10, help="repetitions, each on other words")
-    parser.add_argument("--words", type=int, default=100, help="attacked in a repetition")
+    parser.add_argument("--words", type=int, default=50, help="attacked in a repetition")
     given = parser.parse_args()
     from textsan.attacks import ContextualBayes
     from textsan.sweeps import problems

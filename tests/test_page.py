@@ -46,6 +46,9 @@ def extensions():
         ("a = by_hand(0)\nassert a == 1", [], False, None),  # what is compared is what is taught
         ("rows = []\nfor e in some:\n    rows.append({'e': e})", [], False, "Rows of what follows"),
         ("for e in some:\n    total += e", [], False, None),
+        ("for e in some:\n    low = e.low\n    finding(low > 0, 'gains')", [], False, "Code of the check"),
+        ("for e in some:\n    low = read(e)\n    print(low)", [], False, None),  # it asks nothing
+        ("for e in some:\n    a = train(e)\n    b = a.low\n    assert b", [], False, None),
         ("", [], False, None),
         ("rows = f()\nplotting.table(rows)", [], False, "Code of the table"),
         ("plotting.table(rows) if rows else print(1)", [], False, "Code of the table"),

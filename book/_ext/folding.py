@@ -43,11 +43,19 @@ def _is_setup(statement: ast.stmt) -> bool:
 
 
 def _is_check(statement: ast.stmt) -> bool:
-    """An assertion, a finding, or what is printed of them."""
+    """An assertion, a finding, or what is printed of them; a loop over such, with values named for them."""
+    if isinstance(statement, ast.For):
+        named = [one for one in statement.body if isinstance(one, ast.Assign)]
+        checks = [one for one in statement.body if one not in named]
+        asks = any("print" != _called(one) for one in checks)
+        return asks and all(map(_is_check, checks)) and len(named) <= len(checks)
+    return isinstance(statement, ast.Assert) or _called(statement) in ("print", "finding")
+
+
+def _called(statement: ast.stmt) -> str:
+    """The function that a statement calls for its effect alone, "" if it is none."""
     calls = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)
-    return isinstance(statement, ast.Assert) or (
-        calls and ast.unparse(statement.value.func) in ("print", "finding")
-    )
+    return ast.unparse(statement.value.func) if calls else ""
 
 
 def _finds(statements: list[ast.stmt]) -> bool:

@@ -407,6 +407,9 @@ def _typical(found: Sequence[Setting]) -> float:
 
 def _rests(found: Iterable[Budget]) -> str:
     """Which draws the bars rest on."""
+    found = list(found)
+    if len({len(one.seeds) for one in found}) == 1:
+        return f"What the bars rest on: {draws(found[0].seeds)} at each ε."
     return f"What the bars rest on: {'; '.join(f'ε = {one.epsilon:g}: {draws(one.seeds)}' for one in found)}."
 
 
