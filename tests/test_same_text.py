@@ -7,12 +7,21 @@ other tables, and what became of them is not.
 import json
 
 import pandas as pd
+import pytest
 
 import textsan
+from textsan.mechanisms import MECHANISMS
 from textsan.sweeps import sanitized
 from textsan.sweeps.specification import DEFAULTS, identity
 
 _ROUNDED = 2e-5  # of five digits
+
+
+@pytest.fixture(autouse=True)
+def known(monkeypatch):
+    """The mechanism that a plugin of some tables adds, whichever tests ran before in this process."""
+    monkeypatch.setattr(MECHANISMS, "_entries", dict(MECHANISMS._entries))
+    MECHANISMS.register("santext pieces", "textsan.mechanisms.bert:santext_pieces")
 
 
 def settings(table: pd.DataFrame) -> list[str]:
