@@ -29,7 +29,7 @@ test: $(INSTALLED)
 # Neither keeps two cores busy for itself.
 pages:
 	$(BIN)/textsan book
-	$(BIN)/python -m pytest -n 2 -m built tests/test_api.py tests/test_built_pages.py
+	$(BIN)/python -m pytest -m built tests/test_api.py tests/test_built_pages.py
 
 proofs:
 	$(BIN)/textsan course verify $(if $(FULL),--full)

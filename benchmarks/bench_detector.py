@@ -8,13 +8,10 @@ nothing: seconds do not hang on what its weights are, and training is no part of
 """
 
 import argparse
-import csv
-import os
-import sys
 import time
 from pathlib import Path
 
-from bench_rules import record
+from bench_rules import store
 
 KS = (1, 5, 10, 15, 20)
 
@@ -43,13 +40,7 @@ def main():
             rows.append(row)
             print(row, flush=True)
     if given.out:
-        command = f"python benchmarks/bench_detector.py {' '.join(sys.argv[1:])}"
-        with open(given.out, "w", newline="", encoding="utf-8") as file:
-            file.write(f"# {command}\n# {os.cpu_count()} cores, load {os.getloadavg()[1]:.1f}\n")
-            writer = csv.DictWriter(file, rows[0])
-            writer.writeheader()
-            writer.writerows(rows)
-        record(given.out, command)
+        store(given.out, rows, "bench_detector.py")
 
 
 if __name__ == "__main__":

@@ -79,8 +79,18 @@ def seconds(rule, device, repeat: int):
     return min(taken), found
 
 
-def record(path: Path, command: str) -> None:
-    """What made the table, beside it."""
+def store(path: Path, rows: list[dict], script: str) -> None:
+    """The table, and beside it what made it."""
+    command = f"python benchmarks/{script} {' '.join(sys.argv[1:])}"
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        file.write(f"# {command}\n# {os.cpu_count()} cores, load {os.getloadavg()[1]:.1f}\n")
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    _record(path, command)
+
+
+def _record(path: Path, command: str) -> None:
     import numpy
     import torch
     import yaml
@@ -121,13 +131,7 @@ def main():
             row = {"rule": name, "what": what, "on": "GPU, torch", "seconds": "", "off": ""}
             table.append(row | {"note": "no GPU was there"})
     if arguments.out:
-        command = f"python benchmarks/bench_rules.py {' '.join(sys.argv[1:])}"
-        with open(arguments.out, "w", newline="", encoding="utf-8") as file:
-            file.write(f"# {command}\n# {os.cpu_count()} cores, load {os.getloadavg()[1]:.1f}\n")
-            writer = csv.DictWriter(file, table[0])
-            writer.writeheader()
-            writer.writerows(table)
-        record(arguments.out, command)
+        store(arguments.out, table, "bench_rules.py")
 
 
 if __name__ == "__main__":

@@ -182,6 +182,15 @@ def test_what_the_committed_noise_costs_is_three_hundredths_at_most_by_its_inter
         assert table.loc[("noise", 1.0, B), "accuracy"] == pytest.approx(right["noise", 1.0, B].mean(), abs=1e-5)
 
 
+def test_two_of_three_strong_defences_cost_no_more_than_one_mild_one_gains():
+    """By intervals that count sentences and no trainings; the third costs more, as chapter 31 says."""
+    table = pd.read_csv(RESULTS / "gradients-learning.csv").set_index(["defence", "size", "B"]).accuracy
+    gained = table["pruning", 0.9, 1] - table["none", 0.0, 1]
+    lost = {key: table["none", 0.0, 8] - table[*key, 8] for key in (("noise", 3.0), ("DP-SGD", 1e-4))}
+    assert 0.02 < gained < 0.03 and all(0.02 < one < gained + 0.005 for one in lost.values())
+    assert table["none", 0.0, 8] - table["pruning", 0.99, 8] > 2 * gained
+
+
 def test_an_unknown_defence_is_one_line():
     with pytest.raises(ValueError, match="defence: 'prayer'.*DP-SGD"):
         learning.change_of("prayer", 1.0)
