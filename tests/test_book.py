@@ -28,6 +28,7 @@ from textsan_book.chapters import (
     paper,
     reading_paths,
     validation,
+    varying,
 )
 from textsan_book.chapters.kernel import figure_data
 
@@ -574,6 +575,10 @@ def test_exceptions_are_counted_and_say_why(project):
         ("def show():\n    return found\n\n\nprint(show())", True, True),
         ("%time print([f for f in found])\n!ls", True, False),  # what a magic reads is a string to Python
         ("%matplotlib inline\nprint([f for f in found])", True, True),
+        ("found = sorted(found)\nprint(found)", True, True),  # read before it is bound anew
+        ("print(rows)", True, True),  # filled there, and bound before
+        ("for row in rows:\n    print(row)", True, True),
+        ("plt.show()", True, False),  # a module is no result
         ("best = found[0]", False, False),  # shows nothing
         ("found = 1\nprint(found)", True, False),  # made anew
         ("print([found for found in (1, 2)])", True, False),  # a loop's own
@@ -584,13 +589,22 @@ def test_what_a_varying_cell_made_is_not_compared_when_another_cell_shows_it(sec
     """Whether a chapter agrees must not hang on the processor; a cell that was tagged has readers."""
     printed = [nbformat.v4.new_output("stream", text="0.591")]
     first = nbformat.v4.new_code_cell(
-        "# varies: because of rounding\nfound = search()", metadata={"tags": ["varies"]}, execution_count=1
+        "# varies: because of rounding\nfound = search()\nrows.append(1)\nplt.close()",
+        metadata={"tags": ["varies"]},
+        execution_count=2,
     )
-    cells = [first, nbformat.v4.new_code_cell(second, outputs=printed if outputs else [], execution_count=2)]
-    cells.append(nbformat.v4.new_code_cell("other = 1\nprint(other)", outputs=printed, execution_count=3))
+    start = nbformat.v4.new_code_cell("import matplotlib.pyplot as plt\n\nrows = []", execution_count=1)
+    cells = [
+        start,
+        first,
+        nbformat.v4.new_code_cell(second, outputs=printed if outputs else [], execution_count=3),
+    ]
+    cells.append(nbformat.v4.new_code_cell("other = 1\nprint(other)", outputs=printed, execution_count=4))
     faults = build.notebook_faults(nbformat.v4.new_notebook(cells=cells))
-    assert faults == (["cell 2 shows found of a cell that varies; it varies, too"] if expected else [])
-    assert not list(build.shown_in_vain(cells[1:]))
+    name = "rows" if "rows" in second else "found"
+    assert faults == ([f"cell 3 shows {name} of a cell that varies; it varies, too"] if expected else [])
+    first.metadata["tags"] = []
+    assert not list(varying.shown_in_vain(cells))
 
 
 @pytest.mark.parametrize("tag", ["nbval-skip", "nbval-ignore-output"])

@@ -5,7 +5,6 @@ import os
 import re
 import shutil
 import subprocess
-import symtable
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -17,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from textsan.base import kernels
-from textsan_book.chapters import chapters as ch, checked, compare, execution
+from textsan_book.chapters import chapters as ch, checked, compare, execution, varying
 
 # What differs from machine to machine or run to run must not be stored. A path is two or more parts after a
 # slash that follows no word, tag or other slash: and/or, </b>, 1/2 and http://x/y are none.
@@ -53,41 +52,6 @@ def _texts(output) -> str:
     return "\n".join(shown)
 
 
-def _made(code: symtable.SymbolTable) -> set[str]:
-    """The names that a cell binds."""
-    return {symbol.get_name() for symbol in code.get_symbols() if symbol.is_assigned() or symbol.is_imported()}
-
-
-def _read(code: symtable.SymbolTable) -> set[str]:
-    """The names that a cell reads from others or from itself, those within its functions and loops included."""
-    top = code.get_type() == "module"
-    mine = {s.get_name() for s in code.get_symbols() if s.is_referenced() and (top or s.is_global())}
-    return mine.union(*(_read(inner) for inner in code.get_children()))
-
-
-def shown_in_vain(cells: Sequence) -> Iterator[tuple[int, list[str]]]:
-    """Cells that are compared although they show what a cell that varies has made.
-
-    Args:
-        cells: the code cells of a notebook, with their outputs.
-
-    Yields:
-        The cell's number, and the names that vary.
-    """
-    from IPython.core.inputtransformer2 import TransformerManager
-
-    varying: set[str] = set()
-    for number, cell in enumerate(cells, 1):
-        source = TransformerManager().transform_cell(cell.source)  # its magics as Python
-        code = symtable.symtable(source, f"cell {number}", "exec")
-        made = _made(code)
-        found = sorted((_read(code) - made) & varying)
-        tagged = "varies" in cell.metadata.get("tags", [])
-        varying = varying | made if tagged or found else varying - made
-        if found and not tagged and cell.outputs:
-            yield number, found
-
-
 def notebook_faults(notebook) -> list[str]:
     """Faults of a stored notebook: gaps in the execution counts, stored errors, unstable text, tags amiss.
 
@@ -117,7 +81,7 @@ def notebook_faults(notebook) -> list[str]:
             for what, pattern in _UNSTABLE.items():
                 if match := pattern.search(_texts(output)):
                     faults.append(f"cell {number} stores {what}: {match.group()}")
-    for number, names in shown_in_vain(code):
+    for number, names in varying.shown_in_vain(code):
         faults.append(f"cell {number} shows {', '.join(names)} of a cell that varies; it varies, too")
     return faults
 
