@@ -173,8 +173,8 @@ def test_cells_are_folded_and_named(chapter):
 def test_figure_is_in_the_page_with_its_number_caption_and_alternative_text(chapter, book):
     (figure,) = chapter.find_all("figure")
     assert figure["id"] == "fig-one" and figure.svg["aria-label"] == "A line that rises"
-    assert figure.figcaption.text.strip().startswith("Fig. 1 A line")
-    assert chapter.select_one('a[href="#fig-one"] .std-numref').text == "Fig. 1"
+    assert figure.figcaption.text.strip().startswith("Fig.\N{NO-BREAK SPACE}1 A line")
+    assert chapter.select_one('a[href="#fig-one"] .std-numref').text == "Fig.\N{NO-BREAK SPACE}1"
     assert not [*book.rglob("_images/*.svg")]
 
 

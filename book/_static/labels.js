@@ -7,6 +7,7 @@
   const SHORT = 16; // letters of a cell that stays in one line where there is room
   const LONG = /\S{40}/; // a word that may break anywhere
   const SMALLEST = 0.82; // of the letters of a table on a phone
+  const SPLIT = 3; // intervals in two lines that a table on a phone may have
   const phone = window.matchMedia("(max-width: 34rem)"); // as in book.css
 
   function carry(table) {
@@ -35,6 +36,10 @@
     return inner.top - outer.top > inner.height;
   }
 
+  function isSplit(interval) {
+    return interval.offsetHeight > 1.5 * parseFloat(getComputedStyle(interval).lineHeight);
+  }
+
   function fit() {
     for (const table of document.querySelectorAll("article table.results")) {
       table.classList.remove("stacked", "broken");
@@ -46,7 +51,8 @@
       const factor = room / table.offsetWidth;
       const says = [...table.querySelectorAll("tbody td")].some((cell) => cell.textContent.length > SENTENCE);
       if (factor < 1 && factor >= SMALLEST) table.style.setProperty("--letters", 0.98 * factor);
-      if (factor < SMALLEST || (says && table.rows[0].cells.length > 3) || table.offsetWidth > room) {
+      const split = [...table.querySelectorAll(".interval")].filter(isSplit).length;
+      if (factor < SMALLEST || (says && table.rows[0].cells.length > 3) || table.offsetWidth > room || split > SPLIT) {
         carry(table);
         table.classList.add("stacked");
       }
@@ -55,6 +61,7 @@
 
   document.addEventListener("DOMContentLoaded", () => {
     document.querySelectorAll("table.table").forEach(carry);
+    document.querySelectorAll("div.highlight-none pre").forEach((block) => (block.tabIndex = 0)); // scrolled by keyboard
     for (const cell of document.querySelectorAll("table.results td")) {
       cell.classList.toggle("long-word", LONG.test(cell.textContent));
       cell.classList.toggle("short", cell.textContent.length <= SHORT);

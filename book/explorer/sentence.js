@@ -7,6 +7,7 @@
   const BEST = 8; // words of a posterior that are shown
   const LISTED = 5; // candidates that are shown
   const MANY = 25; // draws at a press
+  const ENOUGH = 10; // draws from which on shares are said
 
   /* One draw of a sentence and all that the attacker makes of it. */
   T.read = (state, tokens, uniform) => {
@@ -94,10 +95,12 @@
           `${hits.together} by forward–backward. Among ${reading.scores.length.toLocaleString("en")} candidates the ` +
           `sentence ranks ${(above + 1).toLocaleString("en")}${tied ? `, as likely as ${tied} more` : ""}.`
         : "Type a sentence, or take one.";
+      const drawn = `In ${sums.draws} ${sums.draws === 1 ? "draw" : "draws"} of this sentence at this setting`;
+      const shares =
+        `of 100 protected words: ${rate("unchanged")} unchanged, ${rate("alone")} read without context, ` +
+        `${rate("together")} by forward–backward. Of 100 draws ${hundred(sums.named / sums.draws)} name the document.`;
       running.textContent = sums.draws
-        ? `In ${sums.draws} ${sums.draws === 1 ? "draw" : "draws"} of this sentence at this setting, of 100 protected words: ` +
-          `${rate("unchanged")} unchanged, ${rate("alone")} read without context, ${rate("together")} by forward–backward. ` +
-          `${sums.draws > 1 ? `Of 100 draws ${hundred(sums.named / sums.draws)} name the document.` : ""}`
+        ? `${drawn}${sums.draws < ENOUGH ? `; from ${ENOUGH} on shares are shown.` : `, ${shares}`}`
         : "";
       explain();
       if (!small) link();
@@ -198,7 +201,7 @@
         T.element(
           "p",
           {},
-          `Which document was it? Of ${many(scores.length)} candidates of as many words ${many(possible.length)} can have become this ` +
+          `Which document was it? Of ${many(scores.length)} candidates with as many words, ${many(possible.length)} can have become this ` +
             "release; the likeliest, with their probabilities:",
         ),
         T.element("ol", {}, order.map(line)),

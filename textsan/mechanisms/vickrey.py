@@ -10,7 +10,9 @@ from textsan.text.embeddings import Embeddings
 
 
 class Vickrey(NoiseMechanism):
-    """FBDD's noise; then of the two words nearest to the noisy vector v, at distances d1 and d2, the first with
+    """FBDD's noise, and then one of the two words nearest to the noisy vector v.
+
+    At distances d1 and d2 from v the first of them is released with
 
         Pr(first) = (1 - t) d2 / (t d1 + (1 - t) d2),
 

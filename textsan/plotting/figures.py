@@ -138,8 +138,8 @@ def measured(ax, rows, x: str, attacks: Sequence[str], *, apart: float = 0.0, la
     """
     for number, name in enumerate(attacks):
         some = rows[rows["attack"] == name].sort_values(x)
-        at = some[x].astype(float)
-        at = at * (1 + apart) ** number if ax.get_xscale() == "log" else at + apart * number
+        at, step = some[x].astype(float), number - (len(attacks) - 1) / 2  # half of them on either side of x
+        at = at * (1 + apart) ** step if ax.get_xscale() == "log" else at + apart * step
         if len(some):
             values = some[["asr", "low", "high"]].to_numpy()
             points(ax, at, values, attack=name, label=label.format(look(attack=name).label), joined=True)

@@ -332,11 +332,12 @@ def _of_settings(root: Path) -> dict[str, str]:
 
 
 def _of_size(root: Path) -> str:
-    found = sorted(one.value for one in larger(root))
+    found = larger(root)
+    value, low, high = ([getattr(one, end) for one in found] for end in Estimate._fields)
     return (
         "A model of twice the size that has no text at all, but is told which words were replaced, names "
-        f"{hundred(found[0])} to {hundred(found[-1])} more of 100, by value, than such a reader without a "
-        "language model, told as well, on reviews and news."
+        f"{hundred(min(value))} to {hundred(max(value))} more of 100 (intervals reach from {hundred(min(low))} to "
+        f"{hundred(max(high))}) than such a reader without a language model, told as well, on reviews and news."
     )
 
 

@@ -33,7 +33,7 @@ NOTICE = (
 )
 """What stands under the title, of a version."""
 _CHAPTER = re.compile(
-    r'(<span id="document-notebooks/[^"]*"></span>)<section([^>]*>)(\s*<h\d>)'
+    r'(<span id="document-notebooks/[^"]*"></span>)<section([^>]*>)((?:\s*<span id="[^"]*"></span>)*\s*<h\d>)'
     r'(.*?)(?=<a class="headerlink"|</h\d>)',
     re.DOTALL,
 )
@@ -56,10 +56,11 @@ def contents(root: Path) -> dict:
 
 
 def plain(page: str) -> str:
-    """The page without what only weighs on paper: colours of code, and formulas said twice.
+    """The page without what only weighs on paper: colours of code, formulas said twice, headings of contents.
 
     Chromium names every part of a page in the file for reading aloud, each coloured word of code among them;
-    without these it is less than half as large.
+    without these it is less than half as large. Of what is a heading it makes bookmarks, and the parts that the
+    table of contents names are none of its own.
 
     Args:
         page: HTML of the book as one page.
@@ -68,7 +69,7 @@ def plain(page: str) -> str:
     '<pre>x = 1</pre>'
     """
     page = re.sub(r"<pre>.*?</pre>", lambda match: _SPAN.sub("", match[0]), page, flags=re.DOTALL)
-    return page.replace(
+    return page.replace(' role="heading"', "").replace(
         'window.MathJax = {"options": {', 'window.MathJax = {"options": {"enableAssistiveMml": false, '
     )
 

@@ -136,13 +136,13 @@ def parts(root: Path) -> dict[str, str]:
         for number in part["chapters"]:
             page, aside = pages[number]
             took = minutes(root, page)
-            lists[aside].append(f"- Chapter {number}, {{doc}}`/{page}`, {took} min")
+            lists[aside].append(f"- Chapter {number}, {{doc}}`/{page}`, {took}\N{NO-BREAK SPACE}min")
             times[aside] += took
         heads = {False: "In the main text:", True: "In the appendix:"}
         blocks = ["\n".join([heads[aside], "", *lines]) for aside, lines in lists.items() if lines]
         said[part["page"].replace("part-", "chapters_").replace("-", "_")] = "\n\n".join(blocks)
         spans = {"main text": times[False], "appendix": times[True]}
-        read = ", ".join(f"{name} {took} min" for name, took in spans.items() if took)
+        read = ", ".join(f"{name} {took}\N{NO-BREAK SPACE}min" for name, took in spans.items() if took)
         rows.append(f"| {{doc}}`/book/pages/{part['page']}` | {part['question']} | {read} |")
         total += times[False]
     return {**said, "parts": "\n".join(rows), "minutes_main": f"{total / 60:.0f} hours"}
@@ -160,7 +160,8 @@ def sentences(root: Path) -> dict[str, str]:
     pages = sorted((root / "book").glob("[0-9]*.md"))
     whole = sum(minutes(root, f"notebooks/{path.stem}") for path in pages)
     rows = [
-        f"{number}. {{doc}}`/{one.page}`, {one.minutes} min: {_parts(one)}" for number, one in enumerate(stops, 1)
+        f"{number}. {{doc}}`/{one.page}`, {one.minutes}\N{NO-BREAK SPACE}min: {_parts(one)}"
+        for number, one in enumerate(stops, 1)
     ]
     return {
         "minutes_path": f"{sum(one.minutes for one in stops)} minutes",

@@ -16,7 +16,7 @@ from textsan.evaluation import words_at
 from textsan.sweeps import problems
 
 POSITIONS, DRAWS = 3000, 2000
-"""Positions that the paper attacks (section 5.1); draws of types, from which the deviation is."""
+"""Positions that the paper attacks (section 5.1), and draws of types."""
 
 ATTACKED: dict[str, tuple[dict, tuple[tuple[str, dict], ...]]] = {
     "released custext+": (
@@ -107,8 +107,8 @@ def attacked_types(
         epsilon: of it.
 
     Returns:
-        rows: attack, multiple (of the constant 1 / alpha, where it has one), released_types, n_positions, asr
-            (over all positions), then mean, of_types and deviation of `Scatter`.
+        Rows with attack, multiple (of the constant 1 / alpha, where it has one), released_types, n_positions, asr
+        (over all positions), then mean, of_types and deviation of `Scatter`.
 
     Raises:
         ValueError: another defence.

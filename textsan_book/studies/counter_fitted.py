@@ -33,7 +33,7 @@ def counter_fitted(*, words: int, nearest: int, seed: int) -> list[dict]:
         seed: of the intervals, 95 %, for which words or rated pairs are resampled.
 
     Returns:
-        rows: vectors, what, value, low, high, n.
+        Rows with vectors, what, value, low, high, n.
     """
     fitted, glove = load_embeddings(COUNTER_FITTED), load_embeddings()
     frequent = fitted.words[:words]

@@ -310,8 +310,8 @@ def departures(*, departure: str) -> list[dict]:
         departure: one of those of `data/sweeps/departures.yml`.
 
     Returns:
-        rows: defence, epsilon; described, released, and effect, the second minus the first, with its interval;
-            n_positions, and a note that names the data.
+        Rows with defence, epsilon; described, released, and effect, the second minus the first, with its interval;
+        n_positions, and a note that names the data.
 
     Raises:
         ValueError: there is none of that name.

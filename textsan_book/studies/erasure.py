@@ -156,9 +156,9 @@ def erasures(
         fitted: of the service's sentences the first ones, on which the eraser is fitted.
 
     Returns:
-        rows: keyword, head, whether it was erased, in how many of the fitted sentences it is, area and balanced
-        accuracy of the attack, accuracy of the analyst and what it is over that on plain vectors, and how far
-        vectors were moved: the mean square of the change over their variance.
+        Rows with keyword, head, whether it was erased, in how many of the fitted sentences it is, area and
+        balanced accuracy of the attack, accuracy of the analyst and what it is over that on plain vectors, and how
+        far vectors were moved: the mean square of the change over their variance.
     """
     view = {"encoder": encoder, "pooling": pooling, "layer": layer}
     plain = parts(dataset, asked.split(), n, service, seed=seed, **view)
@@ -189,7 +189,7 @@ def projections(
         rounds: of readers, as of `NullspaceProjection.fit`.
 
     Returns:
-        rows: as of `erasures`, and how many dimensions were taken out.
+        Rows as of `erasures`, and how many dimensions were taken out.
     """
     view = {"encoder": encoder, "pooling": pooling, "layer": layer}
     plain = parts(dataset, asked.split(), n, fitted, seed=seed, **view)

@@ -86,7 +86,7 @@ def exposures(*, sweeps: str, seed: int) -> list[dict]:
         seed: of the cells.
 
     Returns:
-        rows: dataset, vocabulary, n_private, defence, epsilon, oov, unlisted, vulnerability, common, exposure.
+        Rows with dataset, vocabulary, n_private, defence, epsilon, oov, unlisted, vulnerability, common, exposure.
     """
     paths = [project_data() / "sweeps" / f"{name}.yml" for name in sweeps.split()]
     return of_cells([cell for path in paths for cell in specification.read_spec(path) if cell["seed"] == seed])

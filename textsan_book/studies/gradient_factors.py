@@ -25,8 +25,8 @@ def gradient_factors(*, draws: int, steps: int, rounds: int, seed: int) -> list[
         seed: of the draws.
 
     Returns:
-        rows: what, pieces; processor seconds of one distance or step by factors; ratio, the median of the rounds,
-            with the lowest and the highest.
+        Rows with what, pieces; processor seconds of one distance or step by factors; ratio, the median of the
+        rounds, with the lowest and the highest.
 
     Raises:
         ValueError: the two ways do not give the same.

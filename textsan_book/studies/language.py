@@ -35,7 +35,8 @@ def known_neighbours(
         candidates: words a position that the model chooses from.
 
     Returns:
-        rows: an attack or what the model is told, its success, the paired difference to the context-free attack.
+        Rows with an attack or what the model is told, its success, the paired difference to the context-free
+        attack.
     """
     problem = prepare(dataset, n_private, n_shadow, None, seed, defence, vocabulary=vocabulary, epsilon=epsilon)
     truths, groups = problem.truth.words, problem.sentences

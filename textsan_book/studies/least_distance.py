@@ -37,7 +37,7 @@ def distances(*, sweeps: str, seed: int) -> list[dict]:
         seed: of the cells.
 
     Returns:
-        rows: defence, epsilon, v (V(X | Y) of all words of the vocabulary, those that are kept included, under
+        Rows with defence, epsilon, v (V(X | Y) of all words of the vocabulary, those that are kept included, under
         their true frequencies), lost (the expected distance between such a word and what is released for it),
         least (what every channel with that v loses), exposure, and linked with ends (a document of `LENGTH` such
         words, independent, among `CANDIDATES`).

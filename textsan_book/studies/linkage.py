@@ -62,10 +62,10 @@ def linkages(
         n_shadow: documents of the attacker's own, for a prior and a threshold.
 
     Returns:
-        rows: threat, version, candidates, main with ends, control, baseline, excess with ends, released; and the
-        hits that these were computed from, as text with a number a release: named (the chance that it was, over
-        ties and the candidates that are listed, four digits), accused (the same of the control) and source (what
-        the intervals resample).
+        Rows with threat, version, candidates, main with ends, control, baseline, excess with ends, released; and
+        the hits that these were computed from, as text with a number a release: named (the chance that it was,
+        over ties and the candidates that are listed, four digits), accused (the same of the control) and source
+        (what the intervals resample).
     """
     world = _World(dataset, defence, epsilon, seed, n_released, n_private, n_shadow)
     threats = world.originals, world.versions, world.open_set, world.alike, world.twice, world.kept_words

@@ -23,8 +23,8 @@ def overlaps(*, sweep: str, split_by: str, seed: int) -> list[dict]:
         split_by, seed: which of its rows.
 
     Returns:
-        rows: dataset, epsilon, attack, n_positions; shared, the share of such words; and the gain on them and on
-            the others, with 95 % intervals from resampled sources.
+        Rows with dataset, epsilon, attack, n_positions; shared, the share of such words; and the gain on them and
+        on the others, with 95 % intervals from resampled sources.
     """
     path = project_data() / "results" / f"{sweep}.csv"
     stored, hits, rows = pd.read_csv(path), load_hits(path), []

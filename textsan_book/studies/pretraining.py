@@ -47,8 +47,8 @@ def preparations(
         oov: what becomes of words without a row, in private and in public text.
 
     Returns:
-        rows: model, accuracy and what it is over the bare model's; success of mask inference and the same; chance,
-        the rates of a constant answer.
+        Rows with model, accuracy and what it is over the bare model's; success of mask inference and the same;
+        chance, the rates of a constant answer.
     """
     given = {"epsilon": epsilon, "vocabulary": vocabulary, "oov": oov}
     problem = problems.prepare(dataset, n_private, n_shadow, n_positions, seed, "santext", **given)

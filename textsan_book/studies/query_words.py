@@ -35,7 +35,7 @@ def query_words(*, dataset: str, embeddings: str, normalise: str, k: int) -> lis
         k: words in a group.
 
     Returns:
-        rows: defence, epsilon, vocabulary (its size), word and queries.
+        Rows with defence, epsilon, vocabulary (its size), word and queries.
     """
     similarity = "cosine" if embeddings == COUNTER_FITTED else "euclidean"
     vocabulary = _vocabulary(dataset, embeddings)

@@ -22,7 +22,7 @@ _ATTACK = "position", ("document", "index"), ("hit", "substring", "unchanged")
 _TASK = "example", ("truth", "source"), ("answer",)
 _SCORES = {"asr": ("asr", "low", "high"), "utility": ("utility", "utility_low", "utility_high")}
 _FURTHER = "n_positions", "asr_substring", "unchanged", "n_test", "vulnerability"
-TRAINED = frozenset({"citizens", "gradient_defences", "keywords", "preparations", "trade_offs"})
+TRAINED = frozenset({"citizens", "departments", "gradient_defences", "keywords", "preparations", "trade_offs"})
 """Experiments whose rows come from networks or heads that are trained there."""
 _ROUNDED = 5.1e-6  # stored tables have five decimals; one position among 3,000 moves a rate by 3.3e-4
 

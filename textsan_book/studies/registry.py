@@ -13,6 +13,7 @@ EXPERIMENTS = {
     "keywords": Experiment(f"{_HERE}.vectors"),
     "inversions": Experiment(f"{_HERE}.vectors"),
     "trade_offs": Experiment(f"{_HERE}.vector_defences"),
+    "departments": Experiment(f"{_HERE}.departments"),
     "erasures": Experiment(f"{_HERE}.erasure"),
     "projections": Experiment(f"{_HERE}.erasure"),
     "preparations": Experiment(f"{_HERE}.pretraining"),

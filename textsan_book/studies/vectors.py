@@ -32,7 +32,8 @@ def citizens(
         seed: of draws and training.
 
     Returns:
-        rows: segment, top, the rate, the best blind guesses; what the whole has beyond the product of its parts.
+        Rows with segment, top, the rate, the best blind guesses; what the whole has beyond the product of its
+        parts.
     """
     encode = partial(sentence_vectors, encoder=encoder, pooling=pooling, layer=layer)
     attacked = citizen.generate(victims, seed + VICTIMS)

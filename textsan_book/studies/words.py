@@ -38,7 +38,7 @@ def found_words(
         defence, epsilon: the mechanism, by name, and its privacy parameter.
 
     Returns:
-        rows: which words, an attack, its success, the paired difference to the context-free attack on them.
+        Rows with which words, an attack, its success, the paired difference to the context-free attack on them.
     """
     problem = prepare(dataset, n_private, n_shadow, None, seed, defence, epsilon=epsilon)
     kinds, sources = kinds_of(problem), np.array(problem.sentences)
@@ -90,7 +90,7 @@ def remembered(
         beam: prefixes that are kept a sentence.
 
     Returns:
-        rows: a text, the success of the channel alone, and what the model adds to it, paired.
+        Rows with a text, the success of the channel alone, and what the model adds to it, paired.
     """
     problem = prepare(dataset, n_private, n_shadow, None, seed, defence, epsilon=epsilon)
     docs, spots = problem.truth.docs, problem.positions

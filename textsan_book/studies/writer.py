@@ -63,12 +63,12 @@ def writers(
         n_shadow: labelled documents of the attacker's own.
 
     Returns:
-        rows: reading ("release", "kept words and length", "original", "words"), answers, how many there are, main
-        with ends, control, baseline, excess of main over control with ends, lead of main over baseline with ends;
-        claimed, the share that is claimed, and precision with ends of those claims; half, tenth and hundredth, the
-        share read right of the documents that so many exceed; read, the share of documents that are read right
-        each time (of words: of which half are named, in expectation); and right, a sign a document, + where its
-        first release is read right. Beside them vulnerability and linked with ends, of content words.
+        Rows with reading ("release", "kept words and length", "original", "words"), answers, how many there are,
+        main with ends, control, baseline, excess of main over control with ends, lead of main over baseline with
+        ends; claimed, the share that is claimed, and precision with ends of those claims; half, tenth and
+        hundredth, the share read right of the documents that so many exceed; read, the share of documents that are
+        read right each time (of words: of which half are named, in expectation); and right, a sign a document, +
+        where its first release is read right. Beside them vulnerability and linked with ends, of content words.
     """
     records = labelled(dataset)
     private, shadow = private_and_shadow(records, n_released, n_shadow, seed)

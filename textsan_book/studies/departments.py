@@ -1,0 +1,103 @@
+"""The department that a description of a report belongs to, after defences of vectors, beside the keyword attack.
+
+Pan et al. 2020 (section V-A) motivate the attack on medical text by a service that sends patients to one of ten
+departments: a linear layer on released vectors. Here it learns on what a defended service releases, and so does
+the attacker.
+"""
+
+from functools import partial
+
+import numpy as np
+
+from textsan.embedding_leakage.heads import Standard
+from textsan.embedding_leakage.keyword import KeywordInference, keyword_score, present
+from textsan.embedding_leakage.vector_knowledge import VectorKnowledge
+from textsan.evaluation import hit_rate
+from textsan.models.sentence_vectors import sentence_vectors
+from textsan.text.corpora import Record, load_dataset, normalised, private_and_shadow
+from textsan_book.studies.vector_defences import releases
+from textsan_book.studies.vectors import columns
+
+DEPARTMENTS = (
+    "Cardiovascular / Pulmonary",
+    "Orthopedic",
+    "Gastroenterology",
+    "Neurology",
+    "Urology",
+    "Obstetrics / Gynecology",
+    "ENT - Otolaryngology",
+    "Ophthalmology",
+    "Hematology - Oncology",
+    "Nephrology",
+)
+"""The specialties of the medical reports that are departments (no kind of report is) and have the most texts of
+their own; neurosurgery shares most of its texts with neurology and orthopedics."""
+
+
+def filed(records: list[Record]) -> list[Record]:
+    """Each text once, if it is filed under exactly one of the ten departments.
+
+    Args:
+        records: whose labels are specialties.
+
+    >>> [one.label for one in filed([Record("A", "Urology"), Record("a", "Letters"), Record("b", "Letters")])]
+    ['Urology']
+    """
+    under: dict[str, dict[str, Record]] = {}
+    for record in records:
+        if record.label in DEPARTMENTS:
+            under.setdefault(normalised(record.text), {})[record.label] = record
+    return [record for labels in under.values() if len(labels) == 1 for record in labels.values()]
+
+
+def departments(
+    *,
+    encoder: str,
+    pooling: str,
+    layer: int,
+    dataset: str,
+    keywords: str,
+    n: int,
+    vocabulary: int,
+    defence: str,
+    strength: float,
+    seed: int,
+) -> list[dict]:
+    """Accuracy of the department and the keyword attack under one defence, a row a keyword.
+
+    Args:
+        encoder, pooling, layer: of the vectors.
+        dataset: name of a data set whose labels are specialties.
+        keywords: that are looked for, with blanks between.
+        n: released texts, and those of attacker and analyst.
+        vocabulary, defence, strength: of `vector_defences.releases`.
+        seed: of everything.
+
+    Returns:
+        Rows with area and balanced accuracy of the linear attack, accuracy of the department, the share of the
+        most frequent one, and in how many released texts the keyword is.
+    """
+    from sklearn.linear_model import LogisticRegression
+
+    encode = partial(sentence_vectors, encoder=encoder, pooling=pooling, layer=layer)
+    service, asked = releases(encode, defence, strength, vocabulary=vocabulary, seed=seed)
+    attacked, own = private_and_shadow(filed(load_dataset(dataset, split="all")), n, n, seed)
+    texts, known_texts = ([record.text for record in part] for part in (attacked, own))
+    released, known = service(texts), asked(known_texts)
+
+    truth, labels = (np.array([record.label for record in part]) for part in (attacked, own))
+    standard = Standard(known)
+    analyst = LogisticRegression(C=0.01, max_iter=1000).fit(standard(known), labels)
+    utility = hit_rate(analyst.predict(standard(released)) == truth)
+    majority = np.unique(truth, return_counts=True)[1].max() / n
+
+    knowledge = VectorKnowledge(lambda _: known, known_texts, seed=seed)  # encoded once for attacker and analyst
+    rows = []
+    for keyword in keywords.split():
+        there = present(texts, keyword)
+        scores = KeywordInference.against(knowledge, keyword=keyword, head="linear").scores(released)
+        found = keyword_score(scores, there, seed=seed)
+        row = {"keyword": keyword, "positives": int(there.sum()), "majority": float(majority)}
+        row |= {**columns(found.auc), **columns(found.balanced, "balanced_"), **columns(utility, "utility_")}
+        rows.append(row)
+    return rows
