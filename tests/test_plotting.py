@@ -129,10 +129,10 @@ def test_measured_attacks_stand_beside_one_another(ax):
     names = ["contextual", "noisy channel", "markov"]
     plotting.measured(ax, pd.DataFrame(rows), "K", names, apart=0.25, label="{}, ours")
     assert ax.get_legend_handles_labels()[1] == ["contextual, ours", "Markov, ours"]
-    assert [line[0].get_xdata().tolist() for line in ax.containers] == [[1.0], [1.5]]
+    assert [line[0].get_xdata().tolist() for line in ax.containers] == [[0.75], [1.25]]  # on both sides of 1
     ax.set_xscale("log")
     plotting.measured(ax, pd.DataFrame(rows), "K", names[1:], apart=0.1)
-    assert ax.containers[-1][0].get_xdata()[0] == pytest.approx(1.1)
+    assert ax.containers[-1][0].get_xdata()[0] == pytest.approx(1.1**0.5)
 
 
 def test_points_of_one_attack_are_joined_in_the_order_of_the_abscissae(ax):

@@ -98,7 +98,7 @@ def dots(settings: Sequence[Setting], least: Sequence[Setting]) -> tuple[str, st
             circle = f'cx="{where[0]}" cy="{where[1]}" r="4" fill="{colour}"'
             parts.append(f"<circle {circle}><title>{escape(title)}</title></circle>")
         across, up, side = _LABELS[name]
-        parts.append(_text(x(across), y(up), label, side, dot=colour))
+        parts.append(_text(x(across), y(up), label, side, mark=colour))
     crosses = [(x(one.given), y(max(one.kept.value, 0)), one) for one in least]
     for across, up, one in crosses:
         title = f"least distance: {front.hundred(one.given)} given away, {front.ends(one.kept)} kept"
@@ -220,8 +220,8 @@ def _rect(x: float, y: float, width: float, height: float, colour: str | None) -
     return f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height}" {inside}/>'
 
 
-def _text(x: float, y: float, text: str, anchor: str = "start", colour: str = "currentColor", dot: str = ""):
-    """Text; letters of a dot's own colour would be hard to read on one of the two grounds."""
+def _text(x: float, y: float, text: str, anchor: str = "start", colour: str = "currentColor", mark: str = ""):
+    """Text after a mark: letters of the mark's own colour would be hard to read on one of the two grounds."""
     given = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}"'
-    before = f'<tspan fill="{dot}">●</tspan> ' if dot else ""
+    before = f'<tspan fill="{mark}">■</tspan> ' if mark else ""
     return f"<text {given}>{before}{escape(text)}</text>"

@@ -139,6 +139,6 @@ def sentences(root: Path) -> dict[str, str]:
     links = []
     for notebook in sorted((root / "notebooks").glob("*.ipynb")):
         number = notebook.stem[:2]
-        label = number.lstrip("0") if number.isdecimal() else notebook.stem.replace("-", " ")
+        label = number.lstrip("0") if number.isdecimal() else escape(slide(notebook).title)
         links.append(f'<a href="../../_static/slides/{notebook.stem}.svg">{label}</a>')
     return {"slides": ", ".join(links)}
