@@ -9,13 +9,12 @@ from functools import partial
 
 import numpy as np
 
-from textsan.embedding_leakage.heads import Standard
 from textsan.embedding_leakage.keyword import KeywordInference, keyword_score, present
 from textsan.embedding_leakage.vector_knowledge import VectorKnowledge
 from textsan.evaluation import hit_rate
 from textsan.models.sentence_vectors import sentence_vectors
 from textsan.text.corpora import Record, load_dataset, normalised, private_and_shadow
-from textsan_book.studies.vector_defences import releases
+from textsan_book.studies.vector_defences import analysed, releases
 from textsan_book.studies.vectors import columns
 
 DEPARTMENTS = (
@@ -76,9 +75,10 @@ def departments(
     Returns:
         Rows with area and balanced accuracy of the linear attack, accuracy of the department, the share of the
         most frequent one, and in how many released texts the keyword is.
-    """
-    from sklearn.linear_model import LogisticRegression
 
+    Raises:
+        ValueError: the data set has fewer than 2 n such texts, or there is no such defence.
+    """
     encode = partial(sentence_vectors, encoder=encoder, pooling=pooling, layer=layer)
     service, asked = releases(encode, defence, strength, vocabulary=vocabulary, seed=seed)
     attacked, own = private_and_shadow(filed(load_dataset(dataset, split="all")), n, n, seed)
@@ -86,9 +86,7 @@ def departments(
     released, known = service(texts), asked(known_texts)
 
     truth, labels = (np.array([record.label for record in part]) for part in (attacked, own))
-    standard = Standard(known)
-    analyst = LogisticRegression(C=0.01, max_iter=1000).fit(standard(known), labels)
-    utility = hit_rate(analyst.predict(standard(released)) == truth)
+    utility = hit_rate(analysed(known, labels, released) == truth)
     majority = np.unique(truth, return_counts=True)[1].max() / n
 
     knowledge = VectorKnowledge(lambda _: known, known_texts, seed=seed)  # encoded once for attacker and analyst

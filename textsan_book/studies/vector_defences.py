@@ -133,10 +133,6 @@ def outcome(task: Task, service: defences.Encode, asked: defences.Encode) -> Out
         task: what is released.
         service, asked: of `releases`.
     """
-    from sklearn.linear_model import LogisticRegression
-
-    from textsan.embedding_leakage.heads import Standard
-
     attacked, own = ([record.text for record in part] for part in (task.attacked, task.own))
     released, known = service(attacked), asked(own)
     knowledge = VectorKnowledge(lambda _: known, own, seed=task.seed)  # encoded once for attacker and analyst
@@ -144,9 +140,7 @@ def outcome(task: Task, service: defences.Encode, asked: defences.Encode) -> Out
     found = keyword_score(attack.scores(released), present(attacked, task.keyword), seed=task.seed)
 
     liked, truth = (np.array([is_positive(record) for record in part]) for part in (task.own, task.attacked))
-    standard = Standard(known)
-    analyst = LogisticRegression(C=0.01, max_iter=1000).fit(standard(known), liked)
-    utility = hit_rate(analyst.predict(standard(released)) == truth)
+    utility = hit_rate(analysed(known, liked, released) == truth)
 
     ask = VectorKnowledge(
         lambda texts: asked([spelled(text) for text in texts]), rule=citizen.generate, seed=task.seed
@@ -154,6 +148,26 @@ def outcome(task: Task, service: defences.Encode, asked: defences.Encode) -> Out
     dates = pattern.PatternReconstruction.against(ask, segments=MONTH, pairs=task.pairs, steps=task.steps)
     hits = dates.hits(service([spelled(number) for number in task.numbers]), task.numbers)
     return Outcome(found, hit_rate(hits["month"]), utility, float(max(truth.mean(), 1 - truth.mean())))
+
+
+def analysed(known: np.ndarray, labels: np.ndarray, released: np.ndarray) -> np.ndarray:
+    """What a linear analyst says of released vectors, (n,): the use that defences cost.
+
+    Args:
+        known: vectors of the analyst's own, as the service releases them.
+        labels: of these.
+        released: vectors asked about.
+
+    >>> analysed(np.array([[0.0], [1.0]] * 9), np.array(["no", "yes"] * 9), np.array([[2.0]])).tolist()
+    ['yes']
+    """
+    from sklearn.linear_model import LogisticRegression
+
+    from textsan.embedding_leakage.heads import Standard
+
+    standard = Standard(known)
+    analyst = LogisticRegression(C=0.01, max_iter=1000).fit(standard(known), labels)
+    return analyst.predict(standard(released))
 
 
 def is_positive(record: Record) -> bool:
