@@ -25,7 +25,7 @@ def little(small, monkeypatch):
     monkeypatch.setattr(study, "load_dataset", lambda name, split="train": load_dataset(name, split)[:200])
     monkeypatch.setattr(study, "CUTS", (1e-6, 0.1))
     given = {"dataset": "rt", "steps": 2, "attacked": 2, "longest": 8, "vocabulary": 1000, "seed": 0}
-    return lambda defence, size: study.gradient_defences(defence=defence, size=size, **given)[0]
+    return lambda defence, size, **more: study.gradient_defences(defence=defence, size=size, **given | more)[0]
 
 
 def test_an_undefended_gradient_is_read_whole(small):
@@ -70,6 +70,13 @@ def test_the_row_of_no_defence_and_of_sanitized_text(little):
     for row in (plain, sanitized):
         assert row["accuracy_low"] <= row["accuracy"] <= row["accuracy_high"]
         assert 0.5 <= row["majority"] <= 1 and row["words"] == plain["words"] > 0
+
+
+def test_a_word_without_a_row_is_read_where_it_is_kept_and_has_one_over_the_words_of_the_data(little):
+    drawn, kept = (little("custext+", 1.0, oov=rule) for rule in ("uniform", "keep"))
+    assert kept["sent_read"] == 1.0 and kept["read"] > drawn["read"]
+    most = little("custext+", 1000.0, vocabulary="data")
+    assert most["sent_read"] == 1.0 and most["read"] > drawn["read"]
 
 
 def test_without_a_gradient_the_most_frequent_public_word_is_said(monkeypatch):

@@ -14,9 +14,10 @@ from textsan.base import checks
 from textsan.evaluation import Estimate, bootstrap_rate, hit_rate
 from textsan.gradient_leakage import cases, defences, spans, victims
 from textsan.mechanisms import Mechanism, make_mechanism
+from textsan.mechanisms.base import Oov
 from textsan.models.encoders import load_tokenizer
+from textsan.sweeps.splits import load_split
 from textsan.text.corpora import load_dataset
-from textsan.text.loading import load_embeddings
 from textsan.text.vocabulary import count_words
 from textsan_book.studies.gradients import PUBLIC, training_records
 from textsan_book.studies.vectors import columns
@@ -35,7 +36,16 @@ _BATCH = 32  # sentences of a step of training
 
 
 def gradient_defences(
-    *, dataset: str, defence: str, size: float, steps: int, attacked: int, longest: int, vocabulary: int, seed: int
+    *,
+    dataset: str,
+    defence: str,
+    size: float,
+    steps: int,
+    attacked: int,
+    longest: int,
+    vocabulary: int | str,
+    seed: int,
+    oov: Oov = "uniform",
 ) -> list[dict]:
     """Success of the exact attack on a client's words, and accuracy of the model that its gradients train.
 
@@ -49,8 +59,9 @@ def gradient_defences(
         steps: of training, 32 sentences each.
         attacked: sentences whose gradients are read, one at a time.
         longest: words of those at most.
-        vocabulary: words of the mechanism, the most frequent ones of the embeddings.
+        vocabulary: words of the mechanism, as `textsan.sweeps.splits.load_split` takes them.
         seed: of everything.
+        oov: what becomes of words without a row in the sanitized text.
 
     Returns:
         one row: accuracy on test sentences as they are, with that of the more frequent label; and the share of the
@@ -62,8 +73,8 @@ def gradient_defences(
     change, mechanism = GRADIENTS[defence](size) if defence in GRADIENTS else None, None
     sent = docs
     if defence in SANITIZERS:
-        words = load_embeddings().frequent(vocabulary)
-        mechanism = make_mechanism(defence, words, epsilon=size, **SANITIZERS[defence])
+        words = load_split(dataset, 1, 1, seed=seed, vocabulary=vocabulary).embeddings
+        mechanism = make_mechanism(defence, words, epsilon=size, oov=oov, **SANITIZERS[defence])
         released = mechanism.sanitize([record.tokens for record in records], seed=seed)
         sent = mechanism.sanitize(docs, seed=seed + 1)
         records = [
