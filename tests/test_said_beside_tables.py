@@ -81,8 +81,8 @@ def test_every_table_is_read_by_a_page():
 
 def test_accuracy_in_the_encoders_own_space():
     """Chapter 22: not told from chance while three of ten words can be read, above it where half and more can."""
-    learnt = select(load_tables(RESULTS, "utility-pieces.csv"), {"task": "sentiment"})
-    for epsilon, some in learnt.groupby("epsilon"):
+    learnt = load_tables(RESULTS, ["utility-pieces.csv", "utility-pieces-qnli.csv"])
+    for (_, epsilon), some in learnt[learnt.task.notna()].groupby(["dataset", "epsilon"]):
         rate = pooled([estimate(row, "utility") for row in some.to_dict("records")])
         if epsilon <= 12:
             assert rate.low < some.chance.mean() < rate.high
