@@ -61,7 +61,7 @@ def rules(words: int):
 
 
 def places() -> dict[str, str | None]:
-    """Where to compute, by name; the GPU only where torch finds one."""
+    """Name where to compute; the GPU only where torch finds one."""
     import torch
 
     found: dict[str, str | None] = {"processor, NumPy": None, "processor, torch": "cpu"}
@@ -93,19 +93,17 @@ def store(path: Path, rows: list[dict], script: str) -> None:
 def _record(path: Path, command: str) -> None:
     import numpy
     import torch
-    import yaml
 
-    from textsan.sweeps import provenance
+    from textsan.base import kernels
+    from textsan_book.studies import records
 
     made = {
         "command": command,
-        "hardware": [provenance.hardware()],
-        "versions": [
-            {"python": platform.python_version(), "numpy": numpy.__version__, "torch": str(torch.__version__)}
-        ],
+        "hardware": [kernels.hardware()],
+        "versions": [f"python {platform.python_version()}, numpy {numpy.__version__}, torch {torch.__version__}"],
         "made elsewhere": "times of one machine",
     }
-    path.with_suffix(".yml").write_text(yaml.safe_dump(made, sort_keys=False, width=110), encoding="utf-8")
+    records.write(path, made)
 
 
 def main():

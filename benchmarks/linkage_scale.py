@@ -1,4 +1,4 @@
-"""What linking costs at size: the exact rate over 20,000 words, and a thousand releases among a million documents.
+"""Time linking at size: the exact rate over 20,000 words, and a thousand releases among a million documents.
 
     .venv/bin/python benchmarks/linkage_scale.py [rate] [link] [santext] [custext]
 

@@ -28,12 +28,12 @@ kernels.pin()  # a table is made of what comes out: before anything loads NumPy
 import pandas as pd
 import torch
 import transformers  # noqa: F401  (asks for a torchvision, and has to before there seems to be one)
-import yaml
 
 from textsan.gradient_leakage import cases, matching, scores, victims
 from textsan.gradient_leakage.factors import Factors
 from textsan.gradient_leakage.matching import ATTACKS, Matching
 from textsan.text.corpora import load_dataset
+from textsan_book.studies import records
 
 sys.modules["torchvision"] = sys.modules["torchvision.transforms"] = MagicMock()
 import breaching  # noqa: E402
@@ -101,7 +101,7 @@ class Peer:
         return float(self.objective(self.models[0], self.sent, x, self.labels)[0] / self.ours.distance(x))
 
     def ratio_as_one(self, x):
-        """The same where ours is given all tensors as one vector."""
+        """Run both where ours is given all tensors as one vector."""
         found = self.objective._grad_fn(self.models[0], x, self.labels)[0]
         one, two = (torch.cat([part.flatten() for part in parts]) for parts in (found, self.sent))
         mine = matching.distance([Factors(one[None, None, None])], [two[None]], self.ours.settings)
@@ -199,9 +199,11 @@ def main():
         "language model": "none",
         "seed": f"0 to {SEEDS - 1}",
         "hardware": f"{os.cpu_count()} cores, {platform.machine()}",
-        "versions": {name: version(name) for name in packages} | {"python": platform.python_version()},
+        "versions": [
+            ", ".join([f"python {platform.python_version()}", *(f"{one} {version(one)}" for one in packages)])
+        ],
     }
-    out.with_suffix(".yml").write_text(yaml.safe_dump(made, sort_keys=False, width=110), encoding="utf-8")
+    records.write(out, made)
 
 
 if __name__ == "__main__":

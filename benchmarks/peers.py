@@ -55,7 +55,7 @@ def theirs(path: str) -> dict:
 
 
 def ours(embeddings) -> dict:
-    """The same words through this package, documents of one word."""
+    """Sanitize the words with this package, as documents of one word."""
     from textsan.mechanisms import OneDiffractor, make_mechanism
 
     words = embeddings.words
@@ -98,9 +98,8 @@ def write(rows: list[dict], out: Path) -> None:
     import csv
     import platform
 
-    import yaml
-
-    from textsan.sweeps import provenance
+    from textsan.base import kernels
+    from textsan_book.studies import records
 
     with open(out, "w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, rows[0])
@@ -108,12 +107,12 @@ def write(rows: list[dict], out: Path) -> None:
         writer.writerows(rows)
     made = {
         "command": f"python benchmarks/peers.py --out {out.as_posix()}",
-        "hardware": [provenance.hardware()],
-        "versions": [{"python": platform.python_version(), "numpy": np.__version__}],
+        "hardware": [kernels.hardware()],
+        "versions": [f"python {platform.python_version()}, numpy {np.__version__}"],
         "peers": "mldp-text 0.1.2, dp-diffractor 0.2.1, from the package index",
         "made elsewhere": "with mldp-text 0.1.2 and dp-diffractor 0.2.1; times of one machine",
     }
-    out.with_suffix(".yml").write_text(yaml.safe_dump(made, sort_keys=False, width=110), encoding="utf-8")
+    records.write(out, made)
 
 
 def main():

@@ -18,14 +18,14 @@ from textsan.base import kernels
 
 kernels.pin()  # a table is made of what comes out: before anything loads NumPy
 
+import numpy as np
 import pandas as pd
 import torch
-import yaml
 
-from textsan.evaluation import bootstrap_rate, paired_difference
+from textsan.evaluation import clustered_rate, paired_difference
 from textsan.priors import LanguageModel
 from textsan.sweeps.problems import prepare
-from textsan.sweeps.provenance import hardware
+from textsan_book.studies import records
 
 CELL = {"dataset": "rt", "n_shadow": 1000, "seed": 0, "mechanism": "custext+", "epsilon": 4.0, "k": 20}
 
@@ -42,8 +42,8 @@ def rows(n_private):
             guess = informed.guesses(name)
             seconds = time.perf_counter() - start
             row = {"attack": name, "precision": precision, "n": len(truths), "seconds": round(seconds, 1)}
-            rate = bootstrap_rate(guess, truths, groups, seed=CELL["seed"])
-            over = paired_difference(guess, first.setdefault(name, guess), truths, groups, seed=CELL["seed"])
+            rate = clustered_rate(np.equal(guess, truths), groups)
+            over = paired_difference(guess, first.setdefault(name, guess), truths, groups)
             row |= dict(zip(("asr", "low", "high"), rate, strict=True))
             yield row | dict(zip(("over_asr", "over_low", "over_high"), over, strict=True))
 
@@ -54,14 +54,16 @@ def main():
     parser.add_argument("--out", type=Path, default=Path("data/results/precision.csv"))
     arguments = parser.parse_args()
     pd.DataFrame(rows(arguments.private)).to_csv(arguments.out, index=False, lineterminator="\n")
+    packages = "textsan", "numpy", "torch", "transformers"
     made = {
         "command": f"TEXTSAN_DATA=FOLDER python benchmarks/precision.py --private {arguments.private}",
         "problem": CELL,
-        "hardware": f"{hardware()}; {torch.get_num_threads()} threads of {os.cpu_count()}",
-        "versions": {name: version(name) for name in ("textsan", "numpy", "torch", "transformers")}
-        | {"python": platform.python_version()},
+        "hardware": f"{kernels.hardware()}; {torch.get_num_threads()} threads of {os.cpu_count()}",
+        "versions": [
+            ", ".join([f"python {platform.python_version()}", *(f"{one} {version(one)}" for one in packages)])
+        ],
     }
-    arguments.out.with_suffix(".yml").write_text(yaml.safe_dump(made, sort_keys=False), encoding="utf-8")
+    records.write(arguments.out, made)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""How seconds and memory grow with the vocabulary and with the text, each point in a process of its own.
+"""Measure seconds and memory over the vocabulary and the text, each point in a process of its own.
 
     python benchmarks/scaling.py [--out data/results] [--limit 600] [TASK ...]
 
@@ -166,7 +166,7 @@ def measure(task: str, mechanism: str, words: int, tokens: int) -> None:
 
 
 def series() -> Iterator[tuple[dict, str, list[int]]]:
-    """What is fixed, the axis, and the points on it."""
+    """Return the fixed size, the axis, and the points on it."""
     for axis in ("words", "tokens"):
         for task in TASKS:
             for mechanism in MECHANISMS:

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 import setuptools  # noqa: F401  it refuses to load after the standard library's distutils, which some tests bring
 
-from textsan.base import assets, kernels
-from textsan.base.fingerprints import fingerprint
-from textsan_book.chapters import checked
+from textsan.base import assets, cache, kernels
+from textsan_book.chapters import build
 
 ROOT = Path(__file__).parents[1]
 SLOWEST = ROOT / "data" / "slowest-tests.csv"  # seconds of the long tests, by the last whole run with --timed
@@ -37,15 +36,12 @@ def trained_once():
     they use, the registry of published weights, and the versions. `make test FULL=1` trains anew.
     """
     import torch
-    import transformers
-
-    from textsan.sweeps import provenance
 
     def get(train, *modules):
         file = Path(train.__code__.co_filename)
-        code = provenance.code_from([(name, provenance.EVERYTHING) for name in modules])
-        registry = fingerprint(ROOT / "textsan" / "data" / "registry.toml")
-        parts = fingerprint(file), code, registry, kernels.variables(), torch.__version__, transformers.__version__
+        registry = assets.file_sha256(ROOT / "textsan" / "data" / "registry.toml")
+        code = [cache.code_of(name) for name in modules]
+        parts = assets.file_sha256(file), code, registry, kernels.variables(), cache.arithmetic()
         key = hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
         path = TRAINED / f"{file.stem}-{train.__name__}-{key}.pt"
         if FULL or not path.is_file():
@@ -69,7 +65,7 @@ def pytest_collection_modifyitems(config, items):
     """Files with the slowest tests first: a file is one worker's, and nothing long begins last."""
     seconds, files = recorded_seconds(), Counter()
     if config.getoption("--drawn"):
-        names = left_out(seconds, checked.commit(ROOT))
+        names = left_out(seconds, build.commit(ROOT))
         config.hook.pytest_deselected(items=[item for item in items if item.nodeid in names])
         items[:] = [item for item in items if item.nodeid not in names]
         seconds = {test: taken for test, taken in seconds.items() if test not in names}
@@ -81,14 +77,14 @@ def pytest_collection_modifyitems(config, items):
 def left_out(seconds, commit):
     """The long tests that a smaller run leaves out: seven of eight by the commit, none without one."""
     long = {test for test, taken in seconds.items() if taken >= LONG}
-    return set() if commit is None else long - {*checked.drawn_of(long, commit)}
+    return set() if commit is None else long - {*build.drawn(long, commit, -(-len(long) // 8))}
 
 
 def pytest_report_header(config):
-    """What a smaller run leaves out is said before it begins."""
+    """Say before a smaller run what it leaves out."""
     if not config.getoption("--drawn"):
         return None
-    seconds, commit = recorded_seconds(), checked.commit(ROOT)
+    seconds, commit = recorded_seconds(), build.commit(ROOT)
     names = left_out(seconds, commit)
     spared = sum(seconds[test] for test in names)
     by = f"commit {commit[:12]}" if commit else "no commit"

@@ -45,7 +45,7 @@ def _wheel(words=WORDS):
     return "carrier-1.0-py3-none-any.whl", outer.getvalue()
 
 
-def _source_distribution(proof):
+def _source_distribution(proof, backend=None):
     """A source distribution whose setup.py leaves `proof` behind if anything runs it."""
     outer = io.BytesIO()
     inner = io.BytesIO()
@@ -54,6 +54,9 @@ def _source_distribution(proof):
     with tarfile.open(fileobj=outer, mode="w:gz") as file:
         setup = f"open({str(proof)!r}, 'w').close()\nimport setuptools\nsetuptools.setup(name='carrier')\n"
         _add(file, "carrier-1.0/setup.py", setup.encode())
+        if backend:
+            build = f'[build-system]\nrequires = []\nbuild-backend = "{backend}"\n'
+            _add(file, "carrier-1.0/pyproject.toml", build.encode())
         _add(file, "carrier-1.0/PKG-INFO", b"Metadata-Version: 1.0\nName: carrier\nVersion: 1.0\n")
         _add(file, "carrier-1.0/words.txt", WORDS)
         _add(file, "carrier-1.0/inner.tar.gz", inner.getvalue())
@@ -169,6 +172,13 @@ def test_source_distribution_is_not_run(toy, tmp_path):
     assert proof.exists()  # the trap is live: pip alone runs it
 
 
+def test_a_source_distribution_needs_no_build_backend(toy, tmp_path):
+    inside = {"words": "carrier-1.0/words.txt", "inner": ("carrier-1.0/inner.tar.gz", "inner.txt")}
+    cache = toy(*_source_distribution(tmp_path / "setup.py ran", "scikit_build_core.build"), **inside)
+    assets.fetch("toy")
+    _assert_whole(cache)
+
+
 def test_warm_cache_asks_nobody_and_writes_nothing(toy, monkeypatch):
     cache = toy(*_wheel())
     assets.fetch("toy")
@@ -203,6 +213,18 @@ def test_without_network_one_line_says_so(toy, tmp_path):
     assert done.stderr.splitlines()[-1].startswith("textsan: toy: cannot get")
 
 
+def test_without_a_connection_there_is_no_bar_and_the_line_says_what_to_do(toy, monkeypatch, capfd):
+    toy(*_wheel())
+    monkeypatch.setenv("PIP_NO_INDEX", "0")
+    monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
+    monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
+    with pytest.raises(
+        assets.FetchError, match="there is no connection to it; with one, textsan data pull toy fet"
+    ):
+        assets.fetch("toy")
+    assert "toy:" not in capfd.readouterr().err
+
+
 @pytest.mark.parametrize(
     "harm",
     [
@@ -231,10 +253,13 @@ def test_damaged_file_is_found_named_and_replaced(toy, caplog, harm):
 def test_missing_file_is_found_and_pulled(toy):
     cache = toy(*_wheel())
     assert assets.verify("toy")[0] == f"{cache / 'toy' / 'words.txt'}: missing"
-    assert CliRunner().invoke(main, ["data", "verify"]).exit_code == 1
+    assert CliRunner().invoke(main, ["data", "verify", "toy"]).exit_code == 1
+    done = CliRunner().invoke(main, ["data", "verify"])  # of an empty cache nothing is damaged
+    assert done.exit_code == 0 and "nothing is cached" in done.stdout
     assert not cache.exists()
     assets.fetch("toy")
     (cache / "toy" / "deep" / "inner.txt").unlink()
+    assert CliRunner().invoke(main, ["data", "verify"]).exit_code == 1
     assets.fetch("toy")
     _assert_whole(cache)
 
@@ -296,7 +321,8 @@ def test_unknown_asset_names_the_known_ones():
 
 def test_registry_is_complete():
     names = assets.registry()["assets"]
-    corpora, vectors, models = {"vader-corpora", "drugs"}, {"glove-6b-50d"}, {"all-minilm-l6-v2", "smollm2-135m"}
+    corpora, vectors = {"vader-corpora", "drugs"}, {"glove-6b-50d"}
+    models = {"all-minilm-l6-v2", "smollm2-135m", "cmu-en-us"}
     assert set(assets.defaults()) == corpora | vectors | models | {"census-names"}
     for name, asset in names.items():
         paths = [file["path"] for file in asset["files"]]

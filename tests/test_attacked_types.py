@@ -1,4 +1,4 @@
-"""How far a rate scatters with the types that are drawn: against enumeration, and the committed table."""
+"""The scatter of a rate with the types that are drawn: against enumeration, and the committed table."""
 
 from itertools import combinations
 from pathlib import Path

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 from textsan import CusText, Embeddings
-from textsan.auditing import files, guesses, material as materials
-from textsan.auditing.quotes import private_words, unquoted
+from textsan.auditing import files, material as materials
+from textsan.auditing.quotes import unquoted
 from textsan.mechanisms import make
 
 WORDS = ["the", ",", ".", "a", "film", "movie", "good", "bad", "great", "story", "actor", "plot", "7", "smith"]
@@ -27,7 +27,6 @@ ODD = [
     "",
     " ",
     "\ufeff",
-    "\x00",
     "\u2028",
     "\x85",
     '"',
@@ -57,7 +56,7 @@ ODD += [
     "http://a.b/c?d",
     "\x1b[2J",
 ]
-"""What stands among the words: marks of formats, letters that change their number in lower case, escapes."""
+"""Text among the words: marks of formats, letters that change their number in lower case, escapes."""
 
 
 def texts(draw: random.Random) -> list[str]:
@@ -77,7 +76,10 @@ def written(draw: random.Random, lines: list[str], kind: str) -> str:
         rows = [json.dumps({"text": line if draw.random() < 0.97 else draw.choice(odd)}) for line in lines]
         return draw.choice(["\n", "\n", "\r\n", "\n\n"]).join(rows)
     comma = "," if kind == "csv" else "\t"
-    quoted = ['"' + line.replace('"', '""') + '"' if draw.random() < 0.9 else line for line in lines]
+    if kind == "tsv":
+        quoted = [" ".join(line.split()) if draw.random() < 0.9 else line for line in lines]
+    else:
+        quoted = ['"' + line.replace('"', '""') + '"' if draw.random() < 0.9 else line for line in lines]
     rows = [comma.join([str(number), line]) for number, line in enumerate(quoted)]
     head = draw.choices(["id,text", "id,texts", "text,text", PLANTED, ""], [12, 1, 1, 1, 1])[0].replace(",", comma)
     return draw.choice(["\n", "\r\n"]).join([head, *rows])
@@ -165,14 +167,13 @@ def read(draw: random.Random, folder: Path, *, quotes: bool) -> None:
         kind = draw.choice(["jsonl", "csv"])
         (folder / f"g.{kind}").write_bytes(damaged(draw, answers(draw, kind)))
         given = files.read_guesses(str(folder / f"g.{kind}"))
-    private = None if quotes else private_words(found.texts, WORDS[:5])
 
     def work():
         released = None if came is None else came.documents
         ready = materials.material(found.texts, made, released=released, shadow=[["film", "bad"]] * 4)
-        return None if given is None else guesses.scored(ready, given, {})
+        return None if given is None else materials.answers(ready, given, ready.docs)
 
-    unquoted(private, work)
+    unquoted(quotes, found.texts, WORDS[:5], work)
 
 
 def tried(number: int, folder: Path) -> str:

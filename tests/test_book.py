@@ -16,20 +16,9 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
-from textsan.base import kernels
+from textsan.base.assets import file_sha256
 from textsan.cli import main
-from textsan_book.chapters import (
-    build,
-    chapters,
-    checked,
-    compare,
-    dependencies,
-    execution,
-    paper,
-    reading_paths,
-    validation,
-    varying,
-)
+from textsan_book.chapters import build, chapters, compare, paper, run, validation
 from textsan_book.chapters.kernel import figure_data
 
 ROOT = Path(__file__).parents[1]
@@ -187,7 +176,7 @@ def executed(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(root), prepend=os.pathsep)
         for chapter in chapters.chapters(root):
-            execution.refresh(chapter)
+            run.refresh(chapter)
     return root.parent
 
 
@@ -352,7 +341,8 @@ def test_run_writes_to_runs_only(project):
     output = project / result.stdout.splitlines()[-1]
     assert output.parent == project / "runs" and output.suffix == ".ipynb"
     notebook = nbformat.read(output, as_version=4)
-    assert notebook.cells[3].outputs[0].data["text/plain"] == "(8.0, 'a/b c', [1, 2], 3, True)"
+    assert notebook.cells[0].source.startswith("> **This run has other parameters")
+    assert notebook.cells[4].outputs[0].data["text/plain"] == "(8.0, 'a/b c', [1, 2], 3, True)"
     assert before == {
         path: path.read_bytes() for folder in ("book", "notebooks") for path in (project / folder).glob("*.*")
     }
@@ -375,7 +365,7 @@ def test_failing_cell_is_shown_and_the_partial_notebook_kept(project):
 
 
 def test_a_chapter_that_lacks_a_library_names_the_extra_that_brings_it(project, monkeypatch):
-    monkeypatch.setattr(execution.extras, "install_line", lambda library: f"pip install 'textsan[of {library}]'")
+    monkeypatch.setattr(run.extras, "install_line", lambda library: f"pip install 'textsan[of {library}]'")
     edit(project / "book" / "02-second.md", "print(i, flush=True)", "import nowhere.at_all")
     result = textsan("run", "2")
     assert result.exit_code == 1
@@ -397,35 +387,18 @@ def test_executed_notebooks_are_sound_and_plain(project):
 
 
 def test_equal_execution_rewrites_nothing(project):
-    """What compares equal stays: a last digit, a cell that varies."""
+    """Outputs that compare equal stay: a last digit, a cell that varies."""
     edit_notebook(project / "notebooks" / "01-first.ipynb", last_digit)
     before = {path: path.read_bytes() for path in (project / "notebooks").iterdir()}
-    assert not any(execution.refresh(chapter) for chapter in chapters.chapters(project))
+    assert not any(run.refresh(chapter) for chapter in chapters.chapters(project))
     assert {path: path.read_bytes() for path in (project / "notebooks").iterdir()} == before
-
-
-def test_new_key_around_equal_outputs(project):
-    """A change that shows nothing new changes the record of what was used, and no output."""
-    path = project / "notebooks" / "01-first.ipynb"
-    edit_notebook(path, last_digit)
-    before = nbformat.read(path, as_version=4)
-    edit(project / "mill" / "stones.py", "ROCK / 3", "2 * ROCK / 6")
-    assert not execution.refresh(chapters.find(project, "1"))
-    after = nbformat.read(path, as_version=4)
-    assert after.cells == before.cells
-    changed = {
-        name
-        for name, digest in after.metadata.textsan.files.items()
-        if digest != before.metadata.textsan.files[name]
-    }
-    assert changed == {"mill/stones.py"}
 
 
 def test_other_outputs_are_stored_anew(project):
     path = project / "notebooks" / "01-first.ipynb"
     before = path.read_bytes()
     edit_notebook(path, middle_digit)
-    assert execution.refresh(chapters.find(project, "1"))
+    assert run.refresh(chapters.find(project, "1"))
     assert path.read_bytes() == before
 
 
@@ -568,45 +541,6 @@ def test_exceptions_are_counted_and_say_why(project):
         assert faults == ["cell 1 has the tag varies; its first line must be '# varies: because ...'"]
 
 
-@pytest.mark.parametrize(
-    ("second", "outputs", "expected"),
-    [
-        ("print(mean(found))", True, True),
-        ("def show():\n    return found\n\n\nprint(show())", True, True),
-        ("%time print([f for f in found])\n!ls", True, False),  # what a magic reads is a string to Python
-        ("%matplotlib inline\nprint([f for f in found])", True, True),
-        ("found = sorted(found)\nprint(found)", True, True),  # read before it is bound anew
-        ("print(rows)", True, True),  # filled there, and bound before
-        ("for row in rows:\n    print(row)", True, True),
-        ("plt.show()", True, False),  # a module is no result
-        ("best = found[0]", False, False),  # shows nothing
-        ("found = 1\nprint(found)", True, False),  # made anew
-        ("print([found for found in (1, 2)])", True, False),  # a loop's own
-        ("def f(found):\n    return found\n\n\nprint(f(1))", True, False),  # an argument
-    ],
-)
-def test_what_a_varying_cell_made_is_not_compared_when_another_cell_shows_it(second, outputs, expected):
-    """Whether a chapter agrees must not hang on the processor; a cell that was tagged has readers."""
-    printed = [nbformat.v4.new_output("stream", text="0.591")]
-    first = nbformat.v4.new_code_cell(
-        "# varies: because of rounding\nfound = search()\nrows.append(1)\nplt.close()",
-        metadata={"tags": ["varies"]},
-        execution_count=2,
-    )
-    start = nbformat.v4.new_code_cell("import matplotlib.pyplot as plt\n\nrows = []", execution_count=1)
-    cells = [
-        start,
-        first,
-        nbformat.v4.new_code_cell(second, outputs=printed if outputs else [], execution_count=3),
-    ]
-    cells.append(nbformat.v4.new_code_cell("other = 1\nprint(other)", outputs=printed, execution_count=4))
-    faults = build.notebook_faults(nbformat.v4.new_notebook(cells=cells))
-    name = "rows" if "rows" in second else "found"
-    assert faults == ([f"cell 3 shows {name} of a cell that varies; it varies, too"] if expected else [])
-    first.metadata["tags"] = []
-    assert not list(varying.shown_in_vain(cells))
-
-
 @pytest.mark.parametrize("tag", ["nbval-skip", "nbval-ignore-output"])
 def test_no_cell_is_left_out_without_a_reason(tag):
     cell = nbformat.v4.new_code_cell("1", metadata={"tags": [tag]}, execution_count=1)
@@ -637,7 +571,7 @@ def test_which_comparison_holds(monkeypatch, change, exactly, by_interval, why):
     """Exactly with the kernels of the record; by interval with others, here or where the notebook was made."""
     new = {None: (0.5, 200), "within": (0.53, 200), "outside": (0.6, 200), "count": (0.5, 201)}[change]
     stored, now = (f"{v:.2f} [{v - 0.05:.2f}, {v + 0.05:.2f}] of {n} pairs" for v, n in ((0.5, 200), new))
-    record = dependencies.of_run(ROOT, [], [], 0, "kernels of aarch64" if why == "not pinned there" else "")
+    record = {"cells": "", "tables": {}} | ({"not_pinned": "by others"} if why == "not pinned there" else {})
     notebook = printed(stored)
     notebook.metadata = {} if why == "no record" else {"textsan": record}
     file = SimpleNamespace(nb=notebook, path=Path("1.ipynb"))
@@ -652,55 +586,6 @@ def test_which_comparison_holds(monkeypatch, change, exactly, by_interval, why):
         assert item.user_properties == [("moved", f"1: cell 1, stdout: stored {stored!r}, now {now!r}")]
     else:
         assert item.user_properties == []
-
-
-def test_check_compares_every_output_and_executes_what_differs_from_its_record(project, capfd, monkeypatch):
-    """A whole check writes the record; one that draws executes the chapter that has changed since, and says so."""
-    monkeypatch.setattr(execution, "not_pinned", lambda: "")
-    first, second = (project / "notebooks" / name for name in ("01-first.ipynb", "02-second.ipynb"))
-    edit_notebook(first, last_digit)
-    (project / "data" / "settings.yml").write_text("01-first: [{count: 4}]\n")
-    result = textsan("check", "--full")
-    assert result.exit_code == 0, result.output
-    assert "02-second: cell 3 varies, because it is a clock" in result.output
-    assert "every output is as stored; 1 cells are exceptions" in result.output
-    assert re.search(r"01-first with count = 4: \d+\.\d s", result.output)
-    assert "4" in (project / "runs" / "01-first-count=4.ipynb").read_text()
-    record = checked.read(project)
-    assert {name: one["key"] for name, one in record.items()} == {
-        chapter.name: checked.key(chapter) for chapter in chapters.chapters(project)
-    }
-    assert all(one["seconds"] > 0 for one in record.values()) and record["01-first"]["settings"][0] > 0
-
-    for change in (middle_digit, other_word, other_line):
-        edit_notebook(first, change)
-    edit_notebook(second, one_interval_off)
-    capfd.readouterr()
-    result = textsan("check", "--drawn")
-    assert result.exit_code == 1
-    assert "01-first does not run, or shows something else than it stores\n02-second does not run" in result.output
-    assert "2 of 2 chapters are executed:\n  01-first: differs from data/checked.yml\n" in result.output
-    assert re.search(r"\d s  01-first  \(recorded: \d+\.\d\)", result.output)
-    printed = capfd.readouterr().out
-    assert "cell 2, output 1, text/plain: stored" in printed and "rt, none" in printed
-    assert "cell 3, output 1, figure-data: stored" in printed
-    assert "cell 4, output 1, text/plain: stored '(1.3433, 1)', now '(1.3333, 1)'" in printed
-    assert "cell 2, stdout: stored 'accuracy 0.600 [0.550, 0.650] of 200 pairs', now 'accuracy 0.500" in printed
-    assert checked.read(project) == record
-
-
-def test_a_whole_check_names_every_setting_that_fails_and_keeps_no_record(project, monkeypatch):
-    (project / "data" / "settings.yml").write_text("01-first: [{count: 4}, {title: other}]\n02-second: []\n")
-    edit(project / "book" / "01-first.md", "flour()\n```", 'flour()\nassert count < 4 and title == "rt, all"\n```')
-    monkeypatch.setattr(build, "stored_faults", lambda root, only: [])  # of this text no notebook is stored
-    monkeypatch.setattr(execution, "stale_because", lambda chapter: [])
-    monkeypatch.setattr(build, "_execute_and_compare", lambda root, names, other, say: ({}, set()))
-    result = textsan("check", "--full")
-    assert result.exit_code == 1 and not (project / checked.RECORD).exists()
-    assert re.findall(r"01-first with (.*): 01-first: cell 5 failed", result.output) == [
-        "count = 4",
-        "title = other",
-    ]
 
 
 # Comparison
@@ -831,6 +716,50 @@ def drawing(values, **settings):
     return lines
 
 
+def drawn_line(values, scale="linear", more=()):
+    """Figure data of a line on one pair of axes, and of another artist beside it."""
+    rows = "; ".join(f"{x:.3e} {y:.3e}" for x, y in enumerate(values))
+    return "\n".join([f"axes '' x '' linear automatic y 'rate' {scale} automatic", f"line: {rows}", *more])
+
+
+@pytest.mark.parametrize(
+    ("stored", "new", "scale", "equal"),
+    [
+        ([0.0, 1.0, -1.598e-5], [0.0, 1.0, -1.600e-5], "linear", True),  # another processor's
+        ([0.0, 1.0, 0.5], [0.0, 1.0, 0.5009], "linear", True),
+        ([0.0, 1.0, 0.5], [0.0, 1.0, 0.502], "linear", False),
+        ([2e-5, 1e-5, -1.598e-5], [2e-5, 1e-5, -1.605e-5], "linear", False),  # all is as small
+        ([1e-9, 1.0, 1e-5], [1e-9, 1.0, 1.01e-5], "log", True),
+        ([1e-9, 1.0, 1e-5], [1e-9, 1.0, 1.1e-5], "log", False),
+        ([1e-9, 1.0, 1e-5], [1e-9, 1.0, 9e-4], "linear", True),
+        ([0.0, 1.0, 0.5], [0.0, 1.0, float("nan")], "linear", False),
+        ([0.0, 1.0], [0.0, 1.0, 0.5], "linear", False),
+    ],
+)
+def test_what_a_figure_draws_agrees_to_a_thousandth_of_what_the_axis_spans(stored, new, scale, equal):
+    found = compare.figure_difference(drawn_line(stored, scale), drawn_line(new, scale))
+    assert (found is None) == equal
+
+
+def test_a_span_is_of_all_artists_of_its_axes_and_of_no_others():
+    """Of x and of y apart, and not of the axes beside them; words, and means of very many rows, must agree."""
+    small, moved = [2e-5, 1e-5], [2e-5, 1.5e-5]
+    beside = ["line: 0.000e+00 0.000e+00; 9.000e+00 1.000e+00"]
+    assert compare.figure_difference(drawn_line(small, more=beside), drawn_line(moved, more=beside)) is None
+    other = [drawn_line([0.0, 1.0])]
+    assert compare.figure_difference(drawn_line(small, more=other), drawn_line(moved, more=other))
+    bars = "error bars: 1.000e+00: 5.000e-01 [4.000e-01, 6.000e-01]"
+    for old, new in (
+        ("line:", "line 'a':"),
+        ("4.000e-01", "3.900e-01"),
+        ("mean 1.000000e-01", "mean 1.000100e-01"),
+    ):
+        more = [bars, "line: 0.000e+00 0.000e+00; 400 rows, mean 1.000000e-01 2.000000e-01"]
+        assert compare.figure_difference(
+            drawn_line([0.0, 1.0], more=more), drawn_line([0.0, 1.0], more=more).replace(old, new)
+        )
+
+
 def test_figures_are_compared_by_what_they_draw():
     values = [0.2, 0.5, 0.6]
     assert figure_data.FIGURE_DATA == compare.FIGURE_DATA
@@ -900,28 +829,6 @@ def test_a_picture_that_is_lost_is_a_difference():
     assert compare.differences(shown({"image/svg+xml": "<svg/>"}, lines), shown({"text/plain": "<Figure>"}, lines))
 
 
-def test_pictures_that_other_code_drew_are_taken_and_no_others(project, monkeypatch):
-    """The data of a figure is not all of how it is drawn: a style that changed must reach the page."""
-    chapter = chapters.find(project, "1")
-
-    def repaint(colour):
-        notebook = nbformat.read(chapter.notebook, as_version=4)
-        for cell in notebook.cells:
-            for output in cell.get("outputs", []):
-                for kind in [kind for kind in output.get("data", {}) if kind.startswith("image/")]:
-                    output.data[kind] = colour
-        nbformat.write(notebook, chapter.notebook)
-
-    repaint("an older picture")
-    assert not execution.refresh(chapter)
-    assert "an older picture" in chapter.notebook.read_text()  # nothing that made it has changed
-    notebook = nbformat.read(chapter.notebook, as_version=4)
-    notebook.metadata["textsan"]["files"]["textsan/plotting/figures.py"] = "0123456789abcdef"
-    nbformat.write(notebook, chapter.notebook)
-    assert not execution.refresh(chapter)
-    assert "an older picture" not in chapter.notebook.read_text()
-
-
 def test_one_point_of_very_many_is_seen_in_few_lines():
     from matplotlib.figure import Figure
 
@@ -940,7 +847,7 @@ def test_one_point_of_very_many_is_seen_in_few_lines():
 
 @pytest.mark.parametrize("ways", [("yerr",), ("xerr",), ("xerr", "yerr")])
 def test_estimates_of_a_figure_are_compared_by_interval(ways):
-    """Those that moved within their intervals, and the limits that moved with them."""
+    """Estimates that moved within their intervals, and the limits that moved with them."""
 
     def figure(x=0.6, y=0.2):
         bars = {way: [[0.1, 0.2], [0.1, 0.2]] for way in ways}
@@ -995,28 +902,27 @@ def test_notebooks_are_compared_cell_by_cell(project, tmp_path):
 
 
 def stale(project):
-    return {chapter.name: execution.stale_because(chapter) for chapter in chapters.chapters(project)}
+    return {chapter.name: run.stale_because(chapter) for chapter in chapters.chapters(project)}
+
+
+def is_fresh(chapter):
+    return run.stale_because(chapter) == [] and not run.text_changed(chapter)
 
 
 def test_copy_with_other_file_times_is_fresh(project, tmp_path):
     clone = tmp_path / "clone"
     shutil.copytree(project, clone, copy_function=shutil.copyfile)
-    assert all(execution.is_fresh(chapter) for chapter in chapters.chapters(clone))
+    assert all(is_fresh(chapter) for chapter in chapters.chapters(clone))
 
 
-def test_the_record_is_what_the_run_used(project):
-    recorded = [
+def test_the_metadata_hold_the_cells_and_the_files_of_data_that_were_read(project):
+    """Tables that a child process reads, too; neither modules nor profiles."""
+    first, second = (
         nbformat.read(chapter.notebook, as_version=4).metadata.textsan for chapter in chapters.chapters(project)
-    ]
-    modules = [f"mill/{name}.py" for name in ("__init__", "grind", "inside", "quarry", "stones", "worker")]
-    data = ["data/scoreboard.yml", "data/sweeps/", "data/sweeps/one.yml"]
-    assert list(recorded[0].files) == [
-        *data,
-        *modules,
-        "textsan_book/chapters/kernel/figure_data.py",
-    ]  # it shows a figure
-    assert set(recorded[0].packages) == {"matplotlib", "PyYAML"}
-    assert list(recorded[1].files) == ["mill/__init__.py", "mill/other.py"] and not recorded[1].packages
+    )
+    names = ["data/scoreboard.yml", "data/sweeps/one.yml"]
+    assert first.tables == {name: file_sha256(project / name) for name in names} and second.tables == {}
+    assert first.cells != second.cells and {*first, *second} <= {"cells", "tables", "not_pinned"}
 
 
 @pytest.mark.parametrize(
@@ -1024,97 +930,65 @@ def test_the_record_is_what_the_run_used(project):
     [
         ("data/scoreboard.yml", "0.5", "0.6", "01-first"),
         ("data/sweeps/one.yml", "1", "2", "01-first"),
-        ("mill/grind.py", "4)", "5)", "01-first"),
-        ("mill/quarry.py", "2", "3", "01-first"),  # three imports away
-        ("mill/inside.py", "1", "2", "01-first"),  # imported inside a function
-        ("mill/worker.py", "True", "False", "01-first"),  # imported by another process
-        ("mill/other.py", "0.5", "0.6", "02-second"),
         ("book/01-first.md", "epsilon = 2.0", "epsilon = 3.0", "01-first"),
         ("book/02-second.md", "range(3)", "range(4)", "02-second"),
     ],
 )
-def test_change_makes_stale_what_uses_it_and_nothing_else(project, file, old, new, chapter):
+def test_a_chapter_is_executed_where_its_cells_or_its_tables_differ(project, file, old, new, chapter):
     assert stale(project) == {"01-first": [], "02-second": []}
     edit(project / file, old, new)
     assert stale(project) == {"01-first": [], "02-second": [], chapter: [file]}
-    result = textsan("check")
-    assert result.exit_code == 1
-    expected = "text and notebook differ" if file.startswith("book") else f"stale: {file}; run textsan book"
-    assert f"{chapter}: {expected}" in result.output
-
-
-def test_another_table_is_noticed_where_tables_are_listed(project):
-    (project / "data" / "sweeps" / "two.yml").write_text("")
-    (project / "data" / "more.yml").write_text("")
-    assert stale(project) == {"01-first": ["data/sweeps/"], "02-second": []}
-
-
-def test_lost_file_is_noticed(project):
-    (project / "mill" / "other.py").unlink()
-    assert stale(project) == {"01-first": [], "02-second": ["mill/other.py is gone"]}
-
-
-def test_another_version_is_noticed_where_it_is_imported(project, monkeypatch):
-    now = metadata.version("PyYAML")
-    edit(project / "constraints.txt", f"PyYAML=={now}", "pyyaml==99.1")
-    assert stale(project) == {"01-first": [f"PyYAML {now} → 99.1"], "02-second": []}
-    edit(project / "constraints.txt", "pyyaml==99.1", "")
-    assert stale(project) == {"01-first": [], "02-second": []}
-    monkeypatch.setattr(dependencies.metadata, "version", lambda package: "9.9+cpu")
-    reasons = [f"PyYAML {now} → 9.9", f"matplotlib {metadata_version_before(project, 'matplotlib')} → 9.9"]
-    assert sorted(stale(project)["01-first"]) == sorted(reasons) and not stale(project)["02-second"]
-
-
-def metadata_version_before(project, package):
-    notebook = nbformat.read(project / "notebooks" / "01-first.ipynb", as_version=4)
-    return notebook.metadata.textsan.packages[package]
-
-
-def test_pinned_variables_are_part_of_the_key_and_what_a_machine_made_of_them_is_not(project, monkeypatch):
-    second = chapters.find(project, "2")
-    monkeypatch.setenv("OPENBLAS_CORETYPE", "Zen")
-    assert stale(project) == {"01-first": [], "02-second": []}
-    execution.refresh(second)  # on such a machine: it says so, and is fresh everywhere
-    record = nbformat.read(second.notebook, as_version=4).metadata.textsan
-    assert record.kernels == kernels.KERNELS[kernels.PINNED] and record.not_pinned
-    assert stale(project) == {"01-first": [], "02-second": []}
-    monkeypatch.setitem(kernels.KERNELS[kernels.PINNED], "MKL_CBWR", "AVX2")
-    monkeypatch.delitem(kernels.KERNELS[kernels.PINNED], "OMP_NUM_THREADS")
-    reasons = ["MKL_CBWR COMPATIBLE → AVX2", "OMP_NUM_THREADS 1 → not pinned"]
-    assert stale(project) == {"01-first": reasons, "02-second": reasons}
 
 
 @pytest.mark.parametrize(
     ("file", "old", "new"),
     [
-        ("mill/stones.py", "Stones.", "Mill stones."),
-        ("mill/stones.py", "# a third", "# one third"),
-        ("mill/stones.py", "ROCK / 3", "(ROCK\n    / 3)"),
-        ("mill/unused.py", "numpy", "scipy"),
+        ("mill/stones.py", "ROCK / 3", "ROCK / 4"),
         ("data/profiles/full.yml", "8", "9"),
-        ("constraints.txt", "numpy==0.1", "numpy==0.2"),
-        ("_toc.yml", "root: book/pages/index", "root: start"),
+        ("_toc.yml", "chapters", "more"),
     ],
 )
-def test_other_change_keeps_fresh(project, file, old, new):
+def test_no_other_change_makes_a_chapter_stale(project, file, old, new):
+    """Not even of code: what it changes is found by executing some chapters every time, all before publishing."""
     edit(project / file, old, new)
-    assert all(execution.is_fresh(chapter) for chapter in chapters.chapters(project))
+    assert all(is_fresh(chapter) for chapter in chapters.chapters(project))
 
 
-def test_file_saved_while_a_chapter_runs_leaves_it_stale(project):
-    edit(project / "mill" / "other.py", "return", "__import__('os').utime(__file__); return")
-    second = chapters.find(project, "2")
-    execution.refresh(second)
-    assert execution.stale_because(second) == ["mill/other.py"]
+def test_a_lost_table_and_a_notebook_without_metadata_are_noticed(project):
+    (project / "data" / "sweeps" / "one.yml").unlink()
+    edit_notebook(project / "notebooks" / "02-second.ipynb", lambda notebook: notebook.metadata.pop("textsan"))
+    assert stale(project) == {"01-first": ["data/sweeps/one.yml"], "02-second": ["book/02-second.md"]}
 
 
-def test_recorder_sees_reads_writes_and_lists_of_every_process(tmp_path):
+def test_pictures_are_taken_anew_where_they_are_asked_for_or_tables_differ(project):
+    """The data of a figure is not all of how it is drawn: a style that changed must reach the page."""
+    chapter = chapters.find(project, "1")
+
+    def repaint():
+        notebook = nbformat.read(chapter.notebook, as_version=4)
+        for cell in notebook.cells:
+            for output in cell.get("outputs", []):
+                for kind in [kind for kind in output.get("data", {}) if kind.startswith("image/")]:
+                    output.data[kind] = "an older picture"
+        nbformat.write(notebook, chapter.notebook)
+
+    def is_older():
+        return "an older picture" in chapter.notebook.read_text()
+
+    repaint()
+    assert not run.refresh(chapter) and is_older()
+    assert not run.refresh(chapter, pictures=True) and not is_older()
+    repaint()
+    edit(project / "data" / "sweeps" / "one.yml", "1", "2")
+    assert not run.refresh(chapter) and not is_older()
+
+
+def test_the_recorder_sees_reads_of_every_process(tmp_path):
     """And lets the module that it hides run."""
     inside = Path(figure_data.__file__).parent
     (tmp_path / "sitecustomize.py").write_text("print('hidden')")
     (tmp_path / "a b.csv").write_text("1")
-    (tmp_path / "tables").mkdir()
-    program = "import os, sys; open('a b.csv'); os.listdir('tables'); open('out.txt', 'w'); open('out.txt')"
+    program = "open('a b.csv'); open('a b.csv'); open('out.txt', 'w')"
     child = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {program!r}], check=True)"
     environment = {**os.environ, "PYTHONPATH": f"{inside}{os.pathsep}{tmp_path}", "TEXTSAN_RECORD": "record"}
     result = subprocess.run(
@@ -1122,53 +996,75 @@ def test_recorder_sees_reads_writes_and_lists_of_every_process(tmp_path):
     )
     assert result.stdout == "hidden\nhidden\n" and not result.stderr
     record = (tmp_path / "record").read_text().splitlines()
-    for line in (f"read {tmp_path}/a b.csv", f"list {tmp_path}/tables", f"write {tmp_path}/out.txt"):
-        assert record.count(line) == 1
-    kept = dependencies.of_run(tmp_path, [line for line in record if "cache" not in line], [], started=2**63)
-    assert set(kept["files"]) == {"tables/", "a b.csv", "sitecustomize.py"} and kept["packages"] == {}
+    assert record.count(f"{tmp_path}/a b.csv") == 1 and f"{tmp_path}/out.txt" not in record
+
+
+def test_a_check_compares_every_output(project, capfd):
+    first, second = (project / "notebooks" / name for name in ("01-first.ipynb", "02-second.ipynb"))
+    edit_notebook(first, last_digit)
+    kept = [*(project / "data").rglob("*.yml"), *(project / "book").glob("*.md"), first, second]
+    before = {path: path.read_bytes() for path in kept}
+    (project / "data" / "settings.yml").write_text("01-first: [{count: 4}]\n")
+    result = textsan("check", "--full")
+    assert result.exit_code == 0, result.output
+    assert "02-second: cell 3 varies, because it is a clock" in result.output
+    assert "every output is as stored; 1 cells are exceptions" in result.output
+    assert "01-first with count = 4: ran" in result.output
+    assert "4" in (project / "runs" / "01-first-count=4.ipynb").read_text()
+    assert {path: path.read_bytes() for path in kept} == before  # a clean clone stays clean
+
+    for change in (middle_digit, other_word, other_line):
+        edit_notebook(first, change)
+    edit_notebook(second, one_interval_off)
+    capfd.readouterr()
+    result = textsan("check")
+    assert result.exit_code == 1 and "a chapter does not run, or shows something else" in result.output
+    printed = capfd.readouterr().out
+    assert "cell 2, output 1, text/plain: stored" in printed and "rt, none" in printed
+    assert "cell 3, output 1, figure-data: stored" in printed
+    assert "cell 4, output 1, text/plain: stored '(1.3433, 1)', now '(1.3333, 1)'" in printed
+    assert "cell 2, stdout: stored 'accuracy 0.600 [0.550, 0.650] of 200 pairs', now 'accuracy 0.500" in printed
+
+
+def test_a_smaller_check_executes_what_differs_and_what_the_commit_draws(project, monkeypatch):
+    executed = []
+    monkeypatch.setattr(build, "_agree", lambda root, names, other, say: executed.append(names) or True)
+    monkeypatch.setattr(build, "commit", lambda root: "0b12dbc")
+    monkeypatch.setattr(build, "DRAWN", 0)
+    edit(project / "data" / "sweeps" / "one.yml", "1", "2")
+    assert textsan("check", "--drawn").exit_code == 0 and executed == [["01-first"]]
+    monkeypatch.setattr(build, "DRAWN", 3)
+    assert textsan("check", "--drawn").exit_code == 0 and executed[1] == ["01-first", "02-second"]
+    draws = [build.drawn([str(n) for n in range(40)], str(commit), 3) for commit in range(200)]
+    assert all(len(set(draw)) == 3 for draw in draws) and len({one for draw in draws for one in draw}) == 40
+
+
+def test_a_full_check_names_every_setting_that_fails(project, monkeypatch):
+    (project / "data" / "settings.yml").write_text("01-first: [{count: 4}, {title: other}]\n02-second: []\n")
+    edit(project / "book" / "01-first.md", "flour()\n```", 'flour()\nassert count < 4 and title == "rt, all"\n```')
+    monkeypatch.setattr(build, "stored_faults", lambda root, only: [])  # of this text no notebook is stored
+    monkeypatch.setattr(build, "_agree", lambda root, names, other, say: True)
+    result = textsan("check", "--full")
+    assert result.exit_code == 1
+    assert re.findall(r"01-first with (.*): 01-first: cell 5 failed", result.output) == [
+        "count = 4",
+        "title = other",
+    ]
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "same"),
+    ("given", "error", "line"),
     [
-        ("f( 1 )  # one", "f(1)", True),
-        ("x = 'a'", 'x = "a"', True),
-        ("x = 1", "x = 1.0", False),
-        ("f(a)", "f(*a)", False),
-        ("'shown'", "'Shown'", False),
-        ("f(1)", "f(1);", False),
-        ("%matplotlib inline", "%matplotlib agg", False),
-        ("%matplotlib inline", "%matplotlib inline", True),
+        ("03-nowhere: [{count: 4}]", KeyError, "'03-nowhere' is no chapter"),
+        ("01-first: [{counts: 4}]", KeyError, "has no 'counts'"),
+        ("01-first: [{count: x}]", ValueError, "a whole number"),
+        ("01-first: [{}, {}, {}, {}]", ValueError, "has 4 settings; keep 3"),
     ],
 )
-def test_cells_count_by_what_they_do_and_show(one, other, same):
-    assert (dependencies.cell_digest(one) == dependencies.cell_digest(other)) == same
-
-
-def test_module_that_is_no_python_is_a_change(project):
-    edit(project / "mill" / "other.py", "def", "def def")
-    assert stale(project) == {"01-first": [], "02-second": ["mill/other.py"]}
-
-
-def test_new_words_are_stored_without_execution(project, monkeypatch):
-    first = chapters.find(project, "1")
-    before = nbformat.read(first.notebook, as_version=4)
-    edit(first.text, "# First", "# The first")
-    edit(first.text, ":tags: [nbval-check-output]", ":tags: [nbval-check-output, hide-input]")
-    edit(first.text, "epsilon, title, sizes, count, strict", "epsilon, title, sizes, count, strict  # all")
-    assert execution.stale_because(first) == [] and not execution.is_fresh(first)
-    monkeypatch.setattr(execution, "refresh", None)
-    monkeypatch.setattr(build, "build", lambda root: root)
-    said = []
-    build.make(project, say=said.append)
-    assert said == [
-        "01-first: new text, or verdicts on its tables, around the stored outputs",
-        "02-second: up to date",
-    ]
-    after = nbformat.read(first.notebook, as_version=4)
-    assert [cell.outputs for cell in code_cells(after)] == [cell.outputs for cell in code_cells(before)]
-    assert after.metadata == before.metadata and after.cells[0].source.startswith("# The first")
-    assert execution.is_fresh(first) and build.stored_faults(project) == []
+def test_wrong_settings_are_one_line_before_anything_runs(project, given, error, line):
+    (project / "data" / "settings.yml").write_text(given)
+    with pytest.raises(error, match=line):
+        build.check(project, full=True)
 
 
 def test_dry_run_says_what_is_stale_and_why(project):
@@ -1182,23 +1078,12 @@ def test_dry_run_says_what_is_stale_and_why(project):
     assert lines() == ["01-first: fresh", "02-second: fresh"]
     edit(project / "book" / "02-second.md", "# Second", "# The second")
     assert lines() == ["01-first: fresh", "02-second: stale: text only, its outputs are kept"]
-    edit(project / "mill" / "quarry.py", "2", "3")
     edit(project / "data" / "scoreboard.yml", "0.5", "0.6")
     (project / "notebooks" / "02-second.ipynb").unlink()
-    assert lines() == [
-        "01-first: stale: data/scoreboard.yml, mill/quarry.py",
-        "02-second: stale: never executed",
-    ]
+    assert lines() == ["01-first: stale: data/scoreboard.yml", "02-second: stale: never executed"]
     changed = {path for path in before if not path.exists() or path.read_bytes() != before[path]}
-    names = ["book/02-second.md", "mill/quarry.py", "data/scoreboard.yml", "notebooks/02-second.ipynb"]
+    names = ["book/02-second.md", "data/scoreboard.yml", "notebooks/02-second.ipynb"]
     assert changed == {project / name for name in names} and not (project / "_build").exists()
-
-
-def test_notebook_without_a_record_is_stale(project):
-    edit_notebook(
-        project / "notebooks" / "02-second.ipynb", lambda notebook: notebook.metadata.update(textsan={"key": "1"})
-    )
-    assert stale(project)["02-second"] == ["no record of what it used"]
 
 
 def test_make_executes_what_is_stale_and_only_that(project, monkeypatch):
@@ -1207,30 +1092,40 @@ def test_make_executes_what_is_stale_and_only_that(project, monkeypatch):
     def made(**options):
         said = []
         build.make(project, say=said.append, **options)
-        return [line.partition(":")[0] for line in said if re.search(": (stored anew|shows what is stored)", line)]
+        return [line for line in said if re.search(": (stored anew|shows what is stored)", line)]
 
-    def recorded():
-        record = checked.read(project)
-        return [one.name for one in chapters.chapters(project) if record[one.name]["key"] == checked.key(one)]
-
-    assert made() == [] and not (project / checked.RECORD).exists()
-    monkeypatch.setattr(execution, "not_pinned", lambda: "other kernels")
-    assert made(fresh=True) == ["01-first", "02-second"] and not (project / checked.RECORD).exists()
-    monkeypatch.setattr(execution, "not_pinned", lambda: "")
-    assert made(fresh=True) == ["01-first", "02-second"]
-    assert recorded() == ["01-first", "02-second"]  # an execution that shows what is stored has confirmed it
-    edit(project / "mill" / "other.py", "0.500", "0.520")
-    assert made() == ["02-second"]
-    assert recorded() == ["01-first"]  # what is stored anew waits for a second one
     assert made() == []
+    assert made(fresh=True) == ["01-first: shows what is stored", "02-second: shows what is stored"]
+    edit(project / "data" / "scoreboard.yml", "0.5", "0.6")
+    assert made() == ["01-first: stored anew"] and made() == []
+
+
+def test_new_words_are_stored_without_execution(project, monkeypatch):
+    first = chapters.find(project, "1")
+    before = nbformat.read(first.notebook, as_version=4)
+    edit(first.text, "# First", "# The first")
+    edit(first.text, ":tags: [nbval-check-output]", ":tags: [nbval-check-output, hide-input]")
+    assert run.stale_because(first) == [] and not is_fresh(first)
+    monkeypatch.setattr(run, "refresh", None)
+    monkeypatch.setattr(build, "build", lambda root: root)
+    said = []
+    build.make(project, say=said.append)
+    assert said == [
+        "01-first: new text around the stored outputs",
+        "02-second: up to date",
+    ]
+    after = nbformat.read(first.notebook, as_version=4)
+    assert [cell.outputs for cell in code_cells(after)] == [cell.outputs for cell in code_cells(before)]
+    assert after.metadata == before.metadata and after.cells[0].source.startswith("# The first")
+    assert is_fresh(first) and build.stored_faults(project) == []
 
 
 def test_text_wins_over_an_edited_notebook(project):
     path = project / "notebooks" / "02-second.ipynb"
     edit_notebook(path, lambda notebook: code_cells(notebook)[0].update(source="1 + 1"))
     second = chapters.find(project, "2")
-    assert not execution.is_fresh(second)
-    execution.refresh(second)
+    assert not is_fresh(second)
+    run.refresh(second)
     assert build.stored_faults(project) == []
     assert "range(3)" in path.read_text()
 
@@ -1297,7 +1192,7 @@ def test_own_profiles_name_real_parameters():
 
 def test_more_sentences_than_there_are_get_one_line_before_a_kernel_starts(default_data, monkeypatch):
     monkeypatch.chdir(ROOT)
-    monkeypatch.setattr(execution, "_execute", None)  # would fail, were it called
+    monkeypatch.setattr(run, "_execute", None)  # would fail, were it called
     result = textsan("run", "05", "-p", "dataset", "drugs")
     assert result.exit_code == 2 and result.output.count("\n") == 1
     assert "dataset: 'drugs' has 791 texts, fewer than n_private 500" in result.output
@@ -1308,39 +1203,24 @@ def test_more_sentences_than_there_are_get_one_line_before_a_kernel_starts(defau
 def test_contents_list_every_chapter():
     lines = (ROOT / "_toc.yml").read_text().splitlines()
     listed = [line.split("notebooks/")[1] for line in lines if "notebooks/" in line]
-    assert sorted(listed) == [chapter.name for chapter in chapters.chapters(ROOT)]
+    assert sorted(listed) == sorted(chapter.name for chapter in chapters.chapters(ROOT))
     for part in yaml.safe_load((ROOT / "_toc.yml").read_text())["parts"]:
         files = [one["file"].removeprefix("notebooks/") for one in part["chapters"]]
-        numbered = [name for name in files if name[0].isdecimal()]
+        numbered = [name for name in files if chapters.number(name)]
         assert numbered == sorted(numbered) and part.get("numbered", False) == bool(numbered)
 
 
-def test_what_is_read_in_order_is_no_appendix_and_comes_before_it():
+def test_the_main_text_is_sixteen_chapters_and_the_supplement_comes_after_it():
     parts = yaml.safe_load((ROOT / "_toc.yml").read_text())["parts"]
     captions = [part["caption"] for part in parts]
-    appendix = [caption for caption in captions if caption.startswith("Appendix")]
-    assert captions[-1 - len(appendix) : -1] == appendix and captions[-1] == "Back matter"
-    files = {part["caption"]: [one["file"] for one in part["chapters"]] for part in parts}
-    apart = {file for caption in appendix for file in files[caption]}
-    assert {"notebooks/08-plausible-deniability", "notebooks/16-the-query-attack"} <= apart
-    assert not apart & {stop.page for stop in reading_paths.short_path(ROOT)}
-    printed = [one["file"] for part in paper.contents(ROOT)["parts"] for one in part["chapters"]]
-    assert not apart & {*printed} and "notebooks/reproduced-refuted-undecided" in printed
-
-
-def test_the_short_path_names_all_chapters_of_the_appendix():
-    toc = yaml.safe_load((ROOT / "_toc.yml").read_text())["parts"]
-    kept = {True: set(), False: set()}
-    for part in toc:
-        names = (one["file"].rpartition("/")[2] for one in part["chapters"])
-        numbers = {int(name[:2]) for name in names if name[0].isdecimal()}
-        kept[part["caption"].startswith("Appendix")] |= numbers
-    text = (ROOT / "book" / "pages" / "short-path.md").read_text()
-    some = text.partition("The appendix holds")[2].partition("Times are")[0]
-    found = set()
-    for low, high in re.findall(r"(\d+)(?: to (\d+))?", some):
-        found |= {*range(int(low), int(high or low) + 1)}
-    assert found == kept[True]
+    aside = [caption for caption in captions if caption.startswith("Supplement")]
+    assert captions[-1 - len(aside) : -1] == aside and captions[-1] == "Back matter"
+    for part in parts:
+        numbers = [chapters.number(entry["file"]) for entry in part["chapters"]]
+        assert all(number.startswith("S") == (part["caption"] in aside) for number in numbers if number)
+    printed = [entry["file"] for part in paper.contents(ROOT)["parts"] for entry in part["chapters"]]
+    numbered = {number.strip("abc") for number in map(chapters.number, printed) if number}
+    assert numbered == {str(number) for number in range(1, 17)} and "notebooks/what-holds-up" in printed
 
 
 def test_every_command_has_help_with_an_example():

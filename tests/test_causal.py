@@ -49,7 +49,7 @@ def test_bfloat16_says_nearly_the_same(default_data):
 
 
 def test_damaged_copy_is_made_again(monkeypatch, tmp_path):
-    """What was made of the file is hashed; a copy that is not as it was written is not read."""
+    """A model made of the file is hashed; a copy that is not as it was written is not read."""
 
     def convert(folder, stage):
         (stage / "model.safetensors").write_bytes(b"weights")

@@ -10,7 +10,7 @@ WORDS = [f"w{i}" for i in range(150)]
 
 
 def three_storages(seed=0):
-    """The same mechanism as dense, sparse and metric channel: staying put mixed with an exponential mechanism."""
+    """One mechanism as dense, sparse and metric channel: staying put mixed with an exponential mechanism."""
     generator = np.random.default_rng(seed)
     vectors = generator.normal(size=(150, 6))
     stay = np.where(np.arange(150) >= 120, 0.7, 0.0)

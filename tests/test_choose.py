@@ -1,8 +1,10 @@
 """The largest epsilon with a promise: simulated worlds whose truth is known, and promises that are broken."""
 
+import csv
 import itertools
 import json
 import traceback
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,8 +14,8 @@ from hypothesis import given, settings, strategies as st
 import textsan
 from textsan import Embeddings
 from textsan.auditing import choosing, material as materials, promises, quotes, use
-from textsan.auditing.choosing import EPSILONS, choose_epsilon
-from textsan.cli.choose import why_none
+from textsan.auditing.choosing import EPSILONS
+from textsan.cli.choose import _use, useless, why_none
 from textsan.cli.main import main
 from textsan.leakage import bayes_vulnerability
 from textsan.mechanisms import make_mechanism
@@ -103,7 +105,7 @@ def test_the_next_text_is_kept_but_for_alpha():
 
 
 def test_where_documents_are_not_exchangeable_it_breaks():
-    """What the promise needs is needed: the text to come is of another source, and it is broken nearly always."""
+    """The promise is nearly always broken where the text to come is of another source."""
     generator, broken = np.random.default_rng(6), 0
     for _ in range(100):
         words, hits = world(generator, 380, RATES)
@@ -111,6 +113,90 @@ def test_where_documents_are_not_exchangeable_it_breaks():
         level = promises.next_text(LEVELS, hits, words, 0.2, documents=20)
         broken += level is not None and later[level - 1].sum() > 0.2 * more.sum()
     assert broken > 60
+
+
+SIZES = {
+    "even": (20, lambda generator, n: generator.integers(1, 21, n)),
+    "half of the largest": (20, lambda generator, n: np.full(n, 10)),
+    "all or nothing": (20, lambda generator, n: 20 * generator.integers(0, 2, n)),
+    "long": (60, lambda generator, n: np.minimum(generator.geometric(1 / 43, n), 60)),
+}
+
+
+def _square(sizes):
+    return float((sizes.astype(float) ** 2).mean())
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_a_hundred_documents_are_enough_where_nothing_is_recovered(name):
+    """Words at least half of the largest on average, a target of a tenth: the power that `choose` is to have."""
+    most, sizes = SIZES[name]
+    generator, passed = np.random.default_rng(7), 0
+    for _ in range(200):
+        words = sizes(generator, 100).astype(float)
+        spread = 0.1 * 0.9 * _square(sizes(generator, 200))  # of other text
+        passed += promises.rejected(-0.1 * words, 0.1, most, 0.05, spread)
+    assert passed >= 180
+
+
+def test_fewer_words_than_half_of_the_largest_are_too_few():
+    """The other side: it is the ratio to the largest that counts, so the largest is not taken too large."""
+    assert not promises.rejected(np.full(100, -0.1 * 10), 0.1, 50, 0.05, 0.1 * 0.9 * 100)
+
+
+def test_the_first_guess_of_the_spread_finds_more_and_breaks_nothing():
+    generator, found, broken = np.random.default_rng(8), {"other text": 0, "the largest": 0}, 0
+    for _ in range(600):
+        words, (few, many) = world(generator, 100, [0.04, 0.1 + 1e-9])
+        spread = 0.1 * 0.9 * _square(world(generator, 100, [])[0])
+        for name, guess in (("other text", spread), ("the largest", None)):
+            found[name] += promises.rejected(few - 0.1 * words, 0.1, B, 0.05, guess)
+        broken += promises.rejected(many - 0.1 * words, 0.1, B, 0.05, spread)
+    assert found["other text"] > 1.1 * found["the largest"] > 200
+    assert broken <= 600 * 0.05 + 3.3 * np.sqrt(600 * 0.05 * 0.95)
+
+
+@pytest.mark.parametrize("factor", [1e-6, 0.1, 10.0])
+def test_a_bad_guess_of_the_spread_breaks_nothing_either(factor):
+    generator, broken = np.random.default_rng(9), 0
+    for _ in range(600):
+        words, (hits,) = world(generator, 100, [0.2 + 1e-9])
+        broken += promises.rejected(hits - 0.2 * words, 0.2, B, 0.05, factor * 0.2 * 0.8 * _square(words))
+    assert broken <= 600 * 0.05 + 3.3 * np.sqrt(600 * 0.05 * 0.95)
+
+
+def test_documents_of_one_author_break_it_and_one_of_each_does_not():
+    """Twenty documents of an author with a rate of 0.04 or 0.36 are one draw: bets on each are too many."""
+    generator, all_of_them, one_each = np.random.default_rng(10), 0, 0
+    for _ in range(300):
+        rates = np.repeat(0.2 * (1 + 0.8 * generator.choice([-1, 1], 60)), 20) + 1e-9
+        words = generator.integers(1, B + 1, len(rates))
+        excess = generator.binomial(words, rates) - 0.2 * words
+        some = materials.one_each(np.repeat(np.arange(60), 20).tolist(), seed=0)
+        all_of_them += promises.rejected(excess, 0.2, B, 0.05)
+        one_each += promises.rejected(excess[some], 0.2, B, 0.05)
+    assert all_of_them > 40 > 300 * 0.05 + 3.3 * np.sqrt(300 * 0.05 * 0.95) >= one_each
+
+
+@given(
+    st.lists(st.integers(0, 6), min_size=1, max_size=40), st.lists(st.integers(0, 12), max_size=3), st.integers(0)
+)
+@settings(max_examples=60, deadline=None)
+def test_rows_are_in_one_part_each_and_groups_stay_together(groups, sizes, seed):
+    parts = materials.divided(groups, sizes, seed % 100)
+    assert sorted(row for part in parts for row in part.tolist()) == list(range(len(groups)))
+    homes = {
+        group: {at for at, part in enumerate(parts) for row in part if groups[row] == group} for group in groups
+    }
+    assert all(len(home) == 1 for home in homes.values()) and len(parts) == len(sizes) + 1
+
+
+@pytest.mark.parametrize("missing", [None, "", float("nan")])
+def test_a_row_without_a_group_is_a_group_of_its_own(missing):
+    groups = ["a", "a", *[missing] * 38]
+    held, rest = (set(part.tolist()) for part in materials.divided(groups, [20], seed=1))
+    assert len(held) in (20, 21) and len({0, 1} & held) != 1
+    assert materials.one_each(groups, seed=1)[1:] == list(range(2, 40)) and materials.without_group(groups) == 38
 
 
 @given(st.integers(0, 10**6), st.floats(0.05, 0.9))
@@ -169,6 +255,11 @@ VECTORS = Embeddings(WORDS, np.random.default_rng(0).normal(size=(24, 4)))
 def text(n, seed):
     generator, weights = np.random.default_rng(seed), 1 / np.arange(1, 25)
     return [list(generator.choice(WORDS, 6, p=weights / weights.sum())) for _ in range(n)]
+
+
+def choose_epsilon(docs, mechanism="custext+", **given):
+    """All of the documents choose, with the same noise each time, unless a test asks for something else."""
+    return choosing.choose_epsilon(docs, mechanism, **{"split": False, "seed": 0} | given)
 
 
 @pytest.fixture(autouse=True)
@@ -262,10 +353,11 @@ def test_columns_are_those_of_all_levels_though_testing_ends_early():
     choice = choose_epsilon(text(300, 0), "santext", words=0.4, shadow=shadow, embeddings=VECTORS, ahead=10)
     docs, _ = choosing.ordered(text(300, 0), None, 0)
     found = materials.material(docs, make_mechanism("santext", VECTORS, epsilon=1.0), shadow=shadow)
-    tried = choosing.Chooser("santext", found).tried("words")
+    tried = choosing.Chooser("santext", found).trials("words")
     levels = EPSILONS[EPSILONS.index(choice.measured[0]["epsilon"]) :]
     given_ = {"words": tried.sizes, "share": 0.4}
-    assert choice.source == promises.source_rate(levels, tried.hits, **given_, largest=tried.largest)
+    bet = {"largest": tried.largest, "spread": 0.4 * 0.6 * tried.square}
+    assert choice.source == promises.source_rate(levels, tried.hits, **given_, **bet)
     hits = list(zip(*map(tried.hits, levels), strict=True))
     one = min(promises.next_document(levels, some, **given_, largest=tried.largest) for some in hits)
     text_ = min(promises.next_text(levels, some, **given_, documents=10) or 0 for some in hits)
@@ -415,7 +507,7 @@ def test_of_long_documents_the_beginning_is_read_and_the_promise_says_so(monkeyp
     monkeypatch.setattr(choosing, "READ", 6)
     found = materials.material(ends, make_mechanism("santext", VECTORS, epsilon=1.0), shadow=shadow)
     chooser = choosing.Chooser("santext", found)
-    tried = chooser.tried("words")
+    tried = chooser.trials("words")
     cut = chooser.on([doc[:6] for doc in found.docs], "words")
     for name, hits in tried.named(2.0).items():
         assert (hits == cut.named(2.0)[name]).all() and hits.sum() > 0
@@ -440,11 +532,11 @@ def test_the_workers_of_a_dask_scheduler_choose_the_same(monkeypatch):
     given_ = {"words": 0.5, "shadow": text(60, 1), "embeddings": VECTORS}
     docs = text(60, 0)
     monkeypatch.setattr(choosing, "_PART", 25)
-    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
+    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0") as cluster:
         there = choose_epsilon(docs, "santext", scheduler=cluster.scheduler_address, **given_)
         assert there == choose_epsilon(docs, "santext", **given_)
     with (
-        LocalCluster(n_workers=0, dashboard_address=None) as empty,
+        LocalCluster(n_workers=0, dashboard_address=":0") as empty,
         pytest.raises(ConnectionError, match="start some"),
     ):
         choose_epsilon(docs, "santext", scheduler=empty.scheduler_address, **given_)
@@ -481,7 +573,9 @@ def test_the_command_prints_columns_that_are_not_mixed(tmp_path, monkeypatch):
     ]
     assert "invented later" in result.stdout
     (row,) = json.loads((tmp_path / "c.json").read_text())
-    assert row["mechanism"] == "santext" and row["documents"] == 200
+    assert row["mechanism"] == "santext" and row["documents"] == 50
+    assert row["rows"] == {"attacker": 50, "choosing": 50, "released": 100} and len(row["not_released"]) == 100
+    assert "Rows: 50 chose, 100 are left to be released; the attacker's text has 50 documents." in result.stdout
     bad = CliRunner().invoke(main, ["choose", "in.txt", "--mechanism", "santxt", "--words", "0.4"])
     assert bad.exit_code == 2 and "did you mean 'santext'" in bad.stderr and bad.stderr.count("\n") == 1
     call = ["choose", "in.txt", "--words", "0.4", "--mechanism"]
@@ -503,6 +597,142 @@ def test_the_command_prints_columns_that_are_not_mixed(tmp_path, monkeypatch):
     assert neither.stdout.count("no epsilon is promised") == 2 and "Nearest comes " in neither.stdout
     none = CliRunner().invoke(main, ["choose", "in.txt"])
     assert none.exit_code == 2 and "no target" in none.stderr
+
+
+# The epsilon is a function of the text
+
+
+def boundary(docs, **given):
+    """Two targets that are next to each other and lead to two answers."""
+    low, high = 0.2, 0.7
+    least = choose_epsilon(docs, "santext", words=low, **given).source
+    while high - low > 5e-4:
+        middle = (low + high) / 2
+        answer = choose_epsilon(docs, "santext", words=middle, **given).source
+        low, high = (middle, high) if answer == least else (low, middle)
+    return low, high
+
+
+def test_an_epsilon_chosen_on_the_text_tells_of_one_word_and_one_chosen_on_other_rows_does_not():
+    docs, given_ = text(48, 0), {"shadow": text(60, 1), "embeddings": VECTORS}
+
+    def changed():
+        for row in range(48):
+            for word in WORDS[:2]:
+                if docs[row][0] != word:
+                    yield row, [*docs[:row], [word, *docs[row][1:]], *docs[row + 1 :]]
+
+    answers = {a: choose_epsilon(docs, "santext", words=a, **given_).source for a in boundary(docs, **given_)}
+    assert any(
+        choose_epsilon(other, "santext", words=a, **given_).source != answer
+        for a, answer in answers.items()
+        for _, other in changed()
+    )
+    target = boundary(docs, split=True, **given_)[0]
+    split = choose_epsilon(docs, "santext", words=target, split=True, **given_)
+    released = sorted(set(range(48)) - set(split.not_released))
+    assert len(released) == split.rows["released"] == 24
+    for row, other in changed():
+        if row in released[:12]:
+            assert choose_epsilon(other, "santext", words=target, split=True, **given_) == split
+    assert "no guarantee" in choose_epsilon(docs, "santext", words=0.5, **given_).promise["not"]
+    assert "release none of them" in split.promise["not"]
+
+
+def test_groups_bet_once_and_stay_together():
+    docs, of = text(160, 0), [f"patient {row % 40}" for row in range(160)]
+    choice = choose_epsilon(docs, "santext", words=0.5, groups=of, embeddings=VECTORS, split=True)
+    held = {of[row] for row in choice.not_released}
+    assert choice.rows == {"attacker": 40, "choosing": 40, "released": 80} and choice.documents == 10
+    assert not held & {of[row] for row in range(160) if row not in choice.not_released}
+    assert "10 documents that chose, one of each group" in choice.promise["source"]
+    all_of_them = choose_epsilon(docs, "santext", words=0.5, embeddings=VECTORS, split=True)
+    assert all_of_them.documents == 40 and "--group names whose" in all_of_them.promise["source"]
+    with pytest.raises(ValueError, match="1 groups make no parts"):
+        choose_epsilon(docs, "santext", words=0.5, groups=["one"] * 160, embeddings=VECTORS, split=True)
+    with pytest.raises(ValueError, match="6 rows of 6 groups make no parts"):
+        choose_epsilon(docs[:6], "santext", words=0.5, embeddings=VECTORS, split=True)
+
+
+def test_an_attackers_text_that_is_too_short_is_said_before_anything_is_tried():
+    few = {"words": 0.5, "embeddings": VECTORS}
+    with pytest.raises(
+        ValueError, match=r"^texts: the attacker's part of the rows has \d sentences, and attacks need 5"
+    ):
+        choose_epsilon(text(12, 0), "santext", split=True, **few)
+    with pytest.raises(ValueError, match=r"^shadow: it has 4 sentences, and attacks need 5; pass more such text"):
+        choose_epsilon(text(12, 0), "santext", shadow=text(4, 1), **few)
+    assert choose_epsilon(text(20, 0), "santext", split=True, **few).rows["attacker"] == 5
+
+
+def test_the_seed_is_drawn_and_kept_and_none_counts_as_right():
+    given_ = {"words": 0.5, "shadow": text(60, 1), "embeddings": VECTORS, "seed": None}
+    one, other = (choose_epsilon(text(60, 0), "santext", **given_) for _ in range(2))
+    assert one.seed != other.seed
+    assert choose_epsilon(text(60, 0), "santext", **given_ | {"seed": one.seed}) == one
+    assert '"none" counted as right' in one.promise["source"]
+
+
+def test_the_words_that_count_are_those_that_a_hundred_documents_can_promise():
+    """Lengths that differ much: the largest is cut until documents have half of it on average."""
+    generator = np.random.default_rng(3)
+    lengths = np.minimum(generator.geometric(1 / 12, 300), 100)
+    shadow = [list(generator.choice(WORDS, n)) for n in lengths]
+    made = make_mechanism("santext", VECTORS, epsilon=1.0)
+    most = choosing.usual(materials.material(text(9, 0), made, shadow=shadow))
+    assert np.minimum(lengths, most).mean() >= most / 2 > 5 and most < np.quantile(lengths, 0.95)
+    assert choosing.usual(materials.material(text(9, 0), made, shadow=text(40, 1))) == 6  # all are of one length
+
+
+@pytest.mark.parametrize("low, shown", [(0.3, True), (0.6, False)])
+def test_a_release_that_is_no_better_than_the_largest_class_says_so(low, shown):
+    choice = choose_epsilon(text(60, 0), "santext", words=0.6, shadow=text(60, 1), embeddings=VECTORS)
+    used = {"released": {"value": 0.65, "low": low, "high": 0.7}, "largest": 0.516}
+    said = useless(replace(choice, use=used))
+    assert ("52 of 100 are of the largest class" in said) == shown == ("no better" in _use(used))
+    assert useless(choice) == ""
+
+
+def rows_of(path):
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_split_is_written_for_its_owner_and_nothing_is_lost(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with open("in.csv", "w", newline="") as file:
+        table = csv.writer(file)
+        table.writerows(
+            [["id", "who", "text"], *([n, n // 4, f"{' '.join(d)}, \n"] for n, d in enumerate(text(80, 0)))]
+        )
+    call = ["choose", "in.csv", "--mechanism", "santext", "--words", "0.8"]
+    done = CliRunner().invoke(main, [*call, "--group", "who", "--write-split", "p", "-o", "c.json", "--seed", "4"])
+    assert done.exit_code == 0, done.output
+    (row,) = json.loads((tmp_path / "c.json").read_text())
+    release = (
+        f"Release p-to-release.csv with: textsan sanitize --mechanism santext --epsilon {row['source'] or 0:g}"
+    )
+    assert (release in done.stdout) == (row["source"] is not None)
+    assert "Seed: 4" in done.stdout and "p-held-back.csv" in done.stdout
+    held, free = rows_of("p-held-back.csv"), rows_of("p-to-release.csv")
+    assert sorted([*held, *free], key=lambda row: int(row["id"])) == rows_of("in.csv")
+    assert not {row["who"] for row in held} & {row["who"] for row in free} and len(free) == 40
+    (row,) = json.loads((tmp_path / "c.json").read_text())
+    assert sorted(int(one["id"]) for one in held) == row["not_released"]
+    modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir() if path.name != "in.csv"}
+    assert set(modes.values()) == {0o600} and len(modes) == 3
+    for given_, message in (
+        (["--write-split", "p"], "p-held-back.csv exists"),
+        (["--write-split", "nowhere/p"], "the folder nowhere does not exist"),
+        (["--write-split", "q", "--on-released"], "nothing is split"),
+        (["--group", "whom"], "--group"),
+    ):
+        refused = CliRunner().invoke(main, [*call, *given_])
+        assert refused.exit_code == 2 and message in refused.stderr and refused.stderr.count("\n") == 1
+    drawn = {CliRunner().invoke(main, call).stdout.splitlines()[-1] for _ in range(2)}
+    assert len(drawn) == 2 and all(line.startswith("Seed: ") for line in drawn)
+    loud = CliRunner().invoke(main, [*call, "--on-released"])
+    assert "all 80 chose" in loud.stdout and "Released at it they have no guarantee" in loud.stdout
 
 
 def test_the_grid_is_ascending_and_even():

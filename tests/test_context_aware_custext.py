@@ -104,7 +104,7 @@ def test_the_first_question_is_the_best_of_all():
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 10**6))
 def test_a_finer_context_gets_more_than_the_bound_by_total_variation_at_most(seed):
-    """What the docstring says of attackers who know more than the class."""
+    """Attackers who know more than the class, as the docstring says of them."""
     random = np.random.default_rng(seed)
     p, loss = random.dirichlet(np.ones(5), size=6), random.uniform(size=(5, 5))
     weight = random.dirichlet(np.ones(6))

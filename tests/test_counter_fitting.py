@@ -23,7 +23,7 @@ def cosine(embeddings, a, b):
 
 
 def by_hand(embeddings, synonyms, antonyms, margin, radius, epochs):
-    """The same, pair by pair, with gradients by finite differences."""
+    """Fit pair by pair, with gradients by finite differences."""
     unit = embeddings.vectors / np.linalg.norm(embeddings.vectors, axis=1, keepdims=True)
     index, n = embeddings.index, len(unit)
 

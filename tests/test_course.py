@@ -1,28 +1,30 @@
-"""The course: masters are read strictly, submissions are held, no grade is lost, proofs notice what is planted."""
+"""The course: masters are read strictly, zips hold what their reader may see, proofs notice what is planted."""
 
 import ast
 import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
-import types
+import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import nbformat
-import numpy as np
 import pytest
-import yaml
 from click.testing import CliRunner
-from hypothesis import given, settings, strategies as st
 
 from textsan.cli.main import main
-from textsan_book.course import checks, child, grading, master, mutants, sandbox, verify, versions
+from textsan_book.chapters import chapters
+from textsan_book.course import master, mutants, texts, verify, versions
 
 ROOT = Path(__file__).parents[1]
 MASTERS = ROOT / "book" / "course" / "masters"
 PAGE = (ROOT / "book" / "pages" / "course-instructors.md").read_text(encoding="utf-8")
+NAMES = [path.stem for path in sorted(MASTERS.glob("*.md"))]
+FULL = bool(os.environ.get("TEXTSAN_FULL"))
 
 
 def fenced(language):
@@ -30,28 +32,13 @@ def fenced(language):
     return re.findall(rf"^(`{{3,}}){language}\n(.*?)^\1$", PAGE, re.MULTILINE | re.DOTALL)
 
 
-@pytest.fixture(scope="module")
-def pen():
-    with sandbox.Pen() as pen:
-        yield pen
-
-
 @pytest.fixture
-def coin(tmp_path, monkeypatch):
+def coin(tmp_path):
     """The assignment that the page for instructors adds, as it stands there."""
-    (written,) = [text for _, text in fenced("markdown")]
-    (program,) = [text for _, text in fenced("python")]
-    module = types.ModuleType("coins")
-    exec(program, module.__dict__)
-    monkeypatch.setattr(checks, "coins", module, raising=False)
+    ((_, written),) = fenced("markdown")
     path = tmp_path / "90-a-coin.md"
     path.write_text(written, encoding="utf-8")
     return path
-
-
-def proof(path):
-    (found,) = verify.verify([path], graders=False)
-    return found
 
 
 # Masters
@@ -70,12 +57,10 @@ def test_there_is_an_assignment_for_every_part_with_all_that_is_wanted():
         texts = [cell for cell in one.cells if master.role(cell) == "text"]
         assert all("**Rubric.**" in cell.source for cell in texts)
         assert texts[-1].metadata["text"] == "open" and len(texts) >= 2
-        assert (ROOT / "book").is_dir() and all(
-            list((ROOT / "book").glob(f"{n:02d}-*")) for n in one.about["chapters"]
-        )
+        assert (ROOT / "book").is_dir() and all(chapters.find(ROOT, number) for number in one.about["chapters"])
         assert f"| {one.name[:2]} {one.about['title']} |" in PAGE
-        chapters = ", ".join(map(str, one.about["chapters"]))
-        assert f"{chapters} | {one.about['minutes']} |" in re.sub(r"\[(\d+)\]\(/notebooks/[^)]+\)", r"\1", PAGE)
+        first = ", ".join(one.about["chapters"])
+        assert f"{first} | {one.about['minutes']} |" in re.sub(r"\[(\w+)\]\(/notebooks/[^)]+\)", r"\1", PAGE)
 
 
 @pytest.mark.parametrize(
@@ -85,7 +70,7 @@ def test_there_is_an_assignment_for_every_part_with_all_that_is_wanted():
         (":hidden: q1", ":hidden: q7", "'q7' is no question"),
         (":points: 1", ":points: 0", "points must be"),
         ("grader: 89090", "grader: 90", "must differ"),
-        ("seed = 90\n", "seed = 91\n", "needs the line seed = 90"),
+        ("is_a_share(estimate, seed=seed)", "is_a_share(estimate, seed=7)", "by the words seed=seed"),
         ("checks.coins.is_a_share(estimate, seed=seed)", "assert estimate", "a check is one call"),
         (":caught: is_a_share", "", "the check that it is caught by"),
         ("  minutes: 20\n", "", "minutes is missing"),
@@ -109,15 +94,14 @@ def test_a_name_or_number_finds_one_master():
         master.masters(ROOT / "tests")
 
 
-def test_a_cohort_has_seeds_of_its_own_in_all_versions():
+def test_a_cohort_has_seeds_of_its_own_in_all_checks():
     one = master.find("01", MASTERS)
     theirs, others = one.for_cohort(2027), one.for_cohort(2028)
-    seeds = [*one.seeds, *theirs.seeds, *others.seeds]
-    assert len(set(seeds)) == 6
-    sources = "\n".join(cell.source for cell in versions.nbgrader_source(theirs).cells)
-    assert f"\nseed = {theirs.seeds[0]}" in sources and f"\nseed = {theirs.seeds[1]}\n" in sources
-    assert str(one.seeds[1]) not in sources
+    assert len({*one.seeds, *theirs.seeds, *others.seeds}) == 6
     assert one.for_cohort(2027).seeds == theirs.seeds
+    for check in theirs.checks:
+        assert check.code.endswith(f"seed={theirs.seeds[check.hidden]})")
+    assert not any(str(one.seeds[1]) in cell.source for cell in versions.otter_source(theirs).cells)
 
 
 def test_corpora_are_small_for_the_verifier_and_large_for_students():
@@ -125,240 +109,159 @@ def test_corpora_are_small_for_the_verifier_and_large_for_students():
     assert "size=400" in str(master.read(path).checks) and "size=60" in str(master.read(path, full=False).checks)
 
 
-# Versions
+# Zips
 
 
-def test_versions_hold_what_their_reader_may_see(coin, tmp_path):
-    shown = versions.build(master.read(coin), tmp_path / "out")
-    assert len(shown) == 3
-    student = nbformat.read(tmp_path / "out" / "student" / "90-a-coin.ipynb", as_version=4)
-    text = nbformat.writes(student)
-    assert "meant = " not in text and "is_a_share" not in text and "Rubric" not in text and "89090" not in text
-    assert "is_right_on_average" in text and "raise NotImplementedError()" in text and "YOUR ANSWER HERE" in text
-    solution = (tmp_path / "out" / "solution" / "90-a-coin.ipynb").read_text()
-    assert all(one in solution for one in ("meant = ", "is_a_share", "Rubric", "89090"))
-    assert "believes what is said" not in solution and "return said\\n" not in solution
-    assert (tmp_path / "out" / "autograder" / "90-a-coin.zip").is_file()
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """Zips of the first assignment, whose checks may take four seconds each; with FULL of all."""
+    out = tmp_path_factory.mktemp("built")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(versions, "ANSWER_SECONDS", 4)
+        versions.build(master.find(NAMES[0], MASTERS), out)
+    for name in NAMES[1:] if FULL else ():
+        versions.build(master.find(name, MASTERS), out)
+    return out
 
 
-# What submissions cannot do
+def student_notebook(built, name):
+    with zipfile.ZipFile(built / "student" / f"{name}.zip") as archive:
+        assert archive.testzip() is None and archive.namelist() == [f"{name}.ipynb"]
+        return nbformat.reads(archive.read(f"{name}.ipynb").decode(), as_version=4)
 
 
-FORBIDDEN = {
-    "import socket; socket.create_connection(('10.0.0.1', 80), 1)": "it opens a network connection",
-    "import urllib.request; urllib.request.urlopen('http://example.org', timeout=1)": "network",
-    "open('/tmp/mine', 'w')": "it writes to /tmp/mine, outside of its folder",
-    "import os; os.mkdir('/tmp/mine')": "it changes /tmp/mine",
-    "import os; os.rename('/tmp', '/tmp2')": "it changes /tmp",
-    f"open({str(MASTERS / '08-hashed-names.md')!r}).read()": "it reads",
-    "import subprocess; subprocess.run(['ls'])": "it starts another program",
-    "import os; os.fork()": "it starts another program",
-    "import os; os.kill(os.getppid(), 9)": "it sends signals",
-    "import ctypes; ctypes.CDLL(None)": "it loads machine code",
-    "while True: pass": "it ran for more than 1 seconds",
-    "import os; os._exit(0)": "its process ended",
-    "raise SystemExit": "SystemExit",
-    "return object()": "it returns object, but checks take",
-    "return lambda: 1": "it returns function, but checks take",
-    "def f(): return f()\n    return f()": "RecursionError",
-    "import numpy; numpy.ones((1 << 40,))": "MemoryError",
-}
+@pytest.mark.parametrize("name", NAMES if FULL else NAMES[:1])
+def test_zips_hold_what_their_reader_may_see(built, name):
+    one = master.find(name, MASTERS)
+    shown, solution = student_notebook(built, name), (built / "solution" / f"{name}.ipynb").read_text()
+    text = nbformat.writes(shown)
+    for check in one.checks:
+        call = check.code.replace('"', '\\"')
+        assert (call in text) == (not check.hidden) and call in solution
+    assert str(one.seeds[1]) not in text and "BEGIN SOLUTION" not in text and "Rubric" not in text
+    assert "**Rubric.**" in solution
+    wanted = {cell.metadata["text"] for cell in one.cells if master.role(cell) == "text"}
+    assert {*texts.answers(shown)} == wanted
+    for cell in shown.cells:
+        to_be_written = cell.metadata.get("textsan") or {}
+        assert not to_be_written or cell.metadata.get("editable", True)
+    with zipfile.ZipFile(built / "autograder" / f"{name}.zip") as archive:
+        assert archive.testzip() is None
+        names = {*archive.namelist()}
+        assert {"run_autograder", "run_otter.py", "setup.sh", "environment.yml", "otter_config.json"} <= names
+        assert {each for each in names if each.startswith("tests/")} == {f"tests/{q}.py" for q in one.answers}
+        config = json.loads(archive.read("otter_config.json"))
+        tests = "".join(archive.read(f"tests/{question}.py").decode() for question in one.answers)
+    assert config == {"assignment_name": name, "lang": "python"}  # no seed: otter would write it into cells
+    assert tests.count("hidden=True") == sum(check.hidden for check in one.checks)
+    assert all(check.code in tests for check in one.checks)
 
 
-@pytest.mark.parametrize("attempt", FORBIDDEN)
-def test_what_a_submission_may_not_is_said_in_one_line(pen, attempt):
-    with pen.run([("q1", f"def answer():\n    {attempt}")], seconds=1 if "while" in attempt else 30) as submission:
-        with pytest.raises(sandbox.AnswerError) as error:
-            submission.get("answer")()
-    assert FORBIDDEN[attempt] in str(error.value) and "\n" not in str(error.value)
-
-
-def test_what_a_submission_may_it_can(pen):
-    program = """
-def answer():
-    with open("mine.txt", "w") as file:
-        file.write("kept")
-    import numpy, textsan, statistics
-    return open("mine.txt").read(), numpy.eye(2), {"a": {1, 2}}, float("inf"), None
-"""
-    with pen.run([("q1", program)], seconds=60) as submission:
-        word, matrix, words, large, nothing = submission.get("answer")()
-        assert submission.get("other") is None and submission.errors == {}
-    assert (word, words, large, nothing) == ("kept", {"a": {1, 2}}, float("inf"), None)
-    assert (matrix == np.eye(2)).all()
-
-
-def test_one_submission_leaves_nothing_for_the_next(pen):
-    with pen.run(
-        [("q1", "import numpy\nnumpy.pi = 3\nopen('left', 'w').write('x')\ndef a(): return 1")], seconds=9
-    ) as one:
-        assert one.get("a")() == 1
-    with pen.run([("q1", "import numpy, os\ndef a(): return [numpy.pi, os.listdir()]")], seconds=9) as other:
-        assert other.get("a")() == [np.pi, []]
-
-
-def test_nothing_is_imported_from_the_folder_that_the_grader_stands_in(tmp_path, monkeypatch):
-    """Where it is the clone, another copy of the checks lies there; where it is the submissions', anything."""
-    (tmp_path / "textsan_book").mkdir()
-    (tmp_path / "textsan_book" / "__init__.py").write_text("raise SystemExit('a student wrote this')")
-    monkeypatch.chdir(tmp_path)
-    with (
-        sandbox.Pen() as pen,
-        pen.run([("q1", "import textsan_book\ndef a(): return 1")], seconds=30) as submission,
-    ):
-        assert submission.get("a")() == 1 and submission.errors == {}
-
-
-@pytest.mark.skipif(sys.platform != "linux" or not child.can_confine(), reason="no Landlock here")
-def test_the_kernel_holds_without_python(tmp_path):
-    (tmp_path / "own").mkdir()
+def test_the_graders_container_needs_no_package_of_this_project(built, tmp_path):
+    """Modules that checks import lie in the zip, and the index has the rest: its names are in environment.yml."""
+    with zipfile.ZipFile(built / "autograder" / f"{NAMES[0]}.zip") as archive:
+        archive.extractall(tmp_path)
+    environment = (tmp_path / "environment.yml").read_text()
+    assert "numpy>=2" in environment and "textsan" not in environment
     program = f"""
-import os
-from textsan_book.course import child
-assert child.without_network() in (True, False)
-assert child.only_these_files(["/usr"], {str(tmp_path / "own")!r})
-open({str(tmp_path / "own" / "a")!r}, "w").close()
-for what in (
-    lambda: open({str(tmp_path / "b")!r}, "w"),
-    lambda: open({str(ROOT / "README.md")!r}),
-    lambda: os.listdir({str(ROOT)!r}),
-):
-    try:
-        what()
-    except PermissionError:
-        continue
-    raise SystemExit(1)
+import importlib.metadata, sys
+sys.path[:0] = [{str(tmp_path / "files")!r}, {os.path.dirname(os.path.dirname(nbformat.__file__))!r}]
+found = importlib.metadata.distribution
+def missing(name):
+    if name.startswith("textsan"):
+        raise importlib.metadata.PackageNotFoundError(name)
+    return found(name)
+importlib.metadata.distribution = missing
+from textsan_book.course import checks
+assert checks.__file__.startswith({str(tmp_path)!r})
+import numpy as np
+{master.find("06", MASTERS).answers["q1"]}
+checks.attacks.beats_counting(attack, size=60, seed=1)
+checks.attacks.comes_near_the_ideal(attack, size=60, seed=1)
 """
-    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True)
+    bare = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    # -S: no .pth file is read, so that an editable installation is not found.
+    command = [sys.executable, "-S", "-c", program]
+    done = subprocess.run(command, cwd=tmp_path, env=bare, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert sorted(path.name for path in tmp_path.rglob("*")) == ["a", "own"]
 
 
-def test_the_network_of_submissions_leads_nowhere(pen):
-    if not pen.own_network:
-        pytest.skip("no network namespaces here")
-    net = f"/proc/{pen._process.pid}/ns/net"
-    assert os.readlink(net) != os.readlink("/proc/self/ns/net")
-
-
-def test_a_submission_cannot_ask_for_another_one(pen):
-    program = "import socket, sys\ndef a(): socket.socket(fileno=int(sys.argv[1])).send(b'x')"
-    with pen.run([("q1", program)], seconds=9) as one:
-        with pytest.raises(sandbox.AnswerError, match="OSError"):
-            one.get("a")()
-
-
-VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
-    lambda inner: st.lists(inner) | st.tuples(inner, inner) | st.dictionaries(st.text() | st.integers(), inner),
-)
-
-
-@settings(deadline=None)
-@given(VALUES)
-def test_values_come_back_as_they_were(value):
-    assert child.decode(json.loads(json.dumps(child.encode(value)))) == value
-
-
-def test_arrays_come_back_as_they_were_and_objects_do_not():
-    for array in (np.arange(6).reshape(2, 3), np.array(["a", "bc"]), np.zeros((0, 2)), np.array(True)):
-        back = child.decode(json.loads(json.dumps(child.encode(array))))
-        assert back.dtype == array.dtype and (back == array).all()
-    assert child.decode(child.encode(np.array([None, "a"], dtype=object))) == [None, "a"]
-    with pytest.raises(TypeError, match="checks take numbers"):
-        child.encode([print])
-
-
-# Grades
-
-
-def submission(folder, who, answers, name="90-a-coin", drop=()):
-    """A student's notebook: the version as handed out with other answers."""
-    notebook = versions.nbgrader_source(master.find(name, folder))
-    kept = []
+def handed_in(built, tmp_path, answers, extra=""):
+    """A student's notebook of the first assignment with these answers."""
+    notebook = student_notebook(built, NAMES[0])
     for cell in notebook.cells:
         question = cell.metadata.get("textsan", {}).get("answer")
-        if question in drop:
-            continue
         if question:
-            cell.source = answers.get(question, master.stripped(cell.source, "raise NotImplementedError()"))
-        kept.append(cell)
-    notebook.cells = kept
-    path = folder / "in" / f"{who}.ipynb"
-    path.parent.mkdir(exist_ok=True)
+            cell.source = answers[question]
+    notebook.cells.insert(2, nbformat.v4.new_code_cell(extra))
+    path = tmp_path / f"{NAMES[0]}.ipynb"
     nbformat.write(notebook, path)
-    return path
+    return verify.otter_points(built / "autograder" / f"{NAMES[0]}.zip", path)
 
 
-RIGHT = "def estimate(said, turned):\n    return min(max((said - turned) / (1 - 2 * turned), 0.0), 1.0)"
-HANDED_IN = {
-    "ann": (RIGHT, 2, ""),
-    "bob": ("def estimate(said, turned):\n    return said", 1, "this many yes come from another share"),
-    "cem": ("def estimate(said, turned):\n    raise NotImplementedError()", 0, "there is no answer yet"),
-    "dan": ("def estimate(said, turned):\n    while True: pass", 0, "is there an endless loop?"),
-    "eva": ("def estimate(said, turned):\n    return 'half'", 0, "but a number is wanted"),
-    "fay": ("def estimate(said, turned):\n    import socket; socket.create_connection(('x', 1))", 0, "network"),
-    "gil": ("def estimate(said, turned:\n    return 1", 0, "SyntaxError"),
-    "hal": (f"import os\n{RIGHT}\nos._exit(0)", 0, "its process ended"),
-    "ida": (f"%matplotlib inline\n!ls\n{RIGHT}", 2, ""),
-}
+@pytest.mark.parametrize("name", NAMES if FULL else NAMES[:1])
+def test_otter_gives_the_solution_all_points_and_a_wrong_answer_fewer(built, name, tmp_path):
+    one = master.find(name, MASTERS)
+    archive, solution = built / "autograder" / f"{name}.zip", built / "solution" / f"{name}.ipynb"
+    assert verify.otter_points(archive, solution) == (one.possible, one.possible)
+    notebook = nbformat.read(solution, as_version=4)
+    for cell in notebook.cells:
+        if cell.metadata.get("textsan", {}).get("answer") == one.wrong[0].question:
+            cell.source = one.wrong[0].source
+    nbformat.write(notebook, tmp_path / f"{name}.ipynb")
+    earned, possible = verify.otter_points(archive, tmp_path / f"{name}.ipynb")
+    assert 0 <= earned < possible == one.possible
 
 
-def test_each_gets_what_is_due_and_a_line(coin):
-    folder = coin.parent
-    for who, (answer, _, _) in HANDED_IN.items():
-        submission(folder, who, {"q1": answer})
-    submission(folder, "joe", {}, drop=("q1",))
-    (folder / "in" / "kim.ipynb").write_text("no notebook")
-    (folder / "in" / "lea.ipynb").write_text(nbformat.writes(nbformat.v4.new_notebook()))
-    said = []
-    grades, broken = grading.grade_all([folder / "in"], folder=folder, seconds=5, say=said.append)
-    earned = {grade.who: grade.earned for grade in grades}
-    assert earned == {**{who: points for who, (_, points, _) in HANDED_IN.items()}, "joe": 0}
-    for grade in grades:
-        if grade.who in HANDED_IN:
-            assert HANDED_IN[grade.who][2] in " ".join(grade.lines())
-    assert "q1: its cell is missing" in " ".join(next(one for one in grades if one.who == "joe").lines())
-    assert len(broken) == 2 and all("no submission" in line for line in broken)
-    assert not any("\n" in line for line in said) and len(said) >= len(HANDED_IN) + 3
-    table = folder / "grades.csv"
-    grading.write_table(grades, broken, table)
-    assert table.read_text().count("\n") == 1 + len(HANDED_IN) + 3
+def test_a_loop_costs_its_question_and_no_variable_tells_the_graders_seed(built, tmp_path):
+    one = master.find(NAMES[0], MASTERS)
+    answers = one.answers
+    question = min(answers, key=[check.question for check in one.checks].count)
+    lost = sum(check.points for check in one.checks if check.question == question)
+    loop = re.sub(r":\n(?s:.*)", ":\n    while True: pass", answers[question], count=1)
+    peeks = f"found = [n for n, v in globals().items() if v == {one.seeds[1]}]\nassert found == [], found"
+    first = next(iter(answers))
+    changed = {**answers, question: loop, first: f"{peeks}\n{answers[first]}"}
+    assert handed_in(built, tmp_path, changed) == (one.possible - lost, one.possible)
 
 
-def test_a_submission_cannot_give_itself_points(coin, pen):
-    cheat = """
-import sys
-from textsan_book.course import checks, grading
-for module in (checks, grading):
-    for name in dir(module):
-        setattr(module, name, lambda *a, **k: True)
-class Right(float):
-    def __eq__(self, other): return True
-def estimate(said, turned):
-    return Right(0.123)
+TRICK = """
+from pathlib import Path
+assert "80101" in "".join(path.read_text() for path in Path("tests").glob("*.py"))
+from otter.test_files.exception_test import test_case
+test_case.call_func = lambda *a: None
 """
-    path = submission(coin.parent, "cheat", {"q1": cheat})
-    assert grading.grade(path, pen=pen, folder=coin.parent).earned == 0
 
 
-def test_the_graders_seed_is_what_checks_see(coin, pen):
-    peeks = "remembered = seed\n" + RIGHT + "\ndef seen(): return remembered"
-    notebook = grading.read_submission(submission(coin.parent, "peek", {"q1": peeks}))
-    cells, _ = grading.submitted_cells(notebook, master.read(coin))
-    with pen.run(cells, seconds=20) as running:
-        assert running.get("seen")() == 89090
+def test_what_the_page_admits_of_otter_is_so(built, tmp_path):
+    """A submission reads hidden tests and gives itself all points; should otter close this, the page says so."""
+    one = master.find(NAMES[0], MASTERS)
+    stubs = {question: master.stripped(source) for question, source in one.answers.items()}
+    assert handed_in(built, tmp_path, stubs, TRICK) == (one.possible, one.possible)
 
 
-def test_the_command_grades_all_and_says_by_its_status_that_one_was_none(coin):
-    folder = coin.parent
-    one = submission(folder, "ann", {"q1": RIGHT})
-    arguments = ["course", "grade", str(one), "--masters", str(folder), "--csv", str(folder / "g.csv")]
-    result = CliRunner().invoke(main, arguments)
-    assert result.exit_code == 0 and "ann: 2 of 2 points of 90-a-coin" in result.output
-    result = CliRunner().invoke(main, [*arguments, str(folder / "gone.ipynb")])
-    assert result.exit_code == 1 and "1 could not be graded, 1 were" in result.output
-    assert "ann" in (folder / "g.csv").read_text() and "gone" in (folder / "g.csv").read_text()
+# Texts
+
+
+def test_texts_of_all_students_are_written_and_a_broken_file_costs_nobody_else(built, tmp_path):
+    notebook = student_notebook(built, NAMES[0])
+    (place,) = [n for n, cell in enumerate(notebook.cells) if cell.metadata.get("textsan") == {"text": "q4"}]
+    notebook.cells[place].source = "Column maxima."
+    notebook.cells.insert(place + 1, nbformat.v4.new_markdown_cell("And a second thought."))
+    notebook.cells.insert(place + 2, nbformat.v4.new_code_cell("1 + 1"))
+    for who in ("ann", "group/ann"):
+        (tmp_path / "in" / who).parent.mkdir(exist_ok=True, parents=True)
+        nbformat.write(notebook, tmp_path / "in" / f"{who}.ipynb")
+    (tmp_path / "in" / "kim.ipynb").write_text("no notebook")
+    nbformat.write(nbformat.v4.new_notebook(), tmp_path / "in" / "lea.ipynb")
+    result = CliRunner().invoke(main, ["course", "texts", str(tmp_path / "in"), "-o", str(tmp_path / "out")])
+    assert result.exit_code == 1 and "2 could not be read" in result.output
+    assert "kim.ipynb: no notebook" in result.output and "lea.ipynb: it holds no cell" in result.output
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["ann.md", "group-ann.md"]
+    assert (tmp_path / "out" / "ann.md").read_text() == (
+        "# ann\n\n## q4\n\nColumn maxima.\n\nAnd a second thought.\n\n```python\n1 + 1\n```\n\n"
+        "## open\n\n*Your answer here.*\n"
+    )
 
 
 # Mutants
@@ -377,30 +280,108 @@ def test_mutants_differ_from_the_solution_and_from_each_other():
 # Proofs
 
 
-def test_the_pages_example_is_proved(coin):
-    found = proof(coin)
-    assert found.faults == [] and found.wrong == 3 and found.caught >= 8
+CALL = master.Check("q1", 1, False, "checks.channels.rows_sum_to_one(response, seed=seed)", 1)
+OTHER = replace(CALL, source="checks.channels.tight_of_response(tight, seed=seed)")
 
 
 @pytest.mark.parametrize(
-    "before, after, said",
+    "answer, said",
     [
-        ("    return min(max(meant, 0.0), 1.0)\n", "    return meant\n", "the solution fails is_a_share"),
-        (":caught: is_a_share", ":caught: is_right_on_average", "does not catch 'leaves the range'"),
-        (":name: hard-coded one half", ":name: guesses", "none of its wrong answers is hard-coded"),
-        ("checks.coins.is_a_share(estimate", "checks.coins.is_defined(estimate", "mutants are caught, but 8"),
-        ("grader: 89090", "grader: 90", "MasterError: 90-a-coin.md: course: seed"),
-        (":hidden: q1", ":check: q1", "q1 needs a visible check and a hidden one"),
+        ("import numpy as np\ndef response(n, e): return np.full((n, n), 1 / n)", ""),
+        ("def response(n, e): return 'half'", "AssertionError: "),
+        ("response = (", "there is no function `response` yet"),
+        ("import os\ndef response(n, e): os._exit(0)", "its process ended"),
     ],
 )
-def test_what_is_planted_is_noticed(coin, before, after, said, monkeypatch):
-    monkeypatch.setattr(checks.coins, "is_defined", lambda estimate, seed: estimate(0.5, 0.1), raising=False)
-    if "mutants" in said:
-        monkeypatch.setattr(checks.coins, "is_right_on_average", lambda estimate, seed: estimate(0.5, 0.1))
-    text = coin.read_text()
-    assert before in text
-    coin.write_text(text.replace(before, after))
-    assert any(said in fault for fault in proof(coin).faults)
+def test_an_answer_is_run_in_a_process_and_costs_its_own_checks(answer, said):
+    first, second = verify.run([("q1", answer)], [CALL, OTHER], seconds=60)
+    assert said in first and bool(said) == bool(first)
+    assert "there is no function `tight` yet" in second or said == "its process ended"
+
+
+def test_a_loop_in_an_answer_costs_one_check(monkeypatch):
+    monkeypatch.setattr(versions, "ANSWER_SECONDS", 0.2)
+    loops = {}
+    exec("def response(n, e):\n    while True: pass", loops)
+    said = [verify._failure(check, loops) for check in (CALL, OTHER)]
+    assert said[0] == "TimeoutError: it ran for more than 0.2 seconds: is there an endless loop?"
+    assert "there is no function `tight` yet" in said[1]
+
+
+def test_a_process_that_never_comes_back_is_killed():
+    said = verify.run([(None, "while True: pass")], [CALL], seconds=1)
+    assert said == ["it ran for more than 1 seconds: is there an endless loop?"]
+
+
+PLANTED = {
+    "as it stands": ("", "", None),
+    "solution": (
+        "    return min(max(meant, 0.0), 1.0)\n",
+        "    return meant\n",
+        "the solution fails is_a_share with the student's seed",
+    ),
+    "caught by another": (
+        ":caught: is_a_share",
+        ":caught: is_right_on_average",
+        "is_right_on_average does not catch 'leaves the range'",
+    ),
+    "none hard-coded": (":name: hard-coded one half", ":name: guesses", "none of its wrong answers is hard-coded"),
+    "weak check": (
+        "checks.coins.is_a_share(estimate",
+        "checks.coins.is_defined(estimate",
+        "is_a_share does not catch 'leaves the range'",
+    ),
+    "weak checks": (
+        "checks.coins.is_",
+        "checks.coins.is_defined(estimate, seed=seed) #",
+        "mutants are caught, but 8",
+    ),
+    "seeds": ("grader: 89090", "grader: 90", "MasterError: seeds.md: course: seed"),
+    "nothing hidden": (":hidden: q1", ":check: q1", "q1 needs a visible check and a hidden one"),
+}
+
+
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory):
+    """Proofs of the page's example and of changed copies, by a copy of the package that has its checks."""
+    folder = tmp_path_factory.mktemp("planted")
+    ((_, written),), ((_, program),) = fenced("markdown"), fenced("python")
+    shutil.copytree(ROOT / "textsan_book", folder / "textsan_book", ignore=shutil.ignore_patterns("__pycache__"))
+    package = folder / "textsan_book" / "course" / "checks"
+    (package / "coins.py").write_text(
+        f"{program}\n\ndef is_defined(estimate, *, seed):\n    estimate(0.5, 0.1)\n", encoding="utf-8"
+    )
+    door = (package / "__init__.py").read_text(encoding="utf-8")
+    (package / "__init__.py").write_text(door.replace("    channels,\n", "    channels,\n    coins,\n", 1))
+    for name, (before, after, _) in PLANTED.items():
+        assert before in written
+        changed = written.replace(before, after) if before else written
+        (folder / f"{name}.md").write_text(changed, encoding="utf-8")
+    script = folder / "prove.py"
+    script.write_text(
+        "import dataclasses, json, pathlib\n"
+        "from textsan_book.course import verify\n"
+        "if __name__ == '__main__':\n"
+        "    paths = sorted(pathlib.Path(__file__).parent.glob('*.md'))\n"
+        "    found = verify.verify(paths, otter=False)\n"
+        "    print(json.dumps({proof.assignment: dataclasses.asdict(proof) for proof in found}))\n"
+    )
+    paths = os.pathsep.join([str(folder), str(ROOT)])
+    environment = {**os.environ, "PYTHONPATH": paths}
+    done = subprocess.run(
+        [sys.executable, str(script)], env=environment, cwd=folder, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_the_pages_example_is_proved_and_what_is_planted_is_noticed(planted, name):
+    found, said = planted[name], PLANTED[name][2]
+    if said is None:
+        assert found["faults"] == [] and found["wrong"] == 3 and found["caught"] >= 8
+    else:
+        assert any(said in fault for fault in found["faults"]), found["faults"]
 
 
 def test_a_leak_is_found_in_sources_outputs_and_metadata(coin, tmp_path):
@@ -426,7 +407,7 @@ def test_a_leak_is_found_in_sources_outputs_and_metadata(coin, tmp_path):
 def test_solutions_are_in_no_page_of_the_book():
     contents = (ROOT / "_toc.yml").read_text()
     assert "masters" not in contents and "solution" not in contents
-    pages = [*ROOT.glob("*.md"), *(ROOT / "book").glob("*.md"), *(ROOT / "book" / "pages").glob("*.md")]
+    pages = [*ROOT.glob("*.md"), *(ROOT / "book").glob("*.md"), *(ROOT / "book").glob("[ps]*/*.md")]
     for path in master.masters(MASTERS):
         one = master.read(path)
         for page in pages:
@@ -443,107 +424,47 @@ def test_the_command_fails_where_an_assignment_is_not_proved(coin):
     assert "90-a-coin: MasterError" in result.output
 
 
-# The leaderboard
+# The pages
 
 
-def test_attacks_are_ranked_and_one_that_fails_costs_no_place(tmp_path):
-    one = master.find("06", MASTERS)
-    folder = tmp_path / "in"
-    folder.mkdir()
-    answers = {
-        "markov": one.answers["q1"],
-        "counts": next(wrong.source for wrong in one.wrong if wrong.name.startswith("counts")),
-        "published": next(wrong.source for wrong in one.wrong if wrong.name.startswith("the published")),
-        "wrong-form": "def attack(released, matrix, shadow):\n    return [[99] * len(doc) for doc in released]",
-        "peeks": "def attack(released, matrix, shadow):\n    open('/tmp/truth')",
-        "none": "x = 1",
-    }
-    for who, answer in answers.items():
-        notebook = versions.nbgrader_source(one)
-        for cell in notebook.cells:
-            if cell.metadata.get("textsan", {}).get("answer"):
-                cell.source = answer
-        nbformat.write(notebook, folder / f"{who}.ipynb")
-    result = CliRunner().invoke(
-        main, ["course", "leaderboard", str(folder), "--seed", "5", "--size", "60", "-o", str(tmp_path / "l.csv")]
-    )
-    assert result.exit_code == 0, result.output
-    rows = [line.split(",") for line in (tmp_path / "l.csv").read_text().splitlines()]
-    assert rows[0][:4] == ["place", "who", "gain", "gain_low"]
-    assert [row[1] for row in rows[1:3]] == ["markov", "counts"]
-    by_who = {row[1]: row for row in rows[1:]}
-    assert float(by_who["markov"][3]) > 0
-    assert float(by_who["published"][2]) == float(by_who["embedding inversion (published)"][2]) == 0
-    for who, said in (
-        ("wrong-form", "not among the choices"),
-        ("peeks", "it reads /tmp/truth"),
-        ("none", "no function"),
-    ):
-        assert by_who[who][0] == "" and said in ",".join(by_who[who])
-
-
-# The pages and the workflow
-
-
-def test_commands_of_the_page_and_the_workflow_exist():
+def test_commands_of_the_page_exist():
     lines = [line for _, text in fenced("bash") for line in text.splitlines()]
-    workflow = yaml.safe_load((ROOT / "book" / "course" / "classroom" / "grade.yml").read_text())
-    (job,) = workflow["jobs"].values()
-    lines += [line.split("|")[0] for step in job["steps"] for line in step.get("run", "").splitlines()]
-    found = [
-        shlex.split(line.partition("textsan ")[2])
-        for line in lines
-        if re.match(r"\s*(\.venv/bin/)?textsan ", line)
-    ]
-    assert len(found) == 5
+    found = [shlex.split(line.partition("textsan ")[2]) for line in lines if "bin/textsan " in line]
+    assert {name for _, name, *_ in found} == {"build", "texts", "verify"}
     for group, name, *rest in found:
         command = main.get_command(None, group).commands[name]
-        with command.make_context(name, [one for one in rest if one != "\\"], resilient_parsing=True) as context:
+        with command.make_context(name, rest, resilient_parsing=True) as context:
             assert {one for one in rest if one.startswith("-")} <= {
                 opt for option in command.params for opt in option.opts
             }
             assert context.params
-
-
-def test_the_workflow_never_takes_the_students_word():
-    text = (ROOT / "book" / "course" / "classroom" / "grade.yml").read_text()
-    workflow = yaml.safe_load(text)
-    assert set(workflow[True]) == {"pull_request_target"} and workflow["permissions"] == {"contents": "read"}
-    assert "secrets." not in text and text.count("persist-credentials: false") == 2
-    installs = [line for line in text.splitlines() if "pip install" in line]
-    assert installs and not any("submission" in line for line in installs)
-
-
-def test_what_the_workflow_takes_from_the_clone_is_there():
-    """Both packages are installed, and files lie where it says: the checkout is its folder course/."""
-    text = (ROOT / "book" / "course" / "classroom" / "grade.yml").read_text()
-    named = re.findall(r"(?<=[ /])course/([\w./-]+)", text)
-    assert {"constraints.txt", "textsan_book", "book/course/masters"} <= {*named}
-    assert [
-        name for name in named if not (ROOT / name).exists() and not (ROOT / "book" / "course" / name).exists()
-    ] == []
-    assert re.search(r'pip install .*"\./course\[.*course.*\]" \./course/textsan_book$', text, re.MULTILINE)
-    page = (ROOT / "book" / "pages" / "course-instructors.md").read_text()
-    assert all((ROOT / path).exists() for path in re.findall(r"`(book/course/[\w./-]+\.yml)`", page))
+    assert f"that check fails after {versions.ANSWER_SECONDS} seconds" in PAGE
+    otter = pytest.importorskip("otter.cli").cli.commands
+    used = [shlex.split(line.partition("otter ")[2]) for line in lines if "bin/otter " in line]
+    assert {name for name, *_ in used} == {"grade", "run"}
+    for name, *rest in used:
+        known = {opt for option in otter[name].params for opt in option.opts}
+        assert {one for one in rest if one.startswith("-")} <= known
 
 
 def prerequisites(page):
     """By assignment the chapters that the page's table says to read first."""
     rows = re.findall(r"^\| (\d\d) .*?\|.*?\| (.*?) \| \d+ \|$", page, re.MULTILINE)
-    return {int(number): {int(one) for one in re.findall(r"\[(\d+)\]", cell)} for number, cell in rows}
+    return {int(number): {*re.findall(r"\[(\w+)\]", cell)} for number, cell in rows}
 
 
 def plans(page):
     """By title of a plan its weeks in their order, each with the chapters read to their end and what is done."""
+    order = [chapters.number(chapter.name) for chapter in chapters.chapters(ROOT)]
     found = {}
     for title, body in re.findall(r"^\*\*(\w+ weeks)\.\*\*\n\n((?:\|.*\n)+)", page, re.MULTILINE):
         for week in re.findall(r"^\| \d+ \| (.*) \|$", body, re.MULTILINE):
-            week = re.sub(r"\[(\d+)\]\([^)]*\)", r"[\1]", week)
-            whole = re.sub(r"\[\d+\] up to", "", week)  # a part of it
-            read = {int(one) for one in re.findall(r"\[(\d+)\]", whole)}
-            for low, high in re.findall(r"\[(\d+)\] to \[(\d+)\]", whole):
-                read |= {*range(int(low), int(high) + 1)}
-            done = {int(one) for one in re.findall(r"\b\d\d\b", re.sub(r"\[\d+\]", "", week))}
+            week = re.sub(r"\[(\w+)\]\([^)]*\)", r"[\1]", week)
+            whole = re.sub(r"\[\w+\] up to", "", week)  # a part of it
+            read = {*re.findall(r"\[(\w+)\]", whole)}
+            for low, high in re.findall(r"\[(\w+)\] to \[(\w+)\]", whole):
+                read |= {*order[order.index(low) : order.index(high) + 1]}
+            done = {int(one) for one in re.findall(r"\b\d\d\b", re.sub(r"\[\w+\]", "", week))}
             found.setdefault(title, []).append((read, done))
     return found
 
@@ -573,25 +494,24 @@ def test_plans_keep_the_table_of_prerequisites():
 
 
 def test_an_assignment_before_its_chapters_is_noticed():
-    swapped = PAGE.replace("and [7](/notebooks/07-what-epsilon-means), assignment 01 |", "assignment 01 |", 1)
-    assert too_soon(swapped)[0] == ("Three weeks", 1, 1, {7})
-    early = PAGE.replace(
-        "up to the ladder of attackers, and", "up to the ladder of attackers, assignment 05, and", 1
+    swapped = PAGE.replace(
+        " to [4](/notebooks/04-what-epsilon-means), assignment 01 |", " and [2](x), assignment 01 |", 1
     )
-    assert too_soon(early) == [("Twelve weeks", 5, 5, {10})]
+    assert too_soon(swapped)[0] == ("Three weeks", 1, 1, {"4"})
+    early = PAGE.replace("up to forward–backward |", "up to forward–backward, assignment 05 |", 1)
+    assert too_soon(early) == [("Twelve weeks", 5, 5, {"6"})]
 
 
-def test_the_students_page_says_what_the_grader_says():
-    page = (ROOT / "book" / "pages" / "course-students.md").read_text()
+def test_the_students_page_says_what_a_check_says():
+    page = (ROOT / "book" / "pages" / "course-students.md").read_text(encoding="utf-8")
+    sources = " ".join(
+        path.read_text(encoding="utf-8") for path in (ROOT / "textsan_book" / "course").rglob("*.py")
+    )
     for said in (
-        "there is no answer yet",
-        "its cell is missing",
-        "is there an endless loop?",
-        "it opens a network connection, which a submission may not",
-        "outside of its folder",
-        "its process ended: out of memory, or it left on its own",
+        "returns nothing: end the function with a return",
         "a row does not sum to 1: it must say where each word goes, always",
+        "is there an endless loop?",
+        "which was not among the choices",
     ):
-        assert said in page
-        sources = " ".join(path.read_text() for path in (ROOT / "textsan_book" / "course").rglob("*.py"))
-        assert said.split(",")[0] in sources, said
+        assert said in page and said in sources
+    assert f"it ran for more than {versions.ANSWER_SECONDS} seconds" in page

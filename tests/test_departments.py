@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from textsan.text.corpora import Record
-from textsan_book.studies import departments as study
+from textsan_book.studies import departments as study, vectors
 
 SIZES = {"encoder": "planted", "pooling": "mean", "layer": -1, "dataset": "any", "keywords": "chest", "n": 200}
 SIZES |= {"vocabulary": 100, "seed": 0}
@@ -18,7 +18,7 @@ def planted(monkeypatch):
     records = [Record(text, study.DEPARTMENTS[d]) for text, d in zip(texts, which, strict=True)]
     known = dict(zip(texts, np.column_stack([np.eye(10)[which], 2 * has]), strict=True))
     monkeypatch.setattr(study, "load_dataset", lambda name, split: records)
-    monkeypatch.setattr(study, "sentence_vectors", lambda some, **view: np.stack([known[t] for t in some]))
+    monkeypatch.setattr(vectors, "sentence_vectors", lambda some, **view: np.stack([known[t] for t in some]))
 
 
 def test_what_the_vectors_say_is_learnt_and_enough_noise_hides_both(planted):

@@ -1,4 +1,4 @@
-"""What docstrings say of parameters, for help texts and records."""
+"""Parameters as docstrings describe them, for help texts and records."""
 
 import pytest
 

@@ -3,17 +3,15 @@
 import datetime
 import itertools
 import math
-from functools import partial
 
 import numpy as np
 import pytest
 
 from textsan import CusText, Embeddings
-from textsan.base import assets
+from textsan.base import assets, cache
 from textsan.embedding_leakage import VectorKnowledge, defences, inversion, keyword, pattern
 from textsan.models import sentence_vectors as vectors
 from textsan_book.studies import citizen, genome, splice_sites, vector_defences, vector_texts
-from textsan_book.studies.keyword_areas import area, area_gain
 
 
 def digits(texts, noise=0.05):
@@ -222,7 +220,6 @@ def test_areas_and_accuracies_are_those_of_scikit_learn():
     scores = np.round(random.normal(size=200) + there, 1)  # with ties
     found = keyword.keyword_score(scores, there, seed=0)
     assert found.auc.value == pytest.approx(metrics.roc_auc_score(there, scores))
-    assert area(scores, there) == pytest.approx(found.auc.value)
     assert found.balanced.value == pytest.approx(metrics.balanced_accuracy_score(there, scores > 0))
     assert found.accuracy.value == pytest.approx(metrics.accuracy_score(there, scores > 0))
     for estimate in found[:3]:
@@ -252,15 +249,8 @@ def test_the_best_threshold_is_that_of_all():
     assert balanced(keyword.best_threshold(scores, there)) == pytest.approx(max(every))
 
 
-def test_gains_are_paired():
-    there = np.arange(300) % 3 == 0
-    scores = np.random.default_rng(0).normal(size=300) + there
-    assert area_gain(scores, scores, there, seed=0) == (0, 0, 0)
-    assert area_gain(scores + there, scores, there, seed=0).low > 0
-
-
 def shifted(n, released, seed):
-    """A world where plain transfer is led astray: see chapter 26."""
+    """A world where plain transfer is led astray: see chapter 15."""
     random = np.random.default_rng(seed)
     there = random.random(n) < 0.5
     found = random.normal(size=(n, 6)).astype(np.float32)
@@ -398,12 +388,9 @@ def test_no_attack_on_one_word_is_better_than_its_rows_allow():
 
 @pytest.fixture
 def own_cache(monkeypatch, tmp_path):
-    monkeypatch.setattr(vectors, "_file", partial(_file_below, tmp_path, vectors._file))
+    place = cache.place
+    monkeypatch.setattr(cache, "place", lambda *what, **code: tmp_path / place(*what, **code).name)
     return tmp_path
-
-
-def _file_below(folder, name_of, *what):
-    return folder / name_of(*what).name
 
 
 def test_static_means_are_means():

@@ -1,13 +1,16 @@
 import numpy as np
 import pytest
+import scipy.stats
 from statsmodels.stats.proportion import proportion_confint
 
 from textsan import Embeddings
+from textsan.embedding_leakage.keyword import keyword_score
+from textsan.embedding_leakage.pattern import beyond_product
 from textsan.evaluation import (
     attack_success_rate,
     bootstrap_difference,
     bootstrap_mean,
-    bootstrap_rate,
+    clustered_difference,
     clustered_rate,
     hit_rate,
     means_the_same,
@@ -32,7 +35,7 @@ def test_sentences_that_stand_or_fall_together_widen_the_interval():
     groups = np.repeat(np.arange(200), 10)
     hits = np.repeat(generator.random(200) < 0.4, 10)
     guesses = np.where(hits, "a", "b").tolist()
-    clustered = bootstrap_rate(guesses, ["a"] * 2000, groups, seed=1)
+    clustered = attack_success_rate(guesses, ["a"] * 2000, [(group, 0) for group in groups])
     naive = attack_success_rate(guesses, ["a"] * 2000)
     assert clustered.value == naive.value
     assert clustered.high - clustered.low == pytest.approx(np.sqrt(10) * (naive.high - naive.low), rel=0.15)
@@ -45,10 +48,10 @@ def test_pairing_narrows_the_interval_of_a_difference():
     word = np.array(["b", "a"])
     guesses, others = word[better.astype(int)].tolist(), word[easy.astype(int)].tolist()
     truths, groups = ["a"] * 3000, np.arange(3000)
-    difference = paired_difference(guesses, others, truths, groups, seed=2)
+    difference = paired_difference(guesses, others, truths, groups)
     assert 0 < difference.low < difference.value < difference.high
     assert attack_success_rate(guesses, truths).low < attack_success_rate(others, truths).high  # unpaired overlap
-    reverse = paired_difference(others, guesses, truths, groups, seed=2)
+    reverse = paired_difference(others, guesses, truths, groups)
     assert reverse.value == -difference.value and reverse.high < 0
 
 
@@ -58,8 +61,7 @@ def test_bootstrap_covers_as_often_as_it_says():
     for trial in range(200):
         sentence_rates = generator.beta(2, 3, size=60)
         hits = generator.random((60, 8)) < sentence_rates[:, None]
-        guesses = np.where(hits.ravel(), "a", "b").tolist()
-        interval = bootstrap_rate(guesses, ["a"] * 480, np.repeat(np.arange(60), 8), seed=trial, resamples=400)
+        interval = bootstrap_mean(hits.ravel(), np.repeat(np.arange(60), 8), seed=trial, resamples=400)
         covered += interval.low <= 0.4 <= interval.high
     assert 0.89 <= covered / 200 <= 0.99
 
@@ -72,13 +74,10 @@ def test_hits_are_scored_as_the_guesses_are():
     )
     groups = generator.integers(40, size=300)
     assert hit_rate(hits) == attack_success_rate(guesses, truths)
-    assert bootstrap_mean(hits, groups, seed=3) == bootstrap_rate(guesses, truths, groups, seed=3)
     positions = [(group, i) for i, group in enumerate(groups)]
-    assert attack_success_rate(guesses, truths, positions, seed=3) == bootstrap_rate(
-        guesses, truths, groups, seed=3
-    )
-    gain = bootstrap_mean(hits.astype(float) - missed, groups, seed=3)
-    assert gain == paired_difference(guesses, others, truths, groups, seed=3)
+    assert attack_success_rate(guesses, truths, positions) == clustered_rate(hits, groups)
+    gain = clustered_difference(hits.astype(float) - missed, groups)
+    assert gain == paired_difference(guesses, others, truths, groups)
 
 
 def test_the_interval_of_a_mean_covers_as_often_as_it_says():
@@ -119,6 +118,11 @@ def test_kinds_that_share_sentences_are_compared_more_closely_than_apart():
     "call, word",
     [
         (lambda: hit_rate([]), "hits"),
+        (lambda: clustered_rate([], []), "hits: none"),
+        (lambda: clustered_rate([1, 0], [0]), "groups: 1 for 2 hits"),
+        (lambda: clustered_rate([1, 2], [0, 1]), "hits: a number outside \\[0, 1\\]"),
+        (lambda: clustered_rate([1, float("nan")], [0, 1]), "outside"),
+        (lambda: clustered_difference([1, -1.5], [0, 1]), "gains: a number outside \\[-1, 1\\]"),
         (lambda: bootstrap_mean([], [], seed=0), "values"),
         (lambda: bootstrap_mean([1, 2], [0], seed=0), "groups"),
         (lambda: bootstrap_difference(([1], [1]), ([1, 2], [1, 2]), seed=0), "same sentences"),
@@ -162,8 +166,65 @@ def test_a_word_without_a_vector_means_itself_alone():
 
 
 @pytest.mark.parametrize("size", [49, 50, 103])
-def test_groups_of_one_share_count_as_groups_whatever_is_rounded(size):
-    """Twenty groups with one hit each: their number is what is known, not that of the words."""
-    groups = np.repeat(np.arange(20), size)
-    found = clustered_rate(np.arange(20 * size) % size == 0, groups)
-    assert found.high > 0.15
+def test_groups_of_one_share_count_as_words_whatever_is_rounded(size):
+    """Twenty groups with one hit each are no less known than twenty with a hit more: the interval hardly moves."""
+    groups, hits = np.repeat(np.arange(20), size), np.arange(20 * size) % size == 0
+    alike = clustered_rate(hits, groups)
+    hits[1] = True
+    near = clustered_rate(hits, groups)
+    assert (near.low, near.high) == pytest.approx((alike.low, alike.high), rel=0.15)
+
+
+@pytest.mark.parametrize("hits, n", [(0, 40), (1, 40), (20, 4000), (4000, 4000)])
+def test_words_of_documents_of_one_word_have_the_interval_of_clopper_and_pearson(hits, n):
+    """Against statsmodels, at as many trials as Student's t and the estimated variance leave."""
+    rate = clustered_rate(np.arange(n) < hits, range(n))
+    t = scipy.stats.t.ppf(0.975, n - 1) / scipy.stats.norm.ppf(0.975)
+    left = (n - 1 if 0 < hits < n else n) / t**2
+    expected = proportion_confint(hits / n * left, left, method="beta")
+    low, high = np.nan_to_num(expected[0], nan=0.0), np.nan_to_num(expected[1], nan=1.0)
+    assert (rate.low, rate.high) == pytest.approx((low, high), abs=1e-9)
+
+
+def test_a_rate_and_its_complement_and_a_difference_and_its_reverse_mirror_each_other():
+    generator = np.random.default_rng(2)
+    groups = np.sort(generator.integers(15, size=200))
+    gains = generator.choice([-1, 0, 0, 1, 1], size=200)
+    rate, misses = clustered_rate(gains == 1, groups), clustered_rate(gains != 1, groups)
+    assert misses == pytest.approx((1 - rate.value, 1 - rate.high, 1 - rate.low))
+    gain, loss = clustered_difference(gains, groups), clustered_difference(-gains, groups)
+    assert loss == pytest.approx((-gain.value, -gain.high, -gain.low))
+
+
+def test_far_from_the_ends_the_intervals_are_those_of_the_sandwich():
+    """With many documents: 1.96 standard errors of the ratio of sums, as the linearized variance has them."""
+    generator = np.random.default_rng(4)
+    sizes = generator.integers(1, 20, size=2000)
+    groups = np.repeat(np.arange(2000), sizes)
+    shares = generator.dirichlet([2, 1, 2], size=2000)
+    values = (generator.random(len(groups))[:, None] > np.cumsum(shares, axis=1)[groups, :2]).sum(axis=1) - 1
+    for found, of in (
+        (clustered_difference(values, groups), values),
+        (clustered_rate(values == 1, groups), values == 1),
+        (clustered_difference(values / 3, groups), values / 3),
+    ):
+        apart = np.bincount(groups, weights=of - np.mean(of))
+        error = np.sqrt((apart**2).sum()) / len(groups)
+        assert found.value == pytest.approx(np.mean(of))
+        assert found.high - found.low == pytest.approx(2 * 1.96 * error, rel=0.03)
+
+
+@pytest.mark.parametrize("values", [[1, 1], [0, 1], [0, 0]])
+def test_one_document_says_nothing_of_others(values):
+    rate, gain = clustered_rate(values, [7, 7]), clustered_difference(values, [7, 7])
+    assert (rate.low, rate.high, gain.low, gain.high) == (0, 1, -1, 1)
+    loss = bootstrap_mean(values, [7, 7], seed=0)
+    apart = bootstrap_difference(([1.0], [2.0]), ([0.0], [3.0]), seed=0)
+    assert (loss.low, loss.high) == (apart.low, apart.high) == (-np.inf, np.inf)
+
+
+def test_one_text_of_a_kind_says_nothing_of_areas_and_products():
+    alone = keyword_score(np.array([1.0, -1.0, -2.0]), np.array([True, False, False]), seed=0)
+    assert {one[1:] for one in (alone.auc, alone.balanced, alone.accuracy)} == {(0.0, 1.0)}
+    one = {name: np.array([True]) for name in ("year", "whole")}
+    assert beyond_product(one, seed=0)[1:] == (-1.0, 1.0)

@@ -3,7 +3,6 @@
 import itertools
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +10,7 @@ from pathlib import Path
 import pytest
 from bs4 import BeautifulSoup
 
-from textsan_book.chapters import build, explorer
+from textsan_book.chapters import build, explorer, paper
 
 ROOT = Path(__file__).parents[1]
 CONF = """
@@ -20,15 +19,17 @@ nb_execution_mode = "off"
 html_theme = "sphinx_book_theme"
 """
 PAGES = {
-    "index": "# First\n\nWords.\n\n```{toctree}\nbook/pages/explorer\nsmall\n```\n",
+    "index": "# First\n\nWords.\n\n```{toctree}\nbook/pages/explorer\nsmall\ncurves\nsentence\nthree\n```\n",
     "book/pages/explorer": "# The explorer\n\n```{explorer}\n```\n",
-    "small": "# Small\n\n```{explorer}\n:view: small\n```\n",
+} | {
+    name: f"# One view\n\n```{{explorer}}\n:view: {name}\n```\n"
+    for name in ("small", "curves", "sentence", "three")
 }
 
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
-    """A book of three pages: none, the whole explorer, and its smallest form."""
+    """A book: a page without the explorer, one with the whole of it, and one for each single view."""
     source = tmp_path_factory.mktemp("book")
     (source / "conf.py").write_text(CONF)
     for name, text in PAGES.items():
@@ -79,9 +80,10 @@ class Browser:
     """Debian's Chromium without a window, driven over a pipe by its DevTools protocol."""
 
     def __init__(self, profile):
-        found = shutil.which("chromium")
+        found = paper.browser()
         if found is None:
-            pytest.skip("chromium is not installed")
+            assert "TEXTSAN_PAGES" not in os.environ, "Chromium is not here: apt-get install chromium"
+            pytest.skip("Chromium is not here: apt-get install chromium")
         hears, self._say = os.pipe()
         self._hear, says = os.pipe()
         flags = ["--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe"]
@@ -159,7 +161,7 @@ class Browser:
             self.send("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", buttons=1, clickCount=1)
 
     def faults(self):
-        """What the page threw, or could not load."""
+        """Collect errors that the page threw, and files that it could not load."""
         return [
             one["params"]
             for one in self.events
@@ -201,7 +203,9 @@ RELEASED = ".words button span:nth-child(2)"
 def test_a_sentence_is_typed_and_the_slider_dragged(pages, browser, width):
     browser.open(pages / "book" / "pages" / "explorer.html", width)
     assert texts(browser, WRITTEN) == explorer.words_of(explorer.SENTENCES[0])
-    browser.run("document.querySelector('input.text').select(); document.querySelector('input.text').focus()")
+    browser.run(
+        "document.querySelector('textarea.text').select(); document.querySelector('textarea.text').focus()"
+    )
     browser.send("Input.insertText", text="My mother sold the house, xylophone.")
     assert texts(browser, WRITTEN) == ["my", "mother", "sold", "the", "house", "xylophone"]
     left, middle, right = browser.place("input.value")
@@ -220,7 +224,70 @@ def test_a_sentence_is_typed_and_the_slider_dragged(pages, browser, width):
     assert "not on the list" in browser.run(
         "document.querySelectorAll('.words button')[5].getAttribute('aria-description')"
     )
+    [warning] = texts(browser, ".warning.off")
+    assert warning.startswith("“xylophone”: not on the list: replaced by noise, never attacked here")
+    assert warning.endswith("this says nothing of how safe it is.")
+    assert browser.run("document.querySelectorAll('.words li.unlisted').length") == 1
     assert browser.run("document.documentElement.scrollWidth <= innerWidth")
+    assert not browser.faults()
+
+
+def test_the_opening_draw_is_the_first_seeds_and_later_ones_are_fresh(pages, browser):
+    openings = []
+    for _ in range(2):
+        browser.open(pages / "book" / "pages" / "explorer.html", 1000)
+        assert "The opening draw is fixed: seed 1" in texts(browser, ".noise")[0]
+        openings.append(texts(browser, RELEASED))
+    first = browser.run("""(() => {
+      const T = textsanExplorer, world = T.world(T.data), { name, value } = T.data.mechanisms[0];
+      const m = T.MECHANISMS[name](world, value);
+      return m.sanitize(world.numbers(T.tokenize(T.data.sentences[0])), T.seededUniform(1)).map((y) => m.name(y));
+    })()""")
+    assert openings == [first, first]
+    browser.run("crypto.getRandomValues = (array) => array.fill(0)")
+    browser.run("document.querySelector('.again').click()")
+    assert texts(browser, RELEASED) != first
+    assert texts(browser, ".noise") == ["Fresh noise from this browser's secure generator."]
+
+
+def test_a_long_text_is_said_to_be_cut(pages, browser):
+    browser.open(pages / "book" / "pages" / "explorer.html", 1000)
+    assert texts(browser, ".warning.cut") == [""]
+    browser.run("""(() => {
+      const text = document.querySelector('textarea.text');
+      text.value = 'the house '.repeat(250);
+      text.dispatchEvent(new Event('input'));
+    })()""")
+    assert texts(browser, ".warning.cut") == ["Cut: your text has 500 words, and only the first 40 are used here."]
+    assert len(texts(browser, WRITTEN)) == explorer.LONGEST == 40
+
+
+def test_the_score_counts_right_guesses(pages, browser):
+    browser.open(pages / "book" / "pages" / "explorer.html", 1000)
+    [score] = texts(browser, ".score strong")
+    right = browser.run("document.querySelectorAll('.words button span.hit:nth-child(4)').length")
+    assert score.split()[0] == str(right) and score.endswith("read")
+    rivals = texts(browser, ".linked li")
+    assert any(line.startswith(" ".join(explorer.words_of(explorer.SENTENCES[0]))) for line in rivals)
+    assert "kept words" in texts(browser, ".linked .hint")[0]
+
+
+def test_the_page_answers_while_pairs_are_added_up(pages, browser):
+    browser.open(pages / "book" / "pages" / "explorer.html", 1000)
+    browser.run("""(() => {
+      const select = document.querySelector('select.mechanism');
+      select.value = 'santext';
+      select.dispatchEvent(new Event('change'));
+    })()""")
+    assert "Adding up all pairs" in texts(browser, ".busy")[0]
+    before = texts(browser, RELEASED)
+    browser.run("document.querySelector('.again').click()")  # of the mechanism before, meanwhile
+    assert texts(browser, RELEASED) != before
+    assert browser.run("document.querySelector('input.value').disabled")
+    browser.until("document.querySelector('.busy').hidden")
+    assert not browser.run("document.querySelector('input.value').disabled")
+    assert texts(browser, ".textsan-explorer output") == ["ε = 2"]
+    assert "No word is kept here" in texts(browser, ".linked .hint")[0]
     assert not browser.faults()
 
 
@@ -233,7 +300,7 @@ def test_a_word_tells_its_posterior(pages, browser):
     assert any(row[0] == "friend (written)" for row in rows)
     context = [0.0 if row[3].startswith("<") else float(row[3]) for row in rows]
     assert context[:8] == sorted(context[:8], reverse=True) and sum(context) <= 1.01
-    assert "forward–backward" in texts(browser, ".said")[1]
+    assert "by the sentence" in texts(browser, ".said")[1]
     browser.run("document.querySelectorAll('.words button')[0].click()")
     assert texts(browser, ".said")[1] == "“my” is not protected here, and not attacked."
 
@@ -259,11 +326,10 @@ def test_all_values_are_drawn_with_the_chosen_one_marked(pages, browser):
     browser.run("document.querySelectorAll('[role=tab]')[1].click()")
     browser.until("document.querySelector('.numbers tbody')")
     rows = [[float(text.strip("< ")) for text in row] for row in table(browser, ".numbers")]
-    world = explorer.material()
     assert [row[0] for row in rows] == sorted(row[0] for row in rows) and (rows[0][0], rows[-1][0]) == (0, 16)
     best = [row[1] for row in rows]
     assert best == sorted(best)  # of the exponential mechanism within groups
-    assert all(row[2] <= row[1] for row in rows) and len(world.candidates) == explorer.CANDIDATES
+    assert all(row[2] <= row[1] for row in rows)
     assert browser.run("document.querySelectorAll('.chart .mark').length") == 1
     assert not browser.faults()
 
@@ -276,6 +342,27 @@ def test_the_small_form_works_and_leads_on(pages, browser):
         == "book/pages/explorer.html"
     )
     assert browser.run("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.parametrize(
+    ("view", "shown", "absent"),
+    [
+        ("curves", ".numbers tbody", ".words"),
+        ("sentence", ".linked li", "[role=tab]"),
+        ("three", ".three td", ".words"),
+    ],
+)
+def test_a_single_view_stands_alone_with_the_controls(pages, browser, view, shown, absent):
+    browser.open(pages / f"{view}.html", 420)
+    browser.until(f"document.querySelector('{shown}')")
+    assert not browser.run(f"document.querySelectorAll('{absent}').length")
+    assert texts(browser, ".textsan-explorer output") == ["ε = 6"]
+    if view == "curves":  # without a sentence the two that need none, the blind guess never above the best
+        rows = [[float(one.strip("< ")) for one in row] for row in table(browser, ".numbers")]
+        assert {len(row) for row in rows} == {3} and all(row[2] <= row[1] for row in rows)
+        assert "sentence" not in texts(browser, ".curves .said")[0]
+    assert browser.run("document.documentElement.scrollWidth <= innerWidth")
+    assert not browser.faults()
 
 
 def test_without_scripts_the_picture_is_shown(pages, browser):

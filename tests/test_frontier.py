@@ -229,3 +229,13 @@ def test_rounding_leaves_no_probability_below_nothing(seed, n):
     points, p = random.normal(size=(n, 2)), random.dirichlet(np.ones(n))
     found = frontier(Prior([str(i) for i in range(n)], p), cdist(points, points), 2 * p.max())
     assert (found.channel.matrix() >= 0).all()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_at_exactly_the_blind_guess_of_more_words_than_are_solved_exactly(seed):
+    """Capacities sum to the likeliest word's probability, up to rounding: "too little near a word"."""
+    p, _, far, _ = world(seed, n=61 + seed)
+    found, exact = frontier(p, far, float(p.max())), programme(p, far, float(p.max()))
+    assert found.lower <= exact + 1e-9 and exact <= found.upper + 1e-9
+    assert found.upper - found.lower <= 0.02 * exact
+    assert bayes_vulnerability(p, found.channel) <= p.max() + 1e-12

@@ -1,4 +1,4 @@
-"""What is read from a defended gradient, and what of the original is in sanitized training text."""
+"""Words read from a defended gradient, and those of the original in sanitized training text."""
 
 import pytest
 

@@ -128,7 +128,7 @@ def test_factors_are_the_gradient(case):
 
 
 def test_the_slope_of_the_distance_is_that_of_written_out_gradients(case):
-    """What descent follows, for each kind of distance, against autograd through the gradients themselves."""
+    """Slopes of each kind of distance, against autograd through the gradients themselves."""
     victim, labels = case.shared.victim, case.shared.labels
     x = victim.words.detach()[case.ids] + 0.05 * torch.randn(
         *case.ids.shape, 64, generator=torch.Generator().manual_seed(3)

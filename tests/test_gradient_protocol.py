@@ -1,4 +1,4 @@
-"""What a beam reads from defended gradients, and what the test for a piece promises."""
+"""The beam that reads defended gradients, and the promise of the test for a piece."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import torch
 
-from textsan.evaluation import bootstrap_mean
+from textsan.evaluation import clustered_difference
 from textsan.gradient_leakage import cases, defences, spans, victims
 from textsan.priors import MarkovModel
 from textsan.text.corpora import load_dataset
@@ -54,7 +54,7 @@ def own_alone(default_data):
 
 
 def told(small, bigrams, texts, own, defence):
-    """What an attacker knows, the cases, their tables; and shares that are nearest, in the beam, and blind."""
+    """The attacker's knowledge, the cases, their tables; and shares that are nearest, in the beam, and blind."""
     known = study.Attacker.calibrated(small, *own, defence, 0)
     sent = [cases.make_case(small, *one, defence=defence, seed=at) for at, one in enumerate(texts[0])]
     tables = [study.residual_tables(case, [known.cut])[0] for case in sent]
@@ -170,7 +170,7 @@ def test_rows_of_reading_and_learning(small, bigrams, monkeypatch):
 
 
 def test_what_the_committed_noise_costs_is_three_hundredths_at_most_by_its_intervals():
-    """In pairs with the undefended model at the same batch, as chapter 31 says."""
+    """In pairs with the undefended model at the same batch, as S16 says."""
     table = pd.read_csv(RESULTS / "gradients-learning.csv").set_index(["defence", "size", "B"])
     right = {
         key: np.unpackbits(np.frombuffer(bytes.fromhex(row.right), np.uint8), count=row.test)
@@ -178,12 +178,12 @@ def test_what_the_committed_noise_costs_is_three_hundredths_at_most_by_its_inter
     }
     for B in (1, 4, 8, 32):
         gap = right["noise", 1.0, B].astype(float) - right["none", 0.0, B]
-        assert bootstrap_mean(gap, range(len(gap)), seed=0).low > -0.03
+        assert clustered_difference(gap, range(len(gap))).low > -0.03
         assert table.loc[("noise", 1.0, B), "accuracy"] == pytest.approx(right["noise", 1.0, B].mean(), abs=1e-5)
 
 
 def test_two_of_three_strong_defences_cost_no_more_than_one_mild_one_gains():
-    """By intervals that count sentences and no trainings; the third costs more, as chapter 31 says."""
+    """By intervals that count sentences and no trainings; the third costs more, as S16 says."""
     table = pd.read_csv(RESULTS / "gradients-learning.csv").set_index(["defence", "size", "B"]).accuracy
     gained = table["pruning", 0.9, 1] - table["none", 0.0, 1]
     lost = {key: table["none", 0.0, 8] - table[*key, 8] for key in (("noise", 3.0), ("DP-SGD", 1e-4))}

@@ -60,7 +60,7 @@ def test_a_method_that_is_not_there_is_named():
 
 
 def test_features_reach_the_attack_in_the_order_of_the_sentences(monkeypatch):
-    """What the attack is given with the oracle's order are the true features, up to their lengths."""
+    """With the oracle's order the attack is given the true features, up to their lengths."""
     given = {}
 
     def attack(shared, name, **rest):

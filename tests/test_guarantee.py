@@ -1,12 +1,17 @@
 """Guarantees as data: what a channel uses of them, two-sided, and the prose that is made from the fields."""
 
+import math
+from decimal import Decimal
+
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given, settings, strategies as st
 
-from textsan import Channel, CusText, Embeddings, Prior, SanText, SanTextPlus, leakage
+from textsan import Channel, CusText, Embeddings, Prior, SanText, SanTextPlus, leakage, plotting
+from textsan.leakage import linkage_limit
 from textsan.mechanisms import MECHANISMS, make_mechanism
-from textsan.privacy import Adjacency, Guarantee
+from textsan.privacy import Adjacency, Guarantee, Threshold
 
 WORDS = ["the", "of", *(f"w{i}" for i in range(58))]
 EMBEDDINGS = Embeddings(WORDS, np.random.default_rng(0).normal(size=(60, 4)))
@@ -140,3 +145,25 @@ def test_a_word_whose_group_is_kept_has_none_to_hide_among():
     lonely = f"{by_group.count(1)} words whose groups have no other word that is sanitized"
     assert 1 in by_group and any(lonely in clause for clause in hidden.guarantee.outside)
     assert any(lonely in clause for clause in hidden.exposed)
+
+
+@given(st.floats(1e-6, 1e6), st.integers(0, 6))
+def test_what_is_printed_of_a_threshold_is_never_above_it(value, digits):
+    for kind in "fg":
+        printed = format(Threshold(value), f".{digits}{kind}")
+        assert float(printed) <= value
+        unit = Decimal(10) ** (-digits if kind == "f" else math.floor(math.log10(value)) + 1 - max(digits, 1))
+        assert Decimal(repr(value)) - Decimal(printed) < unit
+
+
+def test_a_printed_threshold_keeps_its_promise_where_a_rounded_one_does_not():
+    """Twenty words, a thousand candidates: .425 keeps the success to a tenth, and .43 was printed."""
+
+    def success(e):
+        return linkage_limit(e, 20, 1000).value
+
+    exact = Threshold(scipy.optimize.brentq(lambda e: success(e) - 0.1, 1e-6, 50))
+    assert success(float(f"{exact:.2f}")) <= 0.1 < success(float(f"{float(exact):.2f}"))
+    shown = repr(plotting.table([{"ε": exact}, {"ε": Threshold(25.0)}]))
+    assert "0.42" in shown and "0.43" not in shown
+    assert f"{Threshold(math.inf)}" == "inf"

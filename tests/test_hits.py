@@ -7,8 +7,9 @@ import yaml
 from click.testing import CliRunner
 
 from textsan import Embeddings, Split
+from textsan.base.project import project_data
 from textsan.cli.main import main
-from textsan.evaluation import bootstrap_mean
+from textsan.evaluation import clustered_difference, clustered_rate
 from textsan.sweeps import problems, sweep
 from textsan.sweeps.hits import load_hits
 from textsan.sweeps.paired import paired_differences
@@ -60,7 +61,7 @@ def test_differences_from_the_hits_alone_are_those_of_the_sweep(stored):
     rows = pd.read_csv(stored)
     for k in (3, 5):
         found = paired_differences(stored, {"attack": "markov", "attack.k": k}, "context-free")
-        asked = rows[(rows.attack == "markov") & (rows.attack_parameters == f'{{"k": {k}}}')]
+        asked = rows[(rows.attack == "markov") & (rows.attack_parameters == f'{{"k": {k}, "public": true}}')]
         assert len(found) == len(asked) == 4
         for ours, theirs in zip(found.itertuples(), asked.to_dict("records"), strict=True):
             wanted = [theirs[f"over context-free{end}"] for end in ("", " low", " high")]
@@ -81,10 +82,14 @@ def test_any_subset_of_positions_can_be_compared(stored, world):
     ranks = [world.embeddings.words.index(word) for word in truths]
     assert first["frequency"].tolist() == [int(np.log2(rank + 1)) for rank in ranks]
     rows = pd.read_csv(stored)
-    [ours] = [row for row in hits if rows.attack_parameters[row] == '{"k": 5}' and hits[row]["family"] == 0]
+    [ours] = [
+        row
+        for row in hits
+        if rows.attack_parameters[row] == '{"k": 5, "public": true}' and hits[row]["family"] == 0
+    ]
     [theirs] = [row for row in hits if rows.attack[row] == "unchanged" and hits[row]["family"] == 0]
     gain = (hits[ours]["hit"].astype(float) - hits[theirs]["hit"])[inside]
-    again = bootstrap_mean(gain, first["source"][inside], seed=int(rows.seed[ours]))
+    again = clustered_difference(gain, first["source"][inside])
     assert words.loc[0, ["difference", "low", "high"]].tolist() == list(again)
 
 
@@ -107,6 +112,41 @@ def test_hits_of_another_table_are_refused(stored):
     rows.iloc[::-1].to_csv(stored, index=False)
     with pytest.raises(ValueError, match="of another table"):
         load_hits(stored)
+
+
+def ends_by_hits(table):
+    """The ends of each interval of a table: row, columns, as they are stored and as its hits give them."""
+    rows, hits = pd.read_csv(table), load_hits(table)
+    for row, arrays in hits.items():
+        source, told = arrays["source"], rows.loc[row]
+        intervals = {("low", "high"): clustered_rate(arrays["hit"], source)}
+        if "asr_meaning_low" in rows and not np.isnan(told.asr_meaning_low):
+            intervals["asr_meaning_low", "asr_meaning_high"] = clustered_rate(arrays["meaning"], source)
+        for name in (
+            name.removesuffix(" low") for name in rows if name.startswith("over ") and name.endswith(" low")
+        ):
+            if not np.isnan(told[f"{name} low"]):
+                family = (at for at in hits if hits[at]["family"] == arrays["family"])
+                [other] = (at for at in family if f"over {rows.attack[at]}" == name)
+                gain = arrays["hit"].astype(float) - hits[other]["hit"]
+                intervals[f"{name} low", f"{name} high"] = clustered_difference(gain, source)
+                assert abs(gain.mean() - told[name]) <= 1e-5
+        for columns, estimate in intervals.items():
+            yield row, columns, told[list(columns)].tolist(), np.round(estimate[1:], 5).tolist()
+
+
+def test_intervals_are_those_of_the_hits_and_a_spoilt_one_is_caught(stored):
+    assert all(kept == anew for *_, kept, anew in ends_by_hits(stored))
+    rows = pd.read_csv(stored)
+    ends = [name for name in rows if name.endswith(("low", "high"))]
+    assert ends == ["low", "high", "over context-free low", "over context-free high"]
+    rows.where(~rows.columns.isin(ends) | rows.isna(), 0.5).to_csv(stored, index=False)
+    assert sum(kept != anew for *_, kept, anew in ends_by_hits(stored)) > 15
+
+
+@pytest.mark.parametrize("hits", sorted(project_data().glob("results/*.npz")), ids=lambda path: path.stem)
+def test_committed_intervals_are_those_of_the_committed_hits(hits):
+    assert [place for *place, kept, anew in ends_by_hits(hits.with_suffix(".csv")) if kept != anew] == []
 
 
 def test_answers_are_what_an_attack_reconstructs(world):

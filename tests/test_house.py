@@ -112,10 +112,10 @@ def test_every_name_at_a_door_is_there(door):
     assert names >= {*getattr(module, "__all__", ())}
 
 
-def test_the_map_in_the_readme_has_every_room_in_the_order_of_imports():
-    text = (ROOT / "README.md").read_text()
+def test_the_map_in_the_manual_has_every_room_in_the_order_of_imports():
+    text = (ROOT / "book" / "manual" / "package.md").read_text()
     start = text.index("The rooms of the package")
-    plan = [line for line in text[start : text.index("## Data")].splitlines() if line.startswith("    ")]
+    plan = [line for line in text[start : text.index("## Tables and")].splitlines() if line.startswith("    ")]
     assert len(plan) == 13
     shown = re.findall(r"\b(\w+)(?:/|\.py)", "\n".join(plan))
     assert shown == LAYERS[::-1]
@@ -139,7 +139,7 @@ assert textsan.evaluation.attack_success_rate(["the"], ["the"]).value == 1
 
 
 def loaded(program, modules):
-    """Which of some modules a fresh interpreter has loaded after a program."""
+    """Run a program in a fresh interpreter, and return which of the named modules it has loaded."""
     result = python(f"{program}\nimport sys\nprint(*sorted(sys.modules))")
     assert result.returncode == 0, result.stderr
     return {*modules} & {*result.stdout.split()}

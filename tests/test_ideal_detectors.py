@@ -1,4 +1,4 @@
-"""What labels teach: the formulas against labels counted over every sentence of a small world."""
+"""The ideal detectors' formulas against labels counted over every sentence of a small world."""
 
 from itertools import product
 

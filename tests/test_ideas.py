@@ -11,13 +11,13 @@ from textsan_book.chapters import chapters, ideas
 
 NAMES = ["a", "b", "c"]
 PICTURES = {  # where each idea enters
-    "01": ("fig-who-sees-what", "lanes"),
-    "03": ("fig-bayes-one-word", "bayes"),
-    "10": ("fig-trellis", "trellis"),
-    "25": ("fig-vector-read", "read_back"),
-    "29": ("fig-span-plane", "span"),
-    "32": ("fig-one-match", "matching"),
-    "33": ("fig-no-channel-below", "above"),
+    "1": ("fig-who-sees-what", "lanes"),
+    "5": ("fig-bayes-one-word", "bayes"),
+    "6": ("fig-trellis", "trellis"),
+    "15": ("fig-vector-read", "read_back"),
+    "16": ("fig-span-plane", "span"),
+    "11": ("fig-one-match", "matching"),
+    "13": ("fig-no-channel-below", "above"),
 }
 
 

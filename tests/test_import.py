@@ -1,4 +1,4 @@
-"""What importing costs: names load when they are used, heavy libraries when something is computed with them."""
+"""Importing is cheap: names load when they are used, heavy libraries when something is computed with them."""
 
 import subprocess
 import sys
@@ -8,7 +8,7 @@ ASKED = f"print([name for name in {HEAVY} if name in sys.modules])"
 
 
 def loaded(*lines: str) -> str:
-    """Which heavy modules a fresh process has after some lines."""
+    """Run lines in a fresh process, and return which heavy modules it has loaded."""
     program = "\n".join(["import sys, textsan", *lines, ASKED])
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     return done.stdout.strip()

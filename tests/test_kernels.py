@@ -4,6 +4,7 @@ import os
 import platform
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import joblib
 import pytest
@@ -19,7 +20,7 @@ only_x86 = pytest.mark.skipif(not X86, reason="other processors have one set of 
 
 
 def python(program, *arguments, **variables):
-    """What a fresh process prints whose environment names no kernels but these."""
+    """Run a fresh process whose environment names no kernels but these, and return its output."""
     known = set().union(*kernels.KERNELS.values())
     environment = {key: value for key, value in os.environ.items() if key not in known} | variables
     command = [sys.executable, "-c", program, *map(str, arguments)]
@@ -60,7 +61,7 @@ def test_the_command_pins_before_a_plugin_loads_numpy(tmp_path, given):
         "{dataset: rt, n_private: 9, n_shadow: 9, defence: {name: santext, epsilon: 1}, attack: unchanged}"
     )
     program = "from textsan.cli.main import main; main()"
-    found = python(program, "sweep", spec, "-o", tmp_path / "out", "--status", "--plugin", plugin, **given)
+    found = python(program, "sweep", spec, "-o", tmp_path / "out", "--plugin", plugin, **given)
     assert found.returncode == 0, found.stderr
     held = found.stdout.splitlines()[0]
     if X86 and not given:
@@ -142,3 +143,11 @@ def test_other_kernels_compute_other_digits():
 
     pinned, other = digests("haswell"), digests("sandybridge")
     assert all(pinned[name] != other[name] for name in pinned)
+
+
+@pytest.mark.parametrize("unpinned, gpu", [(False, False), (True, False), (False, True)])
+def test_the_hardware_says_what_models_are_computed_on(monkeypatch, unpinned, gpu):
+    monkeypatch.setattr(kernels, "held", lambda: "not as pinned: MKL_CBWR" * unpinned)
+    cuda = SimpleNamespace(is_available=lambda: gpu, get_device_name=lambda: "a GPU")
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(cuda=cuda))
+    assert kernels.hardware().endswith("cores" + ", not as pinned: MKL_CBWR" * unpinned + ", a GPU" * gpu)

@@ -1,4 +1,4 @@
-"""What a model finds that is told the words before: its own part in a known world."""
+"""A model that is told the words before, in a world that is known."""
 
 from types import SimpleNamespace
 

@@ -5,6 +5,7 @@ The witness here reads the tables with the csv module and the hits with NumPy, a
 
 import csv
 import json
+import os
 import re
 from pathlib import Path
 
@@ -12,16 +13,20 @@ import nbformat
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
+from bs4 import BeautifulSoup
 
-from textsan_book.chapters import front, front_pictures, reading_paths
+from textsan.text.vocabulary import STOP_WORDS
+from textsan_book.chapters import chapters, front, front_pictures
+from textsan_book.studies import card as study
 
 ROOT = Path(__file__).parents[1]
+FULL = bool(os.environ.get("TEXTSAN_FULL"))
+TABLE = front.TABLE.removesuffix(".csv")
 
 
 def findings():
-    page = (ROOT / "book" / "pages" / "findings.md").read_text(encoding="utf-8")
-    section = page.partition("## Findings")[2].partition("\n\nWhat")[0]
+    page = (ROOT / "book" / "pages" / "preface.md").read_text(encoding="utf-8")
+    section = page.partition("## Findings")[2].partition("\n## ")[0]
     return [" ".join(one.split()) for one in section.split("\n- ")[1:]]
 
 
@@ -38,21 +43,22 @@ def missing(finding, text):
     for said, words in (("agrees", "agree"), ("differs", "differ"), ("undecided", "are undecided")):
         counts += [f"{said}: {n} of" for n in re.findall(rf"(\d+) {words}", finding)]
     for said in ("refuted", "reproduced"):
-        counts += [f"{said}: {a} of {n} claims" for a, n in re.findall(rf"(\d+) of (\d+) claims {said}", finding)]
+        claims = re.findall(rf"(\d+) of (\d+) claims are {said}", finding)
+        counts += [f"{said}: {a} of {n} claims" for a, n in claims]
     counts += [f"{n} of {n} are above 0" for n in re.findall(r"all of (\d+) gains", finding)]
     return [one for one in decimals + counts if one not in text]
 
 
 @pytest.mark.parametrize("finding", findings())
 def test_a_finding_says_what_its_chapter_prints(finding):
-    (name,) = re.findall(r"\{doc\}`/(notebooks/[^`]+)`", finding)
-    assert not missing(finding, printed(name))
+    names = re.findall(r"\{doc\}`/(notebooks/[^`]+)`", finding)
+    assert names and not missing(finding, "\n".join(map(printed, names)))
 
 
 def test_another_number_is_noticed():
-    first = next(one for one in findings() if "0.333" in one)
+    first = next(one for one in findings() if "0.324" in one)
     (name,) = re.findall(r"\{doc\}`/(notebooks/[^`]+)`", first)
-    assert missing(first.replace("0.333", "0.339"), printed(name)) == ["0.339"]
+    assert missing(first.replace("0.324", "0.329"), printed(name)) == ["0.329"]
 
 
 def test_there_is_a_row_for_each_published_number():
@@ -70,9 +76,9 @@ def rows(name):
 def share(what, epsilon, attack):
     """Of the words with a letter or a digit, not told, each seed alike: what was hit, or came out unchanged."""
     rates = []
-    with np.load(ROOT / "data" / "results" / "mixture.npz") as file:
+    with np.load(ROOT / "data" / "results" / f"{TABLE}.npz") as file:
         families = dict(zip(file["rows"].tolist(), file["families"].tolist(), strict=True))
-        for row in rows("mixture"):
+        for row in rows(TABLE):
             told = json.loads(row["attack_parameters"])["told"]
             if (float(row["epsilon"]), row["attack"], told) != (epsilon, attack, False):
                 continue
@@ -84,52 +90,94 @@ def share(what, epsilon, attack):
     return np.mean(rates) if rates else None
 
 
+OPENINGS = {
+    "words": "of the protected words of film reviews",
+    "documents": "of documents are identified",
+    "task": "of what a classifier learns",
+    "path": "Follow the line.",
+    "figure": "*What a sentiment classifier keeps",
+    "claims": "claims that were measured on a scale",
+    "published": "The five papers print",
+    "seeds": "*Share of the protected words",
+    "larger": "A model of twice the size",
+    "linked": "SanText keeps no word",
+    "best": "**The task.**",
+    "limits": "**Limits.**",
+}
+
+
 @pytest.fixture(scope="module")
-def said():
-    return front.sentences(ROOT)
+def page():
+    text = (ROOT / "book" / "pages" / "index.md").read_text(encoding="utf-8")
+    return front.fill(text, ROOT)
+
+
+@pytest.fixture(scope="module")
+def said(page):
+    """The passages of the page with their numbers, those before the opening words among them."""
+    passages = {}
+    for name, opening in OPENINGS.items():
+        before, text = page.split(opening)
+        *_, above, here = before.split("\n")
+        big = here or (above if above.startswith("**") else "")
+        passages[name] = " ".join(f"{big} {opening} {text.partition(chr(10) * 2)[0]}".split())
+    passages["limits"] = " ".join(page.partition("**Limits.**")[2].partition("\n## ")[0].split())
+    return passages
 
 
 def numbers(text):
-    return [int(one) for one in re.findall(r"(?<![\w.])\d+(?![\w.]*\d)", text)]
+    return [int(one) for one in re.findall(r"(?<![\w.,])-?\d+(?![\w.,]*\d)", text)]
 
 
-def test_three_sentences_open_the_page_and_no_number_is_typed_in():
+def test_the_first_screen_has_a_claim_a_card_three_numbers_and_three_doors():
     text = (ROOT / "book" / "pages" / "index.md").read_text(encoding="utf-8")
-    ways, first = text.split("\n\n")[1:3]
-    doors = ["Decide", "notebooks/from-a-csv-to-a-report", "Understand", "book/pages/short-path"]
-    doors += ["Teach", "book/pages/course-instructors"]
-    assert re.findall(r"\{doc\}`(\w+) </([^>]+)>`", ways) == [*zip(doors[::2], doors[1::2], strict=True)]
-    assert all(text.count(page) > 1 for page in doors[1::2])  # each has its door below
-    assert (
-        first.startswith(":::{container} lead\n")
-        and first.count("\n") == 4
-        and re.findall(r"\{\{ (\w+) \}\}", first) == ["read_back", "spoils"]
-    )
-    typed = re.sub(r"\{\{.*?\}\}|^:.*$|^::.*$|\(.*?\)|`.*?`|\{cite.*", "", text, flags=re.MULTILINE)
-    assert set(numbers(typed)) <= {4, 21, 100, 135}  # of the sentence's setting, a chapter, per cent, a model
+    first, _ = text.split("\n## ", 1)
+    parts = ["# They replaced", "{container} lead", "{front} three lines", ":class-container: numbers", "doors"]
+    places = [first.index(part) for part in parts]
+    assert places == sorted(places)
+    shown, doors = first.split(":class-container: doors")
+    assert len(re.findall(r"^\*\*[^*]*\*\*$", shown, re.MULTILINE)) == 3
+    assert re.findall(r":link: (\S+)", doors) == [
+        "/book/pages/decide",
+        "/notebooks/01-a-sentence-and-its-adversary",
+        "/book/pages/course-instructors",
+    ]
+    assert shown.count("{ref}`How we know <how-we-know>`") == 3 and "(how-we-know)=\n" in text
 
 
-def test_what_is_read_back(said):
-    low, high = front.SAID
-    found = [100, high, *(share(*one) for one in (("hit", high, "mixture"), ("unchanged", high, "context-free")))]
-    found += [low]
-    language = share("hit", low, "mixture")
-    found += (
-        [share("hit", low, "context-free"), share("hit", high, "context-free"), high]
-        if language is None
-        else [language]
-    )
-    found += [share("unchanged", low, "context-free")]
-    expected = [round(100 * one) if isinstance(one, np.floating) else round(one) for one in found]
-    assert numbers(said["read_back"]) == expected
+def test_no_number_is_typed_in():
+    text = (ROOT / "book" / "pages" / "index.md").read_text(encoding="utf-8")
+    typed = re.sub(r"\{\{.*?\}\}|^:.*$|^::.*$|`.*?`|\{cite.*|1,000 candidates", "", text, flags=re.MULTILINE)
+    assert set(numbers(typed)) <= {0, 1, 2, 3, 4, 5, 20, 95, 100, 135}  # epsilons, settings, a chapter, a model
+    assert int(re.search(r"language model of (\d+)\s+million", text)[1]) == 135
 
 
-def test_turning_epsilon_down_hardly_helps():
-    """The first heading: what is read falls by less than a quarter, what is unchanged by more than half."""
-    low, high = front.SAID
-    attacks = ["context-free"] + (["mixture"] if share("hit", low, "mixture") is not None else [])
-    assert all(share("hit", low, one) > 0.75 * share("hit", high, one) for one in attacks)
+def test_what_is_recovered(said):
+    """The headline and its number."""
+    low, high = 1, 4
+    half = share("hit", high, "mixture")
+    assert 0.45 < half < 0.55  # "we read half of them back"
+    shown = [round(100 * share("hit", epsilon, "mixture")) for epsilon in (high, low)]
+    found = numbers(said["words"])
+    assert [found[0], found[3]] == shown and found[1:3] == [high, low]
+
+
+def test_lowering_epsilon_hardly_helps():
+    """What is recovered falls by less than a quarter, what is unchanged by more than half."""
+    low, high = 1, 4
+    for attack in ("context-free", "mixture"):
+        assert share("hit", low, attack) > 0.75 * share("hit", high, attack)
     assert share("unchanged", low, "context-free") < 0.5 * share("unchanged", high, "context-free")
+
+
+def test_the_table_of_words_has_what_each_attacker_recovers(page, said):
+    for epsilon in (1, 2, 4, 8):
+        (row,) = re.findall(rf"^\| {epsilon} \|(.*)\|$", page, re.MULTILINE)
+        shares = [int(one) for one in re.findall(r"(\d+) %", row)]
+        attacks = (("unchanged", "context-free"), ("hit", "context-free"), ("hit", "mixture"))
+        assert shares == [round(100 * share(what, epsilon, attack)) for what, attack in attacks]
+    covered = [float(r["coverage"]) for r in rows(TABLE) if (r["dataset"], r["defence"]) == ("rt", "custext+")]
+    assert f"{round(100 * np.mean(covered))} % of those that CusText+ protects" in said["seeds"]
 
 
 def test_a_larger_model_reads_more(said):
@@ -146,11 +194,15 @@ def test_a_larger_model_reads_more(said):
             rates.setdefault((row["dataset"], row["epsilon"]), {}).setdefault(model, []).append(rate)
     assert len(rates) == 4 and all(len(one["gemma3-270m"]) == 3 for one in rates.values())
     more = [np.mean(one["gemma3-270m"]) - np.mean(one["mixture without language"]) for one in rates.values()]
-    shown = [round(100 * min(more)), round(100 * max(more)), 100]
+    shown = [round(100 * min(more)), round(100 * max(more))]
     ends = [(one.low, one.high) for one in front.larger(ROOT)]
     shown += [round(100 * min(low for low, _ in ends)), round(100 * max(high for _, high in ends))]
-    assert numbers(said["larger"]) == shown
+    assert numbers(re.sub(r"`.*?`", "", said["larger"])) == shown
     assert all(one.low > 0 for one in front.larger(ROOT))
+
+
+DRAWN = ("utility-sst2", "utility-sst2-between", "utility-sst2-custext")
+KEPT = ("utility-oov", "utility-oov-between")
 
 
 def learnt_from_the_original():
@@ -158,13 +210,13 @@ def learnt_from_the_original():
     return np.mean([float(one) for one in found])
 
 
-def given_and_kept():
-    """The same by the csv module: mechanism and epsilon, mean exposure, mean share of the gain over chance."""
+def given_and_kept(exposures="utility-sst2-exposure", tables=DRAWN):
+    """Read by the csv module: mechanism and epsilon, mean exposure, mean share of the gain over chance."""
     original = learnt_from_the_original()
     exposure, utility = {}, {}
-    for row in rows("utility-sst2-exposure"):
+    for row in rows(exposures):
         exposure.setdefault((row["defence"], row["epsilon"]), []).append(float(row["exposure"]))
-    for table in ("utility-sst2", "utility-sst2-between", "utility-sst2-custext"):
+    for table in tables:
         for row in rows(table):
             if row["utility"] and row["defence"] in front.SANITIZERS:
                 one = (float(row["utility"]), float(row["chance"]))
@@ -176,41 +228,82 @@ def given_and_kept():
     return found
 
 
-def test_what_hides_the_text_spoils_it(said):
+def test_what_hiding_costs_is_said_under_both_rules_for_unlisted_words(page, said):
+    shown = []
+    for found in (given_and_kept(), given_and_kept("utility-oov-all-exposure", KEPT)):
+        assert len({name for name, _ in found}) == 4
+        private = [kept for given, kept in found.values() if given < 0.5]
+        assert max(private) < 0.5  # the corner of the picture is empty
+        shown.append((len(private), round(100 * max(private))))
+    (many, best), (many_kept, best_kept) = shown
+    assert numbers(said["task"]) == [best] and f"classifier, {many} settings" in page
+    assert f"{best} % [" in said["best"] and f"of {many_kept} settings" in said["limits"]
+    assert f"{best_kept} % [" in said["limits"]
+    for rule, passage in zip(front.UNLISTED, ("best", "limits"), strict=True):
+        best = max(one.kept for one in front.settings(ROOT, rule) if one.disclosed < 0.5)
+        assert front.with_ends(best) in said[passage]
+
+
+def test_the_path_of_the_figure_and_what_half_of_a_task_costs(said):
     found = given_and_kept()
-    private = [kept for given, kept in found.values() if given < 0.5]
-    assert max(private) < 0.5  # the corner of the picture is empty
-    assert numbers(said["spoils"]) == [len(found), len(private), round(100 * max(private)), 100]
-    assert "four sanitizers" in said["spoils"] and len({name for name, _ in found}) == 4
+    for epsilon in ("3.0", "4.0", "5.0"):
+        disclosed, kept = found["santext", epsilon]
+        words = f"discloses {round(100 * disclosed)} % of the words and keeps {round(100 * kept)} % ["
+        assert words in said["path"]
+        assert disclosed < 0.5 or epsilon == "5.0"
+    small = {name: found[name, "1.0"][0] for name in front.SANITIZERS}
+    assert min(small, key=small.get) == "santext"  # the other three disclose more
+    half = min(disclosed for disclosed, kept in found.values() if kept >= 0.5)
+    assert numbers(said["figure"]) == [len(found), round(100 * half)]
 
 
-def test_the_right_picture_says_its_draws(said):
+def test_the_task_says_its_seeds_and_phrases(said):
     tables = ("utility-sst2", "utility-sst2-between", "utility-sst2-custext", "utility-sst2-exposure")
-    assert (
-        all(len({row["seed"] for row in rows(table)}) == 3 for table in tables) and "three draws" in said["dots"]
-    )
+    assert all(len({row["seed"] for row in rows(table)}) == 3 for table in tables)
+    assert "three seeds" in said["best"]
     tuned = [r for r in rows("papers-settings-sst2") if (r["defence"], r["epsilon"]) == ("santext+", "3.0")]
     found = []
     for protocol in ("fine-tuned", "frozen"):
         some = [float(r["utility"]) for r in tuned if f'"protocol": "{protocol}"' in r["task_parameters"]]
         found.append(round(100 * np.mean(some)))
-    assert f"has {found[0]} right of 100, where a frozen one has {found[1]} and chance" in said["dots"]
-    assert f"({len(some)} draws)" in said["dots"]
-    for table, many in (("utility-sst2", "1,000"), ("papers-settings-sst2", "60,000")):
+    assert f"is right in {found[0]} % of cases; a frozen one in {found[1]} %" in said["limits"]
+    assert f"({len(some)} random seeds)" in said["limits"]
+    for table, many, passage in (("utility-sst2", "1,000", "best"), ("papers-settings-sst2", "60,000", "limits")):
         assert {int(row["n_private"]) for row in rows(table)} == {int(many.replace(",", ""))}
-        assert f"from {many} phrases" in said["dots"]
+        assert f"{many} " in said[passage]
 
 
-def test_crosses_are_the_channels_of_least_distance(said):
-    drawn = {}
-    for row in rows("utility-sst2-frontier"):
-        one = [float(row[name]) for name in ("exposure", "utility", "chance")]
-        drawn.setdefault(row["success"], []).append(one)
-    assert {len(some) for some in drawn.values()} == {3} and len(drawn) > 2
-    for some in drawn.values():
-        given, rate, chance = np.mean(some, axis=0)
-        kept = (rate - chance) / (learnt_from_the_original() - chance)
-        assert f"{round(100 * given)} given away, {round(100 * kept)} [" in said["dots"]
+def test_the_picture_joins_the_settings_of_the_sanitizer_that_keeps_most_below_one_half():
+    settings = front.settings(ROOT)
+    best = max((one for one in settings if one.disclosed < 0.5), key=lambda one: one.kept.value)
+    assert best.mechanism == front.PATH
+    svg, label = front_pictures.tradeoff(settings)
+    assert svg.count("<circle") == len(settings) and f"{len(settings)} settings" in label
+    assert all(f">ε = {epsilon}<" in svg for epsilon in (3, 4, 5, 10)) and ">ε = 1, 2<" in svg
+
+
+def test_a_claim_is_drawn_at_its_distance_from_what_it_needs(said):
+    """By a second reading of the rules: right of the line a claim is met, of a gain as of a limit."""
+    drawn = front.claims(ROOT)
+    by_claim = {one.claim: one for one in drawn}
+    measured = [row for row in rows("claims") if row["rule"] and row["low"] != row["high"]]
+    assert len(measured) == len(by_claim) == len(drawn) == numbers(said["claims"])[0]
+    for row in measured:
+        asked = float(re.search(r"\d[\d.]*(?:e-\d+)?", row["rule"])[0])
+        low, high = float(row["low"]), float(row["high"])
+        margin = by_claim[row["claim"]].margin
+        if row["rule"].startswith("above"):
+            assert np.allclose((margin.low, margin.high), (low - asked, high - asked))
+        elif row["rule"].startswith("at most"):
+            assert np.allclose((margin.low, margin.high), (asked - high, asked - low))
+        else:
+            inside = np.abs(np.linspace(low, high, 1001))
+            assert np.allclose((margin.low, margin.high), (asked - inside.max(), asked - inside.min()), atol=1e-3)
+        assert margin.low <= margin.value <= margin.high
+    refuted = [one.margin.high for one in drawn if one.verdict == "does not hold"]
+    assert max(refuted) < 0.01  # "where the interval ends below one point"
+    svg, label = front_pictures.forest(drawn)
+    assert svg.count("<g>") == len(drawn) and f"{len(refuted)} refuted" in label
 
 
 def test_what_is_linked(said):
@@ -223,12 +316,15 @@ def test_what_is_linked(said):
     ]
     drawn = [{(r["dataset"], r["seed"]) for r in rows("linkage") if one.items() <= r.items()} for one in cases]
     assert all(len({corpus for corpus, _ in one}) == 2 and len(one) == 6 for one in drawn)
-    index = (ROOT / "book" / "pages" / "index.md").read_text(encoding="utf-8")
-    assert "{{ linked }} Means over two corpora and three draws" in index
+    assert "means over two corpora and three seeds" in said["linked"]
     first, second, third = (round(100 * mean("main", **one)) for one in cases)
-    first = 99 if 0.995 <= mean("main", **cases[0]) < 1 else first  # "more than 99"
+    first = 99 if 0.995 <= mean("main", **cases[0]) < 1 else first  # "> 99"
     length = round(100 * np.mean([mean("baseline", **one) for one in cases]))
-    assert numbers(said["linked"].replace("1,000", "")) == [1, first, 100, second, 1, third, 2, length]
+    assert numbers(said["documents"].replace("1,000", "")) == [first, 1]
+    assert f"length alone identifies {length} %." in (ROOT / "book" / "pages" / "index.md").read_text(
+        encoding="utf-8"
+    ).replace("{{ linked_length }}", f"{length}")
+    assert numbers(re.sub(r"`.*?`", "", said["linked"])) == [second, 1, third, 2]
 
 
 def test_what_became_of_the_published_numbers(said):
@@ -247,35 +343,52 @@ def test_what_became_of_the_published_numbers(said):
         claims.count("does not hold"),
         claims.count("holds"),
     ]
-    assert numbers(said["published"]) == expected
+    sentence = said["published"].partition("A claim of a gain")[0]
+    assert numbers(sentence) == expected
     shown = front_pictures.PARTS["published numbers"](ROOT)
     assert shown.partition('class="legend"')[0].count("<i ") == len(board)
     assert f"{counts[0]} agree ({len(blind)} are blind guesses)" in shown
 
 
-def test_the_sentence_is_the_one_that_the_chapter_printed():
-    marked = front.reading(ROOT)
-    assert [*marked] == ["written", "released", "read back"] and len({len(one) for one in marked.values()}) == 1
-    for (written, _), (word, kind) in zip(marked["written"], marked["read back"], strict=True):
-        assert (word == written) == (kind in ("hit", "kept"))
+def test_the_card_marks_what_is_as_written_and_counts_it():
+    shown = BeautifulSoup(front_pictures.PARTS["three lines"](ROOT), "html.parser")
+    views, labels = shown.select(".view"), [label.text for label in shown.select("label")]
+    assert labels == ["ε = 1", "ε = 2", "ε = 4", "ε = 8"] and len(views) == 4
+    assert [one["id"] for one in shown.select("input[checked]")] == [shown.select("label")[2]["for"]]
+    for view, label in zip(views, labels, strict=True):
+        written, released, read = (line.text.split() for line in view.select("dd"))
+        hidden = [i for i, word in enumerate(written) if word.isalnum() and word not in STOP_WORDS]
+        hits = [read[i] for i in hidden if read[i] == written[i]]
+        assert [mark.text for mark in view.select("mark")] == hits
+        unchanged = [released[i] for i in hidden if released[i] == written[i]]
+        assert [one.text for one in view.select("dd b")] == unchanged
+        assert view.p.text == f"{len(hits)} of {len(hidden)} hidden words recovered at {label}"
 
 
-def test_pictures_say_how_many_draws_they_rest_on(said):
+def test_the_sentence_of_the_card_is_the_one_that_the_chapter_releases():
+    """Written and released at ε = 4; how it is read back is checked below."""
+    cells = nbformat.read(chapters.find(ROOT, "7").notebook, as_version=4).cells
+    outputs = [out for cell in cells for out in cell.get("outputs", []) if "data" in out]
+    pages = [BeautifulSoup(out["data"].get("text/html", ""), "html.parser") for out in outputs]
+    tables = [{row.th.text: row.td.text.split() for row in one.select("table.reading tr")} for one in pages]
+    (printed,) = (table for table in tables if {"written", "released"} <= {*table})
+    marked = front.readings(ROOT)[4.0]
+    for name in ("written", "released"):
+        assert [word for word, _ in marked[name]] == printed[name]
+
+
+@pytest.mark.skipif(not FULL, reason="a language model reads for three minutes: make test FULL=1")
+def test_the_card_is_made_again(default_data, tmp_path):
+    study.write(tmp_path / "card.json")
+    assert (tmp_path / "card.json").read_bytes() == (ROOT / front.CARD).read_bytes()
+
+
+def test_the_table_says_how_many_seeds_it_rests_on(said):
     drawn = front.budgets(ROOT)
     assert [one.epsilon for one in drawn] == [1, 2, 4, 8]
     for one in drawn:
         assert len({*one.seeds}) == len(one.seeds) == 3  # a headline
-    assert f"{front.draws(drawn[0].seeds)} at each ε" in said["bars"]
-
-
-def test_a_segment_too_narrow_for_its_number_has_none():
-    drawn = front.budgets(ROOT)
-    narrow = [one for one in drawn if one.counted.value - one.unchanged.value <= 0.06]
-    assert narrow  # else nothing is tested
-    for one in drawn:
-        svg, _ = front_pictures.bars([one])
-        numbers = re.findall(r">(\d+)</text>", svg)
-        assert len(numbers) == 3 - (one in narrow)
+    assert f"{front.seeds_in_words(drawn[0].seeds)} at each ε" in said["seeds"]
 
 
 def test_the_card_is_a_picture_of_the_size_that_previews_ask_for(tmp_path):
@@ -284,28 +397,3 @@ def test_the_card_is_a_picture_of_the_size_that_previews_ask_for(tmp_path):
     front_pictures.card(front.budgets(ROOT), "A title", tmp_path / "card.png")
     with Image.open(tmp_path / "card.png") as picture:
         assert picture.size == (1200, 630)
-
-
-def test_the_short_path_takes_about_ninety_minutes():
-    stops = reading_paths.short_path(ROOT)
-    assert 80 <= sum(one.minutes for one in stops) <= 100
-    assert stops[0].page == "book/pages/index" and len({one.page for one in stops}) == len(stops)
-
-
-def test_a_section_that_is_not_there_is_named():
-    with pytest.raises(KeyError, match="has no section 'Nowhere'"):
-        reading_paths.minutes(ROOT, "notebooks/03-the-context-free-optimum", ["Nowhere"])
-
-
-def test_each_chapter_is_in_one_part_whose_page_lists_it_with_its_time():
-    parts = yaml.safe_load((ROOT / "book" / "parts.yml").read_text(encoding="utf-8"))
-    numbers = sorted(number for part in parts for number in part["chapters"])
-    assert numbers == [int(path.name[:2]) for path in sorted((ROOT / "book").glob("[0-9]*.md"))]
-    said, toc = reading_paths.parts(ROOT), (ROOT / "_toc.yml").read_text(encoding="utf-8")
-    for part in parts:
-        name = part["page"].replace("part-", "chapters_").replace("-", "_")
-        text = (ROOT / "book" / "pages" / f"{part['page']}.md").read_text(encoding="utf-8")
-        assert f"{{{{ {name} }}}}" in text and part["question"] in text and "{stored-figure}" in text
-        assert f"book/pages/{part['page']}\n" in toc
-        assert said[name].count("\N{NO-BREAK SPACE}min") == len(part["chapters"])
-    assert "Chapter 8, {doc}`/notebooks/08-" in said["chapters_foundations"].partition("In the appendix:")[2]

@@ -227,7 +227,7 @@ def kept_world(seed):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_word_under_attack_can_be_released_as_a_kept_one(seed):
-    """Where such a word is asked about: enumeration, each question with the other kept words as they are."""
+    """Such a word is asked about: enumeration, each question with the other kept words as they are."""
     channel, model = kept_world(seed)
     doc = ["the", "b", "the", "a", "the"]
     attack = LanguageModelBayes(channel, model, beam=4**5, attacked="abc")
@@ -245,7 +245,7 @@ def test_a_word_under_attack_can_be_released_as_a_kept_one(seed):
 
 
 def test_a_question_tells_nothing_of_other_positions():
-    """What is said of a position does not depend on which others are asked about, with narrow beams either."""
+    """The posterior of a position does not depend on which others are attacked, with narrow beams either."""
     channel, model = kept_world(5)
     docs = [list(np.random.default_rng(n).choice(channel.outputs, 20)) for n in range(4)]
     positions = [(d, i) for d in range(4) for i in range(20)]

@@ -1,4 +1,4 @@
-"""What released text loses over the least possible: by hand, and never below the frontier."""
+"""The loss of released text over the least possible: by hand, and never below the frontier."""
 
 import numpy as np
 import pytest

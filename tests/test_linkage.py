@@ -1,4 +1,4 @@
-"""Which document was it: the exact rate against enumerated worlds, the matcher against plain loops."""
+"""Linkage: the exact rate against enumerated worlds, the matcher against plain loops."""
 
 import itertools
 import logging

@@ -6,6 +6,7 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 from scipy.spatial.distance import cdist
@@ -496,7 +497,7 @@ def test_every_mechanism_states_its_guarantee(embeddings):
 
 
 class TestExposed:
-    """What is released as it is: who calls a mechanism can warn of it."""
+    """A mechanism names the words that it releases as they are."""
 
     five = Embeddings(list("abcde"), np.arange(5.0)[:, None])
 
@@ -583,6 +584,20 @@ def test_text_is_tokenized_sanitized_and_joined(embeddings):
     assert mechanism.sanitize_text([text, ""], seed=4) == [one, ""]
     for wrong in (3, None, [["a", "list"]], [3]):
         with pytest.raises(ValueError, match="text: .* is no string; token lists go to sanitize"):
+            mechanism.sanitize_text(wrong)
+
+
+def test_a_column_is_sanitized_and_a_table_is_not(embeddings):
+    mechanism = CusText(embeddings, 2.0, k=5)
+    table = pd.DataFrame({"text": ["w1 w2", None, "w3"], "who": ["w4", "w5", "w6"]})
+    one, two = mechanism.sanitize_text(["w1 w2", "w3"], seed=4)
+    assert mechanism.sanitize_text(["w1 w2", None, "w3"], seed=4) == [one, None, two]
+    released = mechanism.sanitize_text(table["text"], seed=4)
+    assert [released[0], released[2]] == [one, two] and pd.isna(released[1])
+    released = mechanism.sanitize_text(pd.Series(["w1 w2", float("nan"), pd.NA, "w3"]), seed=4)
+    assert [released[0], released[3]] == [one, two] and all(map(pd.isna, released[1:3]))
+    for wrong in (table, {"text": ["w1"]}):
+        with pytest.raises(ValueError, match="has columns, which are sanitized one at a time; pass one of them"):
             mechanism.sanitize_text(wrong)
 
 

@@ -195,7 +195,7 @@ def test_it_reads_with_all_parts(default_data):
     from textsan.sweeps import problems
 
     problem = problems.prepare("rt", 3, 60, 8, seed=0, mechanism="custext+", epsilon=2.0)
-    attack = problem.attack("mixture", beam=2, sentences=4)
+    attack = problem.attack("mixture", public=True, beam=2, sentences=4)
     assert set(attack.weights) == set(STATED) and "language_weight" in attack.details
     assert len(problem.guesses(attack)) == 8
 
@@ -218,7 +218,7 @@ def test_the_language_model_speaks_where_a_kept_word_was_released():
 
 
 def test_a_language_model_that_takes_a_kept_word_for_itself_adds_nothing():
-    """Who is not told where attacked words stand: no candidate gains by a part that reads none of them."""
+    """Without being told where attacked words stand: no candidate gains by a part that reads none of them."""
     channel, model = make_world(4)
     channel = channel.keeping(["w0"])
     attack = Mixture(

@@ -1,4 +1,4 @@
-"""What one released word gives away: exact where a channel is known, else between two ends that hold it."""
+"""Leakage of one released word: exact where a channel is known, else between two ends that hold it."""
 
 import numpy as np
 import pytest

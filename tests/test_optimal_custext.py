@@ -8,7 +8,7 @@ from qif.mechanism import d_privacy
 from scipy.spatial.distance import cdist
 
 from textsan import Channel, CusText, Embeddings
-from textsan.base import assets, stored
+from textsan.base import assets
 from textsan.channel.optimal import mixed_to_private, private_channel
 from textsan.mechanisms import OptimalCusText, make_mechanism, optimal_custext
 from textsan.privacy import tight_epsilon
@@ -180,7 +180,7 @@ def cache(tmp_path, monkeypatch):
 
 def test_tables_are_kept_by_content(cache, monkeypatch):
     made = OptimalCusText(EMBEDDINGS, 1.0, k=7, counts=COUNTS).channel.matrix()
-    assert len(list(cache.rglob("*.npy"))) == 1
+    assert len(list(cache.rglob("*.npz"))) == 1
     solved = []
     real = optimal_custext.private_channel
     monkeypatch.setattr(optimal_custext, "private_channel", lambda *a, **b: solved.append(1) or real(*a, **b))
@@ -199,19 +199,6 @@ def test_a_solver_that_fails_is_named_and_leaves_nothing(cache, monkeypatch):
     with pytest.raises(ValueError, match="HiGHS, the solver, finds no channel .time limit"):
         OptimalCusText(EMBEDDINGS, 1.0, k=7).channel  # noqa: B018
     assert not list(cache.rglob("*"))
-
-
-def test_what_is_stored_comes_back_and_nothing_is_half_written(cache):
-    def fails():
-        raise OSError("no room")
-
-    with pytest.raises(OSError):
-        stored.stored(["a"], fails)
-    assert not list(cache.rglob("*"))
-    one = stored.stored(["a", np.arange(3)], lambda: np.arange(4.0))
-    assert (stored.stored(["a", np.arange(3)], fails) == one).all()
-    with pytest.raises(OSError):
-        stored.stored(["a", np.arange(4)], fails)
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ def pieces():
 
 
 def test_between_words_of_one_piece_it_is_the_rule_of_the_paper_on_pieces(pieces):
-    """The same odds as of SanText over the list of pieces, where its other outputs are left out."""
+    """The odds are SanText's over the list of pieces, where its other outputs are left out."""
     single = [word for word in WORDS if word in pieces]
     assert single == ["film", "movie", "good", "dull"]
     ours = santext_pieces(LIST, 12.0).channel.rows(single)[:, [WORDS.index(word) for word in single]]

@@ -1,4 +1,4 @@
-"""Mechanisms and attacks in files of one's own: swept, sanitized with, and part of what makes a result stale."""
+"""Mechanisms and attacks in files of one's own: swept, sanitized with, and made anew when they change."""
 
 import csv
 import json
@@ -19,7 +19,6 @@ from textsan.base.registry import Registry
 from textsan.cli.main import main
 from textsan.mechanisms import MECHANISMS, Mechanism
 from textsan.plotting import looks
-from textsan.sweeps import provenance, specification
 
 MECHANISM = '''"""Every word stays, or becomes the next one of the vocabulary."""
 import numpy as np
@@ -95,8 +94,6 @@ def forgotten(monkeypatch):
     yield
     for name in ("swap_mechanism", "previous_attack"):
         sys.modules.pop(name, None)
-    for cached in (provenance._closure, provenance._source, provenance._file, provenance._fingerprint):
-        cached.cache_clear()
 
 
 def rates(folder):
@@ -109,7 +106,7 @@ PLUGINS = ("--plugin", "../own/swap_mechanism.py", "--plugin", "../own/previous_
 SWEEP = ("sweep", "spec.yml", "-o", "out", "-j", "2")
 
 
-def test_fifteen_lines_each_are_swept_with_two_workers_and_their_file_is_their_key(folder, own, default_data):
+def test_fifteen_lines_each_are_swept_with_two_workers_and_anew_when_their_file_changes(folder, own, default_data):
     assert len(MECHANISM.splitlines()) <= 16 and len(ATTACK.splitlines()) <= 15
     done = command(folder, *SWEEP, *PLUGINS)
     assert done.returncode == 0, done.stderr
@@ -120,14 +117,7 @@ def test_fifteen_lines_each_are_swept_with_two_workers_and_their_file_is_their_k
             row = json.dumps({"share": share})
             assert found[row, "unchanged", seed] == pytest.approx(1 - share, abs=0.1)
             assert found[row, "previous word", seed] == pytest.approx(share, abs=0.1)
-    record = yaml.safe_load((folder / "out" / "results.yml").read_text())
-    assert {"swap_mechanism.py", "previous_attack.py", "textsan/attacks/base.py"} <= set(record["modules"])
-
-    (own / "swap_mechanism.py").write_text(f"# only a comment\n{MECHANISM}")
-    assert "12 fresh, 0 stale" in command(folder, *SWEEP, *PLUGINS, "--status").stdout
     (own / "swap_mechanism.py").write_text(MECHANISM.replace("eye(50), 1,", "eye(50), -1,"))
-    said = command(folder, *SWEEP, *PLUGINS, "--status").stdout
-    assert "4 fresh, 8 stale (made by other code: swap_mechanism.py), 0 missing" in said
     assert command(folder, *SWEEP, *PLUGINS).returncode == 0
     assert rates(folder)[json.dumps({"share": 0.75}), "previous word", "0"] < 0.1
 
@@ -150,13 +140,11 @@ def test_a_module_on_the_path_is_a_plugin_and_workers_of_a_dask_cluster_import_i
     (own / "mine").mkdir()
     (own / "swap_mechanism.py").rename(own / "mine" / "swap.py")
     monkeypatch.syspath_prepend(own)  # workers get it from the process that starts them
-    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
+    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0") as cluster:
         scheduler = ("--scheduler", cluster.scheduler_address)
         named = ("--plugin", "mine.swap", "--plugin", "../own/previous_attack.py")
         done = command(folder, *SWEEP, *scheduler, *named, PYTHONPATH=str(own))
         assert done.returncode == 0 and len(rates(folder)) == 12, done.stderr
-        record = yaml.safe_load((folder / "out" / "results.yml").read_text())
-        assert "mine/swap.py" in record["modules"]
         (own / "previous_attack.py").write_text(ATTACK.replace("words[1:] + words[:1], words", "words, words"))
         done = command(folder, *SWEEP, *scheduler, *named, PYTHONPATH=str(own))
         row = json.dumps({"share": 0.75})
@@ -274,7 +262,7 @@ INIT = "def __init__(self, embeddings): "
             5,
             "invalid literal for int() with base 10: 'many'",
         ),
-        ("Random", "def _draw(self, rows, variates): import torch.not_there", 5, "pip install 'textsan[models]'"),
+        ("Random", "def _draw(self, rows, variates): import torch.not_there", 5, "pip install '.[models]'"),
     ],
 )
 @pytest.mark.parametrize("workers", ["1", "2"])
@@ -343,8 +331,6 @@ def test_an_installed_package_names_its_plugins_as_entry_points(folder, own, def
     )
     done = command(folder, *SWEEP, PYTHONPATH=str(own))
     assert done.returncode == 0 and len(rates(folder)) == 12, done.stderr
-    record = yaml.safe_load((folder / "out" / "results.yml").read_text())
-    assert {"swap_mechanism.py", "previous_attack.py"} <= set(record["modules"])
 
 
 def test_what_is_loaded_in_a_notebook_is_drawn_and_is_not_sent_to_workers_by_value(own, forgotten):
@@ -357,17 +343,6 @@ def test_what_is_loaded_in_a_notebook_is_drawn_and_is_not_sent_to_workers_by_val
     (own / "swap_mechanism.py").write_text(MECHANISM + "x = 1\n")
     with pytest.raises(ValueError, match="swap_mechanism.py has changed since this process imported it"):
         textsan.load_plugin(own / "swap_mechanism.py")
-
-
-def test_a_plugin_that_binds_what_another_module_defines_is_part_of_the_key(own, forgotten):
-    (own / "previous_attack.py").write_text(
-        "from functools import partial\nfrom textsan.mechanisms import MECHANISMS, Random\n"
-        'MECHANISMS.register("coin", partial(Random, oov="keep"))\n'
-    )
-    textsan.load_plugin(own / "previous_attack.py")
-    cell = {"defence": {"name": "coin"}, "attack": {"name": "unchanged"}}
-    assert {"previous_attack.py", "textsan/mechanisms/random.py"} <= set(provenance.code_of(cell))
-    assert "previous_attack.py" not in provenance.code_of(cell | {"defence": {"name": "random"}})
 
 
 def test_what_is_registered_by_name_of_a_module_is_sent_to_workers():
@@ -412,14 +387,3 @@ def test_a_folder_without_a_module_is_no_plugin(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(ValueError, match="plugin: 'hollow' is a folder without an __init__.py"):
         textsan.load_plugin("hollow")
-
-
-def test_unknown_names_and_keys_of_a_specification_list_the_known_ones(tmp_path):
-    for changes, message in (
-        ({"plugins": [3]}, "plugins: 3 is no name"),
-        ({"plugin": "x.py"}, "key 'plugin' is unknown; known: .*, plugins"),
-        ({}, "name 'swap' is unknown; known: random, santext"),
-    ):
-        (tmp_path / "spec.yml").write_text(yaml.safe_dump(SPEC | changes))
-        with pytest.raises((KeyError, ValueError), match=message):
-            specification.read_spec(tmp_path / "spec.yml")

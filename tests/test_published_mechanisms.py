@@ -76,7 +76,7 @@ def test_clusant_is_two_exponential_mechanisms(epsilon, k, factor):
 def test_clusant_of_one_cluster_is_santext_scaled_and_of_a_large_factor_stays_in_its_group():
     whole = CluSanT(EMBEDDINGS, 2.0, k=40).channel.matrix()
     assert whole == pytest.approx(SanText(EMBEDDINGS, 2.0 / FAR.max()).channel.matrix())
-    apart = CluSanT(EMBEDDINGS, 1.0, k=5, factor=1e4)
+    apart = CluSanT(EMBEDDINGS, 1.0, k=5, factor=100.0)
     assert tight_group_epsilon(apart.channel, CusText(EMBEDDINGS, 0.0, k=5).group_words) <= 1.0
 
 
@@ -96,7 +96,7 @@ def test_clusant_keeps_the_claim_of_both_steps():
 
 
 def test_clusters_of_twins_are_uniform():
-    """Where all words of a cluster have one vector; the released code divides nought by nought."""
+    """All words of a cluster have one vector; the released code divides nought by nought."""
     twins = Embeddings(["a", "b", "c", "d"], [[0.0], [0.0], [5.0], [5.0]])
     mechanism = CluSanT(twins, 1.0, k=2)
     row = mechanism.channel.rows(["a"])[0]

@@ -1,4 +1,4 @@
-"""What objects say of themselves: one line, no address, and never a text."""
+"""The repr of an object: one line, no address, and never a text."""
 
 import re
 

@@ -5,7 +5,7 @@ import pytest
 import yaml
 
 from textsan import Embeddings
-from textsan.evaluation import bootstrap_mean
+from textsan.evaluation import clustered_difference, clustered_rate
 from textsan.sweeps import problems, specification, sweep
 from textsan.sweeps.splits import Split
 
@@ -29,7 +29,7 @@ def phrases(monkeypatch):
     monkeypatch.setattr(sweep.corpora, "load_dataset", lambda name: [])
 
 
-def test_intervals_resample_source_sentences_and_not_lines(phrases, tmp_path):
+def test_intervals_are_by_source_sentence_and_not_by_line(phrases, tmp_path):
     spec = {
         "dataset": "rt",
         "n_private": SOURCES * PHRASES,
@@ -44,13 +44,13 @@ def test_intervals_resample_source_sentences_and_not_lines(phrases, tmp_path):
     hits = [sweep.load_hits(cell, tmp_path) for cell in cells]
     for found, row in zip(hits, table.itertuples(), strict=True):
         assert set(found["source"]) == set(range(SOURCES)) and len(set(found["document"])) == SOURCES * PHRASES
-        by_source = bootstrap_mean(found["hit"], found["source"], seed=0)
+        by_source = clustered_rate(found["hit"], found["source"])
         assert (row.asr, row.low, row.high) == by_source
     # Guesses depend on the released word, so what is hit is much the same in all phrases of a sentence.
     guesses = hits[1]
-    by_line = bootstrap_mean(guesses["hit"], guesses["document"], seed=0)
-    by_source = bootstrap_mean(guesses["hit"], guesses["source"], seed=0)
+    by_line = clustered_rate(guesses["hit"], guesses["document"])
+    by_source = clustered_rate(guesses["hit"], guesses["source"])
     assert by_source.high - by_source.low > 1.3 * (by_line.high - by_line.low)
-    gain = bootstrap_mean(guesses["hit"].astype(float) - hits[0]["hit"], guesses["source"], seed=0)
+    gain = clustered_difference(guesses["hit"].astype(float) - hits[0]["hit"], guesses["source"])
     over = table[["over unchanged", "over unchanged low", "over unchanged high"]].to_numpy()[1]
     assert tuple(over) == pytest.approx(gain)

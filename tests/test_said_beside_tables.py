@@ -1,4 +1,4 @@
-"""What chapters say of stored tables that the tables themselves do not show."""
+"""Sentences of chapters on stored tables that the tables themselves do not show."""
 
 import json
 import re
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.usefixtures("default_data")
 
 
 def test_film_reviews_for_the_black_box_are_drawn():
-    """Chapter 26: the file is sorted, and its first 1,728 are nearly all favourable."""
+    """Chapter 15: the file is sorted, and its first 1,728 are nearly all favourable."""
     favourable = {record.text: record.label > 0 for record in load_dataset("rt", split="all")}
     assert np.mean(list(favourable.values())[:1728]) > 0.9
     drawn = other_texts("rt", 1728, seed=0)
@@ -33,7 +33,7 @@ def test_film_reviews_for_the_black_box_are_drawn():
 
 
 def test_two_rows_of_the_dice_are_one_run():
-    """Chapter 35: they stand beside both corpora."""
+    """Chapter 7: they stand beside both corpora."""
     table = pd.read_csv(RESULTS / "language-model-memory.csv")
     dice = table[table.text == "made by dice"].drop(columns="dataset")
     assert len(dice) == 2 and len(dice.drop_duplicates()) == 1
@@ -41,7 +41,7 @@ def test_two_rows_of_the_dice_are_one_run():
 
 @pytest.mark.parametrize(("dataset", "without"), [("amazon", 5), ("rt", 0)])
 def test_five_controls_are_of_another_length(dataset, without):
-    """Chapter 32: of three draws of 100 releases, where no document of the length was left."""
+    """Chapter S3: of three draws of 100 releases, where no document of the length was left."""
     found = 0
     for seed in range(3):
         split = load_split(dataset, 1000, 500, seed=seed)
@@ -52,7 +52,7 @@ def test_five_controls_are_of_another_length(dataset, without):
 
 
 def test_marks_that_stand_for_a_kept_word_are_found_and_words_are_not():
-    """Chapter 35: who is not told, with the mixture at ε = 4."""
+    """Chapter 7: who is not told, with the mixture at ε = 4."""
     path = RESULTS / "mixture.csv"
     rows, hits = load_tables(path.parent, path.name), load_hits(path)
     rows = select(rows, {"dataset": "rt", "attack": "mixture", "attack.told": False, "epsilon": 4.0})
@@ -63,7 +63,7 @@ def test_marks_that_stand_for_a_kept_word_are_found_and_words_are_not():
 
 @pytest.mark.parametrize("dataset", ["rt", "amazon", "nyt", "tweets"])
 def test_two_draws_share_hardly_a_sentence(dataset):
-    """Chapter 35: of the 60 private ones of `alone.yml`."""
+    """Chapter 7: of the 60 private ones of `alone.yml`."""
     drawn = [{tuple(doc) for doc in load_split(dataset, 60, 1000, seed=seed).private} for seed in range(3)]
     assert max(len(one & other) for i, one in enumerate(drawn) for other in drawn[:i]) <= 2
 
@@ -71,16 +71,16 @@ def test_two_draws_share_hardly_a_sentence(dataset):
 def test_every_table_is_read_by_a_page():
     """A table that no page reads can contradict one for weeks: two did."""
     read = {"claims", "scoreboard"}  # what the judges wrote, who read all others
-    for file in (ROOT / "notebooks").glob("*.ipynb"):
-        used = json.loads(file.read_text(encoding="utf-8"))["metadata"]["textsan"]["files"]
+    for file in (ROOT / "notebooks").glob("**/[!.]*.ipynb"):
+        used = json.loads(file.read_text(encoding="utf-8"))["metadata"]["textsan"]["tables"]
         read |= {Path(name).stem for name in used if name.startswith("data/results/")}
-    for file in (ROOT / "book" / "pages").glob("*.md"):
+    for file in [*(ROOT / "book" / "pages").glob("*.md"), *(ROOT / "book" / "manual").glob("*.md")]:
         read |= set(re.findall(r"data/results/([\w-]+)\.csv", file.read_text(encoding="utf-8")))
     assert {file.stem for file in (ROOT / "data" / "results").glob("*.csv")} <= read
 
 
 def test_accuracy_in_the_encoders_own_space():
-    """Chapter 22: not told from chance while three of ten words can be read, above it where half and more can."""
+    """Chapter 9: not told from chance while three of ten words can be read, above it where half and more can."""
     learnt = load_tables(RESULTS, ["utility-pieces.csv", "utility-pieces-qnli.csv"])
     for (_, epsilon), some in learnt[learnt.task.notna()].groupby(["dataset", "epsilon"]):
         rate = pooled([estimate(row, "utility") for row in some.to_dict("records")])
@@ -91,7 +91,7 @@ def test_accuracy_in_the_encoders_own_space():
 
 
 def test_more_shadow_text_for_the_detector():
-    """Chapter 36: the claim is judged on one seed; means, and what word counts have of them."""
+    """Chapter S14: the claim is judged on one seed; means, and what word counts have of them."""
     rows = load_tables(RESULTS, "detectors-shadow.csv").set_index(["attack", "n_shadow", "seed"]).sort_index()
     read = rows.loc["contextual"]
     both = [s for s in (0, 1, 2) if all(read.gate[n, s] == "passed" for n in (200, 1600))]
@@ -100,7 +100,7 @@ def test_more_shadow_text_for_the_detector():
     assert gains["contextual"].mean() / gains["contextual"][2] == pytest.approx(0.75, abs=0.03)
     assert gains["context-free"].mean() / gains["contextual"].mean() == pytest.approx(0.5, abs=0.03)
     ends = read.loc[200].loc[2, ["over context-free low", "over context-free high"]]
-    assert ends.iloc[0] < 0 <= ends.iloc[1] < 0.001
+    assert ends.iloc[0] < 0 <= ends.iloc[1] < 0.0015
     passed = read[read.gate == "passed"]["over context-free"]
     newer = load_tables(RESULTS, ["detectors-trained.csv", "faithful.csv"])
     newer = select(newer, {"attack": "contextual", "attack.k": 10})["over context-free"]
@@ -108,7 +108,7 @@ def test_more_shadow_text_for_the_detector():
 
 
 def test_the_smaller_model_beside_a_mixture_without_one():
-    """Chapter 35: alone and told, on film reviews above at one of two budgets, on news at both."""
+    """Chapter 7: alone and told, on film reviews above at one of two budgets, on news at both."""
     sides = {"attack": "language model", "attack.model": "smollm2-135m"}, "mixture without language"
     found = paired_differences(RESULTS / "alone-gemma.csv", *sides, where=lambda at: at["letter"])
     shown = {}

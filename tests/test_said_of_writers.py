@@ -1,4 +1,4 @@
-"""What the book says of near copies and of lengths beside the tables of writers."""
+"""Sentences of the book on near copies and on lengths beside the tables of writers."""
 
 from pathlib import Path
 

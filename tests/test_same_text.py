@@ -25,7 +25,7 @@ def known(monkeypatch):
 
 
 def settings(table: pd.DataFrame) -> list[str]:
-    """What the released text of each row hangs on, defaults written out or not."""
+    """Return all that the released text of each row depends on, defaults written out."""
     found = []
     for row in table.to_dict("records"):
         shared = {name: row.get(name, "") or DEFAULTS.get(name) for name in sanitized.SHARED}
@@ -36,7 +36,7 @@ def settings(table: pd.DataFrame) -> list[str]:
 
 
 def disagreements(tables: dict[str, pd.DataFrame]) -> tuple[int, list[str]]:
-    """How many settings stand in several tables, and those whose shares of unchanged words differ."""
+    """Count the settings that stand in several tables, and list those whose shares of unchanged words differ."""
     rows = pd.concat([some.assign(setting=settings(some), table=name) for name, some in tables.items()])
     rows = rows[rows.unchanged != ""].astype({"unchanged": float})
     by_setting = rows.groupby("setting")

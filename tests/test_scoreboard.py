@@ -16,10 +16,10 @@ from textsan.sweeps.tables import crossed, difference, estimate, load_tables, ov
 from textsan.text.loading import load_embeddings
 from textsan_book.judging import scoreboard, verdicts
 from textsan_book.judging.matched_success import matched
+from textsan_book.judging.paper_numbers import NUMBERS, Entry, printed
 from textsan_book.studies import departures
 
 ROOT = Path(__file__).parents[1]
-SPEC = yaml.safe_load((ROOT / "data" / "scoreboard.yml").read_text(encoding="utf-8"))
 PUBLISHED = pd.read_csv(ROOT / "data" / "paper_numbers.csv", dtype=str, keep_default_na=False).to_dict("records")
 BOARD = scoreboard.build(ROOT)
 TESTED = ("agrees", "differs", "undecided")
@@ -45,17 +45,16 @@ def root(tmp_path):
     def write(rows, name="full.csv"):
         pd.DataFrame(rows).to_csv(results / name, index=False)
 
-    def board(value="0.5", metric="ASR", settings=("defense=CUSTEXT+; epsilon=4.0",), copies=1, **rule):
-        entries = [["P", "T", "SST-2", "Attack", setting, metric, value] for setting in settings]
+    def board(
+        value="0.5", metric="ASR", settings=("defense=CUSTEXT+; epsilon=4.0",), copies=1, entries=None, **rule
+    ):
+        rows = [["P", "T", "SST-2", "Attack", setting, metric, value] for setting in settings]
         columns = ["paper", "table_or_figure", "dataset", "mechanism_or_method", "setting", "metric", "value"]
-        pd.DataFrame(entries * copies, columns=columns).to_csv(
-            tmp_path / "data" / "paper_numbers.csv", index=False
-        )
-        where = {"dataset": "=dataset", "epsilon": "=epsilon", "attack": "x"}
-        rules = rule.pop("rules", [{"rows": {"paper": "P"}, "tables": "full*.csv", "where": where} | rule])
-        spec = {"ours": {"SST-2": "sst2"}, "published": rules, "claims": []}
-        (tmp_path / "data" / "scoreboard.yml").write_text(yaml.safe_dump(spec))
-        return scoreboard.build(tmp_path).iloc[0]
+        pd.DataFrame(rows * copies, columns=columns).to_csv(tmp_path / "data" / "paper_numbers.csv", index=False)
+        where = {"dataset": printed("dataset"), "epsilon": printed("epsilon"), "attack": "x"}
+        if entries is None:
+            entries = [Entry({"paper": "P"}, **{"tables": "full*.csv", "where": where} | rule)]
+        return scoreboard.build(tmp_path, entries).iloc[0]
 
     board.write = write
     return board
@@ -111,32 +110,26 @@ def test_settings_are_no_results():
 
 
 def test_without_tables_nothing_is_claimed(tmp_path):
-    for name in ("paper_numbers.csv", "scoreboard.yml"):
-        (tmp_path / "data").mkdir(exist_ok=True)
-        (tmp_path / "data" / name).write_bytes((ROOT / "data" / name).read_bytes())
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "paper_numbers.csv").write_bytes((ROOT / "data" / "paper_numbers.csv").read_bytes())
     board = scoreboard.build(tmp_path)
     assert set(board.verdict) == {"not run", "not comparable", "no result"}
     assert board.ours.isna().all()
     assert set(scoreboard.build_claims(tmp_path).verdict) == {"not run", "not comparable"}
 
 
-KEYS = "rows ours tables where against quantity matched_on column scale is_count not_comparable no_result not_run"
-KEYS += " drawn trivial beside as_published substitution mean_over"
-
-
-def test_every_entry_of_the_mapping_finds_a_published_row_and_all_that_it_asks_of_it():
+def test_every_entry_finds_a_published_row_and_all_that_it_asks_of_it():
     known = [one | scoreboard.settings(one["setting"]) for one in PUBLISHED]
-    for rule in SPEC["published"]:
-        assert set(rule) <= set(KEYS.split())
-        fitting = [one for one in known if scoreboard._fits(rule["rows"], one)]
-        assert fitting, rule["rows"]
+    for entry in NUMBERS:
+        fitting = [one for one in known if scoreboard._fits(entry.rows, one)]
+        assert fitting, entry.rows
         for one in fitting:
-            for side in ("where", "against"):
-                scoreboard._filled(rule.get(side, {}), one, rule.get("ours", SPEC["ours"]))
-        assert "tables" in rule or {"not_comparable", "no_result", "not_run"} & set(rule)
-        assert "tables" not in rule or "substitution" in rule or "no_result" in rule
-        assert rule.get("not_comparable", "unit") in verdicts.NOT_COMPARABLE
-        assert rule.get("no_result", "setting") in verdicts.NO_RESULT
+            for where in (entry.where, entry.against):
+                scoreboard._filled(where, one)
+        assert entry.tables or entry.not_comparable or entry.no_result or entry.not_run
+        assert not entry.tables or entry.substitution or entry.no_result
+        assert not entry.not_comparable or entry.not_comparable in verdicts.NOT_COMPARABLE
+        assert not entry.no_result or entry.no_result in verdicts.NO_RESULT
 
 
 # A world where ours is the truth of every published number
@@ -158,10 +151,8 @@ def many(tmp_path):
         pd.DataFrame(rows, columns=columns).to_csv(tmp_path / "data" / "paper_numbers.csv", index=False)
         made = [row("x", one, half=half, epsilon=float(i)) for i, one in enumerate(ours(rates, generator))]
         pd.DataFrame(made).to_csv(tmp_path / "data" / "results" / "full.csv", index=False)
-        rule = {"rows": {"paper": "P"}, "tables": "full.csv", "where": {"epsilon": "=epsilon", "attack": "x"}}
-        spec = {"ours": {}, "published": [rule], "claims": []}
-        (tmp_path / "data" / "scoreboard.yml").write_text(yaml.safe_dump(spec))
-        return scoreboard.build(tmp_path).verdict.tolist()
+        entry = Entry({"paper": "P"}, "full.csv", {"epsilon": printed("epsilon"), "attack": "x"})
+        return scoreboard.build(tmp_path, [entry]).verdict.tolist()
 
     board.rates = rates
     return board
@@ -294,14 +285,14 @@ def test_what_no_effect_agrees_with_as_well_is_trivial_whatever_its_verdict(root
 def test_a_rate_over_drawn_types_has_their_error(root):
     root.write([row("x", 0.55, half=0.002)])
     assert root().verdict == "differs"
-    assert root(drawn="types").verdict == "not run" and scoreboard.TYPES in root(drawn="types").reason
+    assert root(over_types=True).verdict == "not run" and scoreboard.TYPES in root(over_types=True).reason
     given = {name: row("x", 0.55)[name] for name in ("dataset", "n_shadow", "defence", "epsilon", "attack")}
     root.write([given | {"deviation": one} for one in (0.03, 0.05)], scoreboard.TYPES)
-    found = root(drawn="types")
+    found = root(over_types=True)
     half = 1.96 * math.sqrt((0.03**2 + 0.05**2) / 2)
     assert found.verdict == "undecided" and found.published_high - 0.5 == pytest.approx(half, abs=1e-4)
     root.write([row("x", 0.7, half=0.002)])
-    assert root(drawn="types").verdict == "differs"
+    assert root(over_types=True).verdict == "differs"
 
 
 def test_the_error_of_a_gain_over_drawn_types_follows_from_both(root):
@@ -309,22 +300,21 @@ def test_the_error_of_a_gain_over_drawn_types_follows_from_both(root):
     given = {name: row("x", 0.5)[name] for name in ("dataset", "n_shadow", "defence", "epsilon")}
     scattered = [given | {"attack": one, "deviation": by} for one, by in (("x", 0.05), ("y", 0.02))]
     root.write(scattered, scoreboard.TYPES)
-    found = root(drawn="types", quantity="ratio", against={"attack": "y"}, value="2.0")
+    found = root(over_types=True, quantity="ratio", against={"attack": "y"}, value="2.0")
     expected = 1.96 * 2 * math.hypot(0.05 / 0.5, 0.02 / 0.25)
     assert found.published_high - 2 == pytest.approx(expected, abs=1e-3)
 
 
 def test_two_protocols_are_never_mixed_beside_one_row_of_a_table(root):
     root.write([row("x", 0.5, split_by="line"), row("z", 0.5, split_by="source", epsilon=2.0)])
-    rules = [
-        {"rows": {"epsilon": e}, "tables": "full.csv", "where": {"attack": a}, "substitution": "none"}
-        for e, a in ((4.0, "x"), (2.0, "z"))
+    entries = [
+        Entry({"epsilon": epsilon}, "full.csv", {"attack": attack}) for epsilon, attack in ((4.0, "x"), (2.0, "z"))
     ]
     settings = ("defense=CUSTEXT+; epsilon=4.0", "defense=CUSTEXT+; epsilon=2.0")
     with pytest.raises(ValueError, match="P, T, SST-2, Attack, ASR: ours is of line, .*; source, "):
-        root(settings=settings, rules=rules)
+        root(settings=settings, entries=entries)
     root.write([row("x", 0.5, split_by="line"), row("z", 0.5, split_by="line", epsilon=2.0)])
-    assert root(settings=settings, rules=rules).ours == 0.5
+    assert root(settings=settings, entries=entries).ours == 0.5
 
 
 def test_a_detector_counts_only_once_it_has_passed(root):
@@ -344,8 +334,8 @@ def test_missing_tables_and_rows_are_not_run(root):
     assert root().verdict == "not run" and "full*.csv" in root().reason
     root.write([row("another", 0.5), row("x", 0.5, epsilon=2.0), row("x", 0.5, dataset="rt")])
     assert root().verdict == "not run" and math.isnan(root().ours)
-    assert root(rules=[]).reason == "no experiment here asks this"
-    assert root(rules=[{"rows": {"paper": "P"}, "not_run": "a day"}]).reason == "a day"
+    assert root(entries=[]).reason == "no experiment here asks this"
+    assert root(entries=[Entry({"paper": "P"}, not_run="a day")]).reason == "a day"
 
 
 def test_a_number_that_is_not_printed_is_not_comparable(root):
@@ -354,19 +344,19 @@ def test_a_number_that_is_not_printed_is_not_comparable(root):
 
 def test_reasons_that_are_on_no_list_are_refused(root):
     with pytest.raises(ValueError, match="'mood' is no reason; the reasons are"):
-        root(rules=[{"rows": {"paper": "P"}, "not_comparable": "mood"}])
+        root(entries=[Entry({"paper": "P"}, not_comparable="mood")])
 
 
 def test_the_first_entry_whose_rows_are_there_is_used(root):
-    where = {"dataset": "=dataset", "attack": "x"}
-    first = {"rows": {"paper": "P"}, "tables": "full.csv", "where": where, "substitution": "none"}
-    second = first | {"ours": {"SST-2": "rt"}, "substitution": "rt", "not_comparable": "corpus"}
+    where, other = ({"dataset": dataset, "attack": "x"} for dataset in (printed("dataset"), "rt"))
+    first = Entry({"paper": "P"}, "full.csv", where, substitution="none")
+    second = Entry({"paper": "P"}, "full.csv", other, substitution="rt", not_comparable="corpus")
     root.write([row("x", 0.7, dataset="rt")])
-    found = root(rules=[first, second])
+    found = root(entries=[first, second])
     assert (found.verdict, found.substitution, found.ours) == ("not comparable", "rt", 0.7)
     assert found.reason == verdicts.NOT_COMPARABLE["corpus"]
     root.write([row("x", 0.5), row("x", 0.7, dataset="rt")])
-    assert root(rules=[first, second]).substitution == "none"
+    assert root(entries=[first, second]).substitution == "none"
 
 
 def test_several_rows_are_refused(root):
@@ -465,15 +455,10 @@ def test_success_out_of_reach_is_no_number_and_a_falling_reference_is_refused():
 
 @pytest.mark.parametrize(("scale", "expected"), [(0.8, "agrees"), (0.6, "differs"), (1.0, "differs")])
 def test_table_4_is_fitted_on_one_row_and_tested_on_the_other(tmp_path, scale, expected):
-    rule = {
-        "rows": {"constant": "none"},
-        "tables": "t.csv",
-        "where": {"attack": "x", "attack.multiple": 0},
-        "against": {"attack": "x", "attack.multiple": 1},
-        "quantity": "at matched success",
-        "matched_on": {"constant": "alpha^-1"},
-    }
-    fitted = {"rows": {"constant": "alpha^-1"}, "not_comparable": "fitted"}
+    none, one = ({"attack": "x", "attack.multiple": multiple} for multiple in (0, 1))
+    reference = {"constant": "alpha^-1"}
+    entries = [Entry({"constant": "none"}, "t.csv", none, one, "at matched success", reference)]
+    entries += [Entry(reference, not_comparable="fitted")]
     (tmp_path / "data" / "results").mkdir(parents=True)
     pd.DataFrame(curve(scale)).to_csv(tmp_path / "data" / "results" / "t.csv", index=False)
     columns = ["paper", "table_or_figure", "dataset", "mechanism_or_method", "setting", "metric", "value"]
@@ -483,9 +468,7 @@ def test_table_4_is_fitted_on_one_row_and_tested_on_the_other(tmp_path, scale, e
         for constant, value in (("alpha^-1", "0.410"), ("none", "0.328"))
     ]
     pd.DataFrame(rows, columns=columns).to_csv(tmp_path / "data" / "paper_numbers.csv", index=False)
-    spec = {"ours": {}, "published": [rule, fitted], "claims": []}
-    (tmp_path / "data" / "scoreboard.yml").write_text(yaml.safe_dump(spec))
-    board = scoreboard.build(tmp_path)
+    board = scoreboard.build(tmp_path, entries)
     assert board.verdict.tolist() == ["not comparable", expected]
     assert board.substitution[1] == "at our epsilon 3.60"
 
@@ -640,10 +623,11 @@ def test_rescaled_budgets_are_over_the_largest_distance_between_two_words_and_th
         assert spec["vocabulary"] == 10_000
         for defence in spec["defence"]:
             assert defence["epsilon"] == pytest.approx(expected, rel=1e-4)
-    rules = [one for one in SPEC["published"] if str(one.get("tables", "")).startswith("rescaled")]
-    assert [one["where"]["defence.oov"] for one in rules] == ["keep", "uniform"]  # the paper's rule first
-    for rule in rules:
-        assert [rule["ours"][epsilon] for epsilon in (1.0, 2.0, 3.0)] == spec["defence"][0]["epsilon"]
+    entries = [entry for entry in NUMBERS if str(entry.tables).startswith("rescaled")]
+    assert [entry.where["defence.oov"] for entry in entries] == ["keep", "uniform"]  # the paper's rule first
+    for entry in entries:
+        rescaled = [entry.where["epsilon"]({"epsilon": epsilon}) for epsilon in (1.0, 2.0, 3.0)]
+        assert rescaled == spec["defence"][0]["epsilon"]
 
 
 def test_hits_by_substring_have_the_interval_of_equal_words():
@@ -653,7 +637,7 @@ def test_hits_by_substring_have_the_interval_of_equal_words():
 
 
 def test_substrings_add_about_a_word_in_a_hundred_to_the_rows_that_are_scored_by_them():
-    scored = [rule["rows"] for rule in SPEC["published"] if rule.get("column") == "asr_substring"]
+    scored = [entry.rows for entry in NUMBERS if entry.column == "asr_substring"]
     assert [(one["table_or_figure"], one["mechanism_or_method"]) for one in scored] == [
         ("Table 1", "Contextual Bayesian Attack"),
         ("Table 2", "Context-free Bayesian Attack"),

@@ -22,8 +22,9 @@ from textsan.cli.main import main
 from textsan.mechanisms import Random
 from textsan.release import shards
 from textsan.release.files import sanitize_files
+from textsan.release.formats import TEXT, Form
 from textsan.release.plan import plan
-from textsan.release.shards import NAMES, Counts, Job, completed, cut
+from textsan.release.shards import Counts, Job, completed, cut
 
 WORDS = ["the", ",", ".", "a", "film", "movie", "good", "bad", "great", "story", "actor", "plot"]
 TOY = Embeddings(WORDS, np.random.default_rng(0).normal(size=(len(WORDS), 4)))
@@ -47,7 +48,7 @@ def run(*arguments):
 @pytest.fixture
 def reference(tmp_path):
     assert run(*CUSTEXT, "--seed", "3", "in.txt", "reference.txt").exit_code == 0
-    assert len(list(cut(plan(["in.txt"], "out.txt"), "text", ""))) > 5
+    assert len(list(cut(plan(["in.txt"], "out.txt"), TEXT, ""))) > 5
     return (tmp_path / "reference.txt").read_text()
 
 
@@ -63,7 +64,7 @@ def test_one_worker_and_eight_write_the_same_text(reference, tmp_path):
 def test_the_workers_of_a_dask_scheduler_write_the_same_text(reference, tmp_path):
     from distributed import LocalCluster
 
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
         result = run(*CUSTEXT, "--seed", "3", "--scheduler", cluster.scheduler_address, "in.txt", "out.txt")
     assert result.exit_code == 0, result.output
     assert (tmp_path / "out.txt").read_text() == reference
@@ -81,11 +82,39 @@ def test_a_scheduler_that_is_not_there_gets_one_line(tmp_path, monkeypatch):
     assert result.stderr == "textsan: scheduler: 'tcp://nowhere:1' does not answer (timed out)\n"
 
 
+def test_a_scheduler_that_is_killed_gets_one_line(tmp_path, monkeypatch):
+    import distributed
+    from distributed.comm import CommClosedError
+
+    class Gone:
+        """A client whose scheduler is killed after it connected."""
+
+        def __init__(self, *given, **options):
+            pass
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *error):
+            pass
+
+        def wait_for_workers(self, *given, **options):
+            pass
+
+        def scatter(self, *given, **options):
+            raise CommClosedError("ConnectionPool closing.")
+
+    monkeypatch.setattr(distributed, "Client", Gone)
+    result = run(*CUSTEXT, "--scheduler", "tcp://somewhere:1", "in.txt", "out.txt")
+    assert result.exit_code == 1 and not (tmp_path / "out.txt").exists()
+    assert result.stderr == "textsan: scheduler: it is gone; the same command goes on where this one was\n"
+
+
 def test_a_cluster_without_workers_ends_as_one_line(tmp_path, monkeypatch):
     from distributed import LocalCluster
 
     monkeypatch.setattr(cluster, "PATIENCE", 0.5)
-    with LocalCluster(n_workers=0, dashboard_address=None) as empty:
+    with LocalCluster(n_workers=0, dashboard_address=":0") as empty:
         result = run(*CUSTEXT, "--scheduler", empty.scheduler_address, "in.txt", "out.txt")
     said = [line for line in result.stderr.splitlines() if "textsan: " in line]
     assert result.exit_code == 1 and len(said) == 1 and "it has no workers" in said[0]
@@ -185,7 +214,7 @@ def done(monkeypatch):
 
 def test_a_killed_run_goes_on_by_shard(reference, tmp_path, done):
     arguments = (*CUSTEXT, "--seed", "3", "in.txt", "out.txt")
-    all_shards = [shard.first for shard in cut(plan(["in.txt"], "out.txt"), "text", "")]
+    all_shards = [shard.first for shard in cut(plan(["in.txt"], "out.txt"), TEXT, "")]
     kill_after(3, arguments, tmp_path / "out.txt.parts")
     assert not (tmp_path / "out.txt").exists()
     kept = len(list((tmp_path / "out.txt.parts").glob("*.shard")))
@@ -202,15 +231,17 @@ def test_a_killed_run_goes_on_by_shard(reference, tmp_path, done):
 def test_another_run_does_not_go_on_there(tmp_path, done, change):
     """A shard is taken over only if its text and all else that decides what becomes of it are the same."""
     (tmp_path / "in.csv").write_text("text,more\n" + "good film,bad film\n" * 40)
-    arguments = [*CUSTEXT, "--seed", "3", "in.csv", "out.csv"]
+    arguments = [*CUSTEXT, "--seed", "3", "--field", "text", "--pass", "more", "in.csv", "out.csv"]
     kill_after(2, arguments, tmp_path / "out.csv.parts")
     if change == "text":
         (tmp_path / "in.csv").write_text("text,more\n" + "great film,bad film\n" * 40)
     done.clear()
+    form = Form(("text",), passed=("more",))
     more = {"seed": ("--seed", "4"), "epsilon": ("--epsilon", "2"), "case": ("--keep-case",)}
-    more["field"] = ("--field", "more")
+    if change == "field":
+        arguments[-5:-2:2] = "more", "text"
     assert run(*arguments[:-2], *more.get(change, ()), *arguments[-2:]).exit_code == 0
-    assert done == [shard.first for shard in cut(plan(["in.csv"], "out.csv"), "text", "")]
+    assert done == [shard.first for shard in cut(plan(["in.csv"], "out.csv"), form, "")]
     assert not list(tmp_path.glob("*.part*"))
 
 
@@ -220,7 +251,7 @@ def test_without_a_seed_a_killed_run_goes_on_too(tmp_path, done):
     kept = len(list((tmp_path / "out.txt.parts").glob("*.shard")))
     done.clear()
     assert run(*arguments).exit_code == 0
-    assert len(done) == len(list(cut(plan(["in.txt"], "out.txt"), "text", ""))) - kept
+    assert len(done) == len(list(cut(plan(["in.txt"], "out.txt"), TEXT, ""))) - kept
     assert [len(line.split()) for line in (tmp_path / "out.txt").read_text().splitlines()] == [
         len(line.split()) for line in (tmp_path / "in.txt").read_text().splitlines()
     ]
@@ -254,11 +285,11 @@ def test_few_shards_are_held_at_a_time(monkeypatch):
     read = []
 
     def counted():
-        for shard in cut(plan(["in.txt"], "out.txt"), "text", ""):
+        for shard in cut(plan(["in.txt"], "out.txt"), TEXT, ""):
             read.append(shard)
             yield shard
 
-    number = len(list(cut(plan(["in.txt"], "out.txt"), "text", "")))
+    number = len(list(cut(plan(["in.txt"], "out.txt"), TEXT, "")))
     for workers in (1, 2):
         read.clear()
         ahead = [len(read) - n for n, _ in enumerate(completed(Job(Random(TOY)), counted(), workers))]
@@ -285,7 +316,5 @@ def test_progress_ends_at_the_end():
 
 
 def test_counts_of_shards_add_up():
-    one, other = Counts(2, 9, 5, 4, 1, ("id", "who")), Counts(1, 7, 7, 3, 0, ("who", "when"))
-    assert one + other == Counts(3, 16, 7, 7, 1, ("id", "who", "when"))
-    many = Counts(others=tuple(map(str, range(5000)))) + Counts()
-    assert len(many.others) == NAMES
+    one, other = Counts(2, 9, 5, 4, 1, 1), Counts(1, 7, 7, 3, 0, 1)
+    assert one + other == Counts(3, 16, 7, 7, 1, 2)

@@ -1,6 +1,6 @@
 """Studies: a grid over one experiment, cells that are kept, and what is said of bad specifications."""
 
-import json
+import re
 
 import pandas as pd
 import pytest
@@ -8,10 +8,10 @@ import yaml
 from click.testing import CliRunner
 
 from textsan import project_data
+from textsan.base.assets import file_sha256
 from textsan.cli.main import main
 from textsan.sweeps import specification, studies, sweep
-from textsan_book.chapters import stored_tables
-from textsan_book.studies import recertification, vectors
+from textsan_book.studies import records, vectors
 
 CELL = {"encoder": "glove-6b-50d", "pooling": "mean", "layer": 0, "pairs": 50, "steps": 3, "victims": 5}
 
@@ -32,21 +32,22 @@ def _say(*arguments):
 
 def test_every_stored_specification_of_an_experiment_can_be_read():
     paths = sorted((project_data() / "sweeps").glob("*.yml"))
-    specs = [one for path in paths if "experiment" in (one := yaml.safe_load(path.read_text()))]
-    assert {studies.cells_of(one)[0]["experiment"] for one in specs} == set(studies.known())
+    experiments = [path for path in paths if "experiment" in yaml.safe_load(path.read_text())]
+    cells = [cell for path in experiments for cell in specification.read_spec(path)]
+    assert {cell["experiment"] for cell in cells} == set(studies.known())
 
 
 def test_a_study_goes_on_where_it_stopped(default_data, spec, tmp_path, monkeypatch):
     cells, folder = specification.read_spec(spec()), tmp_path / "out"
-    assert sweep.compute(cells[:1], folder, workers=1) == []
-    assert [len(part) for part in sweep.state(cells, folder)[:3]] == [1, 0, 1]
+    assert sweep.run(cells[:1], folder, workers=1) == []
+    assert [sweep.is_computed(cell, folder) for cell in cells] == [True, False]
     first = next((folder / "cells").glob("*.json")).stat().st_mtime_ns
     assert sweep.run(cells, folder, workers=1) == []
     assert first in [file.stat().st_mtime_ns for file in (folder / "cells").glob("*.json")]  # not made again
     table = pd.read_csv(folder / "results.csv")
     assert len(table) == 2 * 2 * 4 and set(table.segment) == {"year", "month", "day", "whole"}
     record = yaml.safe_load((folder / "results.yml").read_text())
-    assert record["cells"] == "2 of 2" and "textsan/embedding_leakage/pattern.py" in record["modules"]
+    assert record["cells"] == "2 of 2" and record["versions"][0].startswith("python ")
 
 
 def test_two_workers_find_the_same(default_data, spec, tmp_path):
@@ -58,44 +59,6 @@ def test_two_workers_find_the_same(default_data, spec, tmp_path):
     assert tables[0] == tables[1]
 
 
-def test_stale_cells_are_named_and_kept_if_a_few_come_out_the_same(default_data, spec, tmp_path):
-    path, folder = spec(), tmp_path / "out"
-    assert _say(path, "-o", folder, "-j", 1).exit_code == 0
-    for file in (folder / "cells").glob("*.json"):
-        made = json.loads(file.read_text())
-        made["code"]["textsan/embedding_leakage/pattern.py"] = "another"
-        file.write_text(json.dumps(made))
-    said = _say(path, "-o", folder, "--status").output
-    assert "0 fresh, 2 stale (made by other code: textsan/embedding_leakage/pattern.py), 0 missing" in said
-    said = _say(path, "-o", folder, "-j", 1, "--recertify", 1).output
-    assert "1 of 2 stale cells were computed anew and agree; all are kept" in said
-    assert "2 fresh, 0 stale, 0 missing" in _say(path, "-o", folder, "--status").output
-
-
-@pytest.mark.parametrize(
-    "column, change, is_kept",
-    [("asr", lambda row: row["asr"] / 2 + row["high"] / 2, True), ("asr", lambda row: row["high"] + 0.01, False)]
-    + [("n", lambda row: row["n"] + 1, False), ("chance", lambda row: row["chance"] + 1e-4, False)],
-)
-def test_of_what_is_trained_an_estimate_may_move_within_its_interval(
-    default_data, spec, tmp_path, column, change, is_kept
-):
-    path, folder = spec(), tmp_path / "out"
-    assert _say(path, "-o", folder, "-j", 1).exit_code == 0
-    for file in (folder / "cells").glob("*.json"):
-        made = json.loads(file.read_text())
-        made["code"] = None
-        row = made["rows"][0]
-        row[column] = change(row)
-        if column == "asr" and not is_kept:  # the stored interval is one that does not hold what comes out
-            row |= {"low": row["asr"], "high": row["asr"] + 0.01}
-        file.write_text(json.dumps(made))
-    said = _say(path, "-o", folder, "-j", 1, "--recertify", 1)
-    assert (said.exit_code == 0) is is_kept
-    assert (f"{column} come out otherwise" in said.output) is not is_kept
-    assert ("2 fresh, 0 stale" if is_kept else "0 fresh, 2 stale") in _say(path, "-o", folder, "--status").output
-
-
 @pytest.fixture
 def planted(tmp_path, monkeypatch):
     """A table of a planted experiment whose rows say how many there were, and have no number in some cells."""
@@ -104,14 +67,11 @@ def planted(tmp_path, monkeypatch):
             return [{"n": n // 2, "half": size / 2 if size < 2 else None, "printed": "0.520"}]"""
     )
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setitem(studies.known(), "halves", studies.Experiment("planted_experiment"))
+    monkeypatch.setitem(studies.known(), "halves", "planted_experiment")
     spec, folder, table = tmp_path / "halves.yml", tmp_path / "out", tmp_path / "table.csv"
     spec.write_text(yaml.safe_dump({"experiment": "halves", "grids": [{"size": [0.5, 1, 2], "n": 10}]}))
     assert sweep.run(specification.read_spec(spec), folder, workers=1) == []
-    stored_tables.store(folder, table, "textsan sweep halves.yml")
-    record = yaml.safe_load(table.with_suffix(".yml").read_text())
-    record["modules"]["planted_experiment.py"] = "another"
-    table.with_suffix(".yml").write_text(yaml.safe_dump(record))
+    records.store(folder, table, "textsan sweep halves.yml", spec)
     return spec, table
 
 
@@ -124,35 +84,25 @@ def test_text_of_a_stored_table_is_as_it_was_said(planted):
     ]
 
 
-@pytest.mark.parametrize("column, found", [(None, None), ("half", "1 of 3 differ"), ("size", "1 rows")])
-def test_a_stored_table_of_a_study_is_kept_if_its_rows_come_out_the_same(planted, column, found):
+def test_a_stored_table_has_a_record_with_the_hashes_of_its_files(planted):
     spec, table = planted
-    if column:
-        rows = pd.read_csv(table)
-        rows.loc[1, column] += 0.01
-        rows.to_csv(table, index=False)
-    said = _say(spec, "-j", 1, "--recertify", 3, "--table", table)
-    assert (said.exit_code == 0) is (column is None)
-    assert (found or "3 of 3 stale cells were computed anew and agree") in said.output
-    assert ("half come out otherwise" in said.output) is (column == "half")
-    assert stored_tables.table_state(table).verdict == ("stale" if column else "fresh")
+    record = yaml.safe_load(table.with_suffix(".yml").read_text())
+    assert (record["csv"], record["specification"]) == (file_sha256(table), records.specification_sha256(spec))
+    spec.write_text(f"# as agreed\n{spec.read_text()}")
+    assert record["specification"] == records.specification_sha256(spec)
+    assert [*record][:4] == ["command", "specification", "commit", "csv"] and record["cells"] == "3 of 3"
 
 
-@pytest.mark.parametrize(
-    "asr, is_kept", [([0.4], True), ([0.6], False), ([], False), ([None], False), ([0.4, 0.4], False)]
-)
-def test_of_what_is_trained_as_many_numbers_come_out_as_are_stored(asr, is_kept):
-    stored = pd.DataFrame({"asr": [0.3], "low": [0.2], "high": [0.5]})
-    anew = pd.DataFrame({"asr": asr, "low": [0.1] * len(asr), "high": [0.9] * len(asr)})
-    assert (recertification._changed({"experiment": "citizens"}, stored, anew) is None) is is_kept
-
-
-def test_a_table_that_lacks_a_column_is_not_said_to_come_out_otherwise(planted):
-    spec, table = planted
-    pd.read_csv(table).drop(columns="printed").to_csv(table, index=False)
-    said = _say(spec, "-j", 1, "--recertify", 3, "--table", table).output
-    assert "printed: not in the table, whose columns agree" in said and "otherwise" not in said
-    assert stored_tables.table_state(table).verdict == "stale"
+def test_every_committed_record_is_of_the_files_beside_it():
+    """A changed specification needs its table made again; a changed default needs keep_default."""
+    for table in sorted((project_data() / "results").glob("*.csv")):
+        record, hits = yaml.safe_load(table.with_suffix(".yml").read_text()), table.with_suffix(".npz")
+        assert record["csv"] == file_sha256(table), table.name
+        assert record.get("hits") == (file_sha256(hits) if hits.is_file() else None), hits.name
+        spec = re.search(r"data/(sweeps/[\w.-]+\.yml)", record["command"])
+        if spec:
+            assert record["specification"] == records.specification_sha256(project_data() / spec[1]), table.name
+        assert {"commit", "hardware", "versions"} <= record.keys() or "made elsewhere" in record, table.name
 
 
 def test_a_cell_that_fails_is_named_and_the_others_are_kept(default_data, spec, tmp_path):

@@ -20,8 +20,8 @@ from textsan import Embeddings, Split, load_dataset
 from textsan.attacks import ATTACKS, Unchanged
 from textsan.base import cluster
 from textsan.cli import main
-from textsan.evaluation import attack_success_rate, bootstrap_rate
-from textsan.sweeps import problems, provenance, specification, sweep
+from textsan.evaluation import attack_success_rate, clustered_rate
+from textsan.sweeps import problems, specification, sweep
 from textsan.sweeps.splits import load_split
 from textsan.text.names import find_names
 
@@ -77,7 +77,7 @@ def contents(folder):
 
 def test_the_grid_is_the_product_and_the_table_has_a_row_a_cell(world, tmp_path):
     cells = specification.read_spec(write(tmp_path))
-    assert len(cells) == SIZE == len({specification.cell_name(cell) for cell in cells})
+    assert len(cells) == SIZE == len({cell.name for cell in cells})
     assert sweep.run(cells, tmp_path, workers=1) == []
     table = pd.read_csv(tmp_path / "results.csv")
     keys = ["dataset", "defence", "defence_parameters", "epsilon", "attack", "seed"]
@@ -101,7 +101,7 @@ def test_attacks_of_a_family_see_the_same_positions_and_the_hits_are_kept(world,
         places = list(zip(hits["document"], hits["index"], strict=True))
         assert positions.setdefault(family, places) == places
         guesses = np.where(hits["hit"], "a", "b").tolist()
-        again = bootstrap_rate(guesses, ["a"] * 100, hits["document"], seed=cell["seed"])
+        again = clustered_rate(hits["hit"], hits["document"])
         assert (row.asr, row.low, row.high) == again
         assert row.asr == attack_success_rate(guesses, ["a"] * 100).value
         assert row.unchanged == hits["unchanged"].mean() and not (hits["hit"] & ~hits["substring"]).any()
@@ -197,7 +197,6 @@ def test_a_failed_cell_is_reported_and_the_others_go_on(world, tmp_path, monkeyp
     assert CliRunner().invoke(main.main, arguments).exit_code == 0
     table = pd.read_csv(tmp_path / "out" / "results.csv")
     assert len(table) == SIZE
-    assert "encoded" not in table  # cells that the broken attack had made are stale, and made anew
 
 
 @pytest.mark.parametrize(
@@ -212,6 +211,15 @@ def test_a_failed_cell_is_reported_and_the_others_go_on(world, tmp_path, monkeyp
         ({"dataset": 3}, ["dataset", "3"]),
         ({"shadow_dataset": "rtt"}, ["dataset", "rtt", "amazon"]),
         ({"targets": "places"}, ["targets", "places", "census"]),
+        ({"vocabulary": "whole"}, ["vocabulary", "'whole'", "'data'"]),
+        ({"vocabulary": 0}, ["vocabulary", "0", "at least 1"]),
+        ({"vocabulary": 1.5}, ["vocabulary", "1.5", "not whole"]),
+        ({"meaning": "bert-of-nobody"}, ["bert-of-nobody", "all-minilm-l6-v2"]),
+        ({"embeddings": "nowhere.txt"}, ["'nowhere.txt' is unknown, and no file"]),
+        ({"embeddings": 3}, ["embeddings: 3 is no name of word vectors"]),
+        ({"plugins": [3]}, ["plugins: 3 is no name"]),
+        ({"plugin": "x.py"}, ["key 'plugin' is unknown; known: ", ", plugins"]),
+        ({"attack": ["Context Free"]}, ["did you mean 'context-free'?"]),
         ({"attack": ["psychic"]}, ["attack", "psychic", "markov", "context-free"]),
         ({"attack": {"name": "markov", "kk": 3}}, ["markov", "kk", "known: k"]),
         ({"attack": {"name": "markov", "k": 0.5}}, ["markov", "k", "0.5"]),
@@ -290,7 +298,7 @@ def test_a_killed_sweep_goes_on_where_it_stopped(reference, tmp_path):
 def test_a_dask_cluster_of_two_workers_gives_the_same_results(reference, tmp_path):
     from distributed import LocalCluster
 
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
         cells = specification.read_spec(write(tmp_path, seed=0))
         assert sweep.run(cells, tmp_path, scheduler=cluster.scheduler_address) == []
     assert contents(tmp_path) == contents(reference)
@@ -307,7 +315,7 @@ def test_a_dask_worker_that_is_killed_costs_its_family_and_one_line(default_data
         from textsan.attacks import ATTACKS
         from textsan.base.registry import Entry
 
-        def die(case, *, k=None):
+        def die(case, **parameters):
             os.kill(os.getpid(), signal.SIGKILL)
 
         ATTACKS._entries["markov"] = Entry("markov", die, "dies")  # a built-in name is nobody else's
@@ -318,7 +326,7 @@ def test_a_dask_worker_that_is_killed_costs_its_family_and_one_line(default_data
     cells = specification.read_spec(spec)
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 0}),
-        LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0") as cluster,
     ):
         with Client(cluster.scheduler_address) as client:
             client.run(arm)
@@ -336,7 +344,7 @@ def test_a_cluster_without_workers_ends_as_one_line(world, tmp_path, monkeypatch
     from distributed import LocalCluster
 
     monkeypatch.setattr(cluster, "PATIENCE", 0.5)
-    with LocalCluster(n_workers=0, dashboard_address=None) as empty:
+    with LocalCluster(n_workers=0, dashboard_address=":0") as empty:
         arguments = ["sweep", str(write(tmp_path)), "-o", str(tmp_path), "--scheduler", empty.scheduler_address]
         result = CliRunner().invoke(main.main, arguments)
     assert (
@@ -396,7 +404,7 @@ def test_what_made_the_results_stands_beside_them(world, tmp_path):
     sweep.run(specification.read_spec(write(tmp_path, seed=0, attack="unchanged")), tmp_path, workers=1)
     made = yaml.safe_load((tmp_path / "results.yml").read_text())
     assert made["cells"] == "3 of 3" and "SST-2" in made["data"]["rt"] and "GloVe 840B" in made["word vectors"]
-    assert {"python", "numpy"} <= made["versions"][0].keys()
+    assert made["versions"][0].startswith("python ") and ", numpy " in made["versions"][0]
 
 
 def test_the_attackers_sentences_may_be_of_another_data_set(default_data):
@@ -406,18 +414,10 @@ def test_the_attackers_sentences_may_be_of_another_data_set(default_data):
     assert {tuple(doc) for doc in other.shadow} <= tweets
 
 
-@pytest.mark.parametrize("vocabulary", ["whole", 0, 1.5])
-def test_no_such_vocabulary(world, tmp_path, vocabulary):
-    with pytest.raises(ValueError, match="vocabulary"):
-        specification.read_spec(write(tmp_path, vocabulary=vocabulary))
-
-
-def test_the_vocabulary_and_what_judges_meaning_are_of_a_cell(world, tmp_path):
+def test_the_vocabulary_is_of_a_cell(world, tmp_path):
     cells = specification.read_spec(write(tmp_path, vocabulary=[500, "data"]))
-    assert len(cells) == 2 * SIZE == len({specification.cell_name(cell) for cell in cells})
+    assert len(cells) == 2 * SIZE == len({cell.name for cell in cells})
     assert {cell["vocabulary"] for cell in cells} == {500, "data"}
-    with pytest.raises(KeyError, match="all-minilm-l6-v2"):
-        specification.read_spec(write(tmp_path, meaning="bert-of-nobody"))
 
 
 def test_the_rate_over_all_that_should_be_protected_counts_what_has_no_row(tmp_path, monkeypatch):
@@ -452,13 +452,6 @@ def test_a_mechanism_on_word_vectors_of_ones_own(tmp_path, monkeypatch):
     assert row["embeddings"] == str(own) and split.embeddings.words == words
     assert row["n_positions"] == sum(word in words for doc in split.private for word in doc)
     assert sweep.record([cell], tmp_path)["word vectors"] == str(own)
-    assert sweep.state([cell], tmp_path).fresh == [cell]
+    assert sweep.is_computed(cell, tmp_path)
     own.write_text(own.read_text().replace("film", "cinema"))
-    provenance._fingerprint.cache_clear()  # as in another process
-    assert sweep.state([cell], tmp_path).changed == [f"word vectors {own}"]
-    path.write_text(yaml.safe_dump(asked | {"embeddings": "nowhere.txt"}))
-    with pytest.raises(KeyError, match="'nowhere.txt' is unknown, and no file"):
-        specification.read_spec(path)
-    path.write_text(yaml.safe_dump(asked | {"embeddings": 3}))
-    with pytest.raises(ValueError, match="embeddings: 3 is no name of word vectors"):
-        specification.read_spec(path)
+    assert not sweep.is_computed(cell, tmp_path)

@@ -1,4 +1,4 @@
-"""Who is told what: which positions are attacked, and how common words are."""
+"""Knowledge that attackers are given: the attacked positions, and the frequencies of words."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ def cells(tmp_path, attack):
 def test_who_is_told_has_the_name_of_old(tmp_path):
     [plain] = cells(tmp_path, "markov")
     told, not_told = cells(tmp_path, "{name: markov, told: [true, false]}")
-    names = [specification.cell_name(cell) for cell in (plain, told, not_told)]
+    names = [cell.name for cell in (plain, told, not_told)]
     assert names[0] == names[1] != names[2]
 
 

@@ -1,10 +1,19 @@
-"""Utility at equal V(X | Y): interpolation, the rule, and its errors."""
+"""Utility at equal disclosure: interpolation, the rule, its errors, and stored tables read by the csv module."""
 
+import csv
+from pathlib import Path
+
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
 
+from textsan_book.chapters import front
 from textsan_book.judging import tradeoffs
+
+ROOT = Path(__file__).parents[1]
+DRAW = "utility-sst2", "utility-sst2-between", "utility-sst2-custext"
+KEEP = "utility-oov", "utility-oov-between"
 
 
 def signs(rate, n, generator):
@@ -73,3 +82,230 @@ def test_paired_uses_the_same_examples_and_falls_back_on_intervals():
         tradeoffs.paired(rows, rows.assign(seed=9))
     with pytest.raises(ValueError, match="no signs"):
         tradeoffs.hits({"right": None})
+
+
+def lines(*names, **wanted):
+    """Rows of stored tables, as texts."""
+    found = []
+    for name in names:
+        with (ROOT / "data" / "results" / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+            found += list(csv.DictReader(line for line in file if not line.startswith("#")))
+    return [row for row in found if all(row[key] == value for key, value in wanted.items())]
+
+
+def accuracies(names, defence):
+    """Accuracy by epsilon and seed."""
+    rows = lines(*names, defence=defence)
+    return {(float(row["epsilon"]), row["seed"]): float(row["utility"]) for row in rows if row["utility"]}
+
+
+@pytest.fixture(scope="module")
+def stored():
+    return tradeoffs.grid()
+
+
+def test_a_row_of_the_grid_has_what_its_release_discloses(stored):
+    for rows, names, other in (
+        (stored, DRAW, "utility-sst2-exposure"),
+        (tradeoffs.grid("keep"), KEEP, "utility-oov-all-exposure"),
+    ):
+        assert len(rows) == sum(len(accuracies(names, name)) for name in tradeoffs.SANITIZERS) == 90
+        disclosed = {(row["defence"], row["epsilon"], row["seed"]): row for row in lines(other)}
+        for row in rows.itertuples():
+            found = disclosed[row.defence, str(row.epsilon), str(row.seed)]
+            assert (row.common, row.exposure) == (float(found["common"]), float(found["exposure"]))
+
+
+def test_what_is_kept_is_what_the_front_page_has():
+    for rule, name in (("draw", "drawn"), ("keep", "kept")):
+        expected = {(one.mechanism, one.epsilon): one for one in front.settings(ROOT, name)}
+        found = tradeoffs.settings(tradeoffs.grid(rule))
+        assert len(found) == len(expected) == 30
+        for one in found:
+            other = expected[one["sanitizer"], one["epsilon"]]
+            assert one["exposure"] == pytest.approx(other.disclosed)
+            assert tuple(one["kept"]) == pytest.approx(tuple(other.kept))
+    texts = [row for row in lines("utility-sst2-original") if '"words": "text"' in row["task_parameters"]]
+    whole = [float(row["utility"]) for row in texts]
+    assert tradeoffs.original() == pytest.approx(np.mean(whole))
+
+
+def test_what_is_counted_turns_a_planted_pair_round():
+    """The first is three points better at each epsilon; it discloses less of the common words and more of all."""
+    first, other = curve([0.60, 0.80], [0.1, 0.5], n=2000), curve([0.55, 0.75], [0.1, 0.5], n=2000, start=1)
+    first = first.assign(defence="santext+", common=first.vulnerability, exposure=first.vulnerability + 0.3)
+    other = other.assign(defence="santext", common=other.vulnerability, exposure=other.vulnerability)
+    rows = pd.concat([first, other])
+    counted = {
+        column: tradeoffs.matches(rows, column, [("santext+", "santext")], 3) for column in tradeoffs.COUNTS
+    }
+    assert [one["better"] for one in counted["common"]] == ["santext+"] * 3
+    assert [one["better"] for one in counted["exposure"]] == ["santext"] * 3
+    assert [one["at"] for one in counted["exposure"]] == pytest.approx([0.4, 0.45, 0.5])
+
+
+def test_a_difference_is_that_of_accuracies_on_a_straight_line(stored):
+    for column in tradeoffs.COUNTS:
+        for one in tradeoffs.matches(stored, column, [("custext+", "custext")], 4):
+            sides = []
+            for name in one["pair"]:
+                mine = stored[stored.defence == name].sort_values("epsilon")
+                seeds = [np.interp(one["at"], rows[column], rows.utility) for _, rows in mine.groupby("seed")]
+                sides.append(np.mean(seeds))
+            assert one["difference"].value == pytest.approx(sides[0] - sides[1], abs=1e-9)
+            assert one["difference"].low < one["difference"].value < one["difference"].high
+
+
+def test_wins_are_counted_from_the_pairs(stored):
+    found = tradeoffs.wins()
+    assert len(found) == 7 and found[-1]["pair"] == "undecided, of 30"
+    columns = [name for name in found[0] if name != "pair"]
+    for name in columns:
+        counts = [int(number) for line in found[:-1] for number in line[name].split(" : ")]
+        assert sum(counts) + int(found[-1][name]) == 30
+    (line,) = (line for line in found if line["pair"] == "CusText+ : CusText")
+    better = [one["better"] for one in tradeoffs.matches(stored, "exposure", [("custext+", "custext")])]
+    assert line["all words, draw"] == f"{better.count('custext+')} : {better.count('custext')}"
+
+
+def test_the_rule_for_unlisted_words_reverses_no_comparison(stored):
+    kept = tradeoffs.grid("keep")
+    for column in tradeoffs.COUNTS:
+        both = [tradeoffs.matches(rows, column, tradeoffs.PAIRS) for rows in (stored, kept)]
+        assert [one["pair"] for one in both[0]] == [one["pair"] for one in both[1]]
+        for one, other in zip(*both, strict=True):
+            assert "undecided" in (one["better"], other["better"]) or one["better"] == other["better"]
+
+
+def test_releasing_unlisted_words_gains_at_each_epsilon_what_the_tables_have():
+    for line, name in zip(tradeoffs.keeping(2), tradeoffs.SANITIZERS, strict=True):
+        kept, drawn = accuracies(KEEP, name), accuracies(DRAW, name)
+        gains = [np.mean([kept[at, s] - drawn[at, s] for s in "012"]) for at in sorted({e for e, _ in kept})]
+        assert (line["least gain"].value, line["largest"].value) == pytest.approx((min(gains), max(gains)))
+        assert line["better at equal ε"] == f"{len(gains)} of {len(gains)}"
+        assert line["at equal exposure"].endswith(" of 2")
+    unlisted = [float(row["unlisted"]) for row in lines("utility-sst2-exposure")]
+    assert tradeoffs.added() == pytest.approx((min(unlisted), max(unlisted)), abs=1e-3)
+
+
+def test_few_words_are_protected_by_all_four():
+    unlisted = {row["seed"]: float(row["unlisted"]) for row in lines("utility-sst2-exposure")}
+    shares = []
+    for row in lines("utility-sst2", defence="santext+", epsilon="1.0"):
+        if row["utility"]:  # listed : unlisted words among those that it is asked to protect
+            odds = float(row["coverage"]) / (1 - float(row["coverage"]))
+            shares.append(odds * unlisted[row["seed"]])
+    assert len(shares) == 3 and tradeoffs.shared() == pytest.approx(np.mean(shares))
+    assert tradeoffs.shared() < 0.15
+
+
+def test_the_fine_tuned_encoder_is_that_of_the_papers_size():
+    names = "papers-settings-sst2", "papers-settings-sst2-original"
+
+    def rights(name, protocol, **wanted):
+        rows = [row for row in lines(name, **wanted) if f'"protocol": "{protocol}"' in row["task_parameters"]]
+        return {row["seed"]: np.array([sign == "+" for sign in row["right"]]) for row in rows}
+
+    found = tradeoffs.tuned()
+    assert found[0]["setting"] == "original text" and len(found) == 6
+    shares = [line["exposure"] for line in found[1:]]
+    assert shares == sorted(shares)
+    (line,) = (line for line in found if line["setting"] == "SanText+, ε = 3")
+    chance = float(lines(names[0])[0]["chance"])
+    for protocol in ("frozen", "fine-tuned"):
+        whole = np.mean([one.mean() for one in rights(names[1], protocol).values()])
+        mine = rights(names[0], protocol, defence="santext+", epsilon="3.0")
+        rate = np.mean([one.mean() for one in mine.values()])
+        assert line[f"{protocol} keeps"].value == pytest.approx((rate - chance) / (whole - chance), abs=1e-4)
+    assert found[0]["accuracy"].value == pytest.approx(whole, abs=1e-5)
+    assert line["accuracy"].value == pytest.approx(rate, abs=1e-5)
+    theirs = rights(names[0], "fine-tuned", defence="custext+", epsilon="3.0")
+    gap = tradeoffs.tuned_difference(("santext+", 3), ("custext+", 3))["fine-tuned"]
+    assert gap.value == pytest.approx(np.mean([mine[s].mean() - theirs[s].mean() for s in mine]))
+    assert gap.low > 0
+
+
+def test_no_sanitizer_reaches_the_least_distance():
+    times = {}
+    for row in lines("utility-sst2-distances"):
+        if float(row["exposure"]) < 0.7:
+            times.setdefault(row["defence"], []).append(float(row["lost"]) / float(row["least"]))
+    for line, name in zip(tradeoffs.least_distance(2), tradeoffs.SANITIZERS, strict=True):
+        assert (line["from"], line["to"]) == pytest.approx((min(times[name]), max(times[name])))
+        assert line["levels"] == 2 and line["wins"] + line["losses"] <= 2
+        linked = [float(row["linked"]) for row in lines("utility-sst2-distances", defence=name)]
+        assert line["named"] == pytest.approx(min(linked))
+
+
+def test_the_figures_have_a_band_and_a_name_for_each_sanitizer_and_a_series_for_each_count(stored):
+    figure, ax = plt.subplots()
+    tradeoffs.draw_settings(ax, tradeoffs.settings(stored))
+    names = {text.get_text() for text in ax.texts}
+    assert {"SanText", "SanText+", "CusText", "CusText+"} <= names and len(ax.collections) == 4
+    plt.close(figure)
+    figure, axes = plt.subplots(1, 2)
+    pairs = [("santext+", "santext"), ("custext+", "custext")]
+    tradeoffs.draw_pairs(axes, stored, pairs)
+    assert [ax.get_title() for ax in axes] == ["SanText+ minus SanText", "CusText+ minus CusText"]
+    assert all(len(ax.containers) == 2 for ax in axes)
+    plt.close(figure)
+
+
+def test_a_coarse_grid_of_the_strongest_attack_names_more_winners():
+    fine, coarse = (tradeoffs.at_mixture(without) for without in ((), (3.5, 4, 5)))
+    better = [[one["better"] for one in found] for found in (fine, coarse)]
+    assert [len(one) for one in better] == [30, 30] and better[0].count("undecided") == 28
+    assert 30 - better[1].count("undecided") > 2 * (30 - better[0].count("undecided"))
+    rows = [(float(r["epsilon"]), float(r["asr"])) for r in lines("utility-sst2-mixture", defence="santext")]
+    other = [float(r["asr"]) for r in lines("utility-sst2-mixture", defence="santext+")]
+    level = next(one["at"] for one in fine if one["pair"] == ("santext+", "santext"))
+    assert level == pytest.approx(max(min(rows)[1], min(other)), abs=0.01)  # pooled neighbours move it a little
+
+
+def test_what_is_missing_without_noise_is_not_of_the_noise():
+    disclosed, missing, unlisted = tradeoffs.without_noise()
+    mine = [
+        float(row["utility"]) for row in lines("utility-sst2", defence="santext", epsilon="10.0") if row["task"]
+    ]
+    assert disclosed > 0.999 and 0.16 < unlisted < 0.18 and missing.low > 0
+    assert missing.value == pytest.approx(tradeoffs.original() - np.mean(mine))
+
+
+def test_facts_are_means_of_the_stored_tables():
+    found = {one["setting"]: one for one in tradeoffs.facts()}
+    assert len(found) == 30
+    for setting, defence, epsilon in (
+        ("SanText, ε = 3", "santext", "3.0"),
+        ("CusText+, ε = 8", "custext+", "8.0"),
+    ):
+        rows = lines("utility-sst2-distances", defence=defence, epsilon=epsilon)
+        for column in ("linked", "lost", "least"):
+            assert found[setting][column] == pytest.approx(np.mean([float(row[column]) for row in rows]))
+        for name, tables in (("draw", DRAW), ("keep", KEEP)):
+            mine = [rate for (at, _), rate in accuracies(tables, defence).items() if at == float(epsilon)]
+            assert found[setting][f"accuracy, {name}"].value == pytest.approx(np.mean(mine))
+        assert 0.16 < found[setting]["exposure, keep"] - found[setting]["exposure"] < 0.18
+
+
+def test_the_yardstick_discloses_more_of_the_words_that_all_protect_and_every_document():
+    found, rows = tradeoffs.yardstick(), lines("utility-sst2-frontier")
+    least = min(float(row["success"]) for row in rows)
+    low = [row for row in rows if float(row["success"]) == least]
+    for column in tradeoffs.COUNTS:
+        assert found[column] == pytest.approx(np.mean([float(row[column]) for row in low]))
+    assert found["named"] == min(float(row["linked"]) for row in rows) > 0.9
+    below, above = (lines("utility-sst2-exposure", defence="santext", epsilon=at) for at in ("3.0", "3.5"))
+    ends = [np.mean([float(row["common"]) for row in rows]) for rows in (below, above)]
+    assert ends[0] < found["santext"] < ends[1] and found["common"] > found["santext"] + 0.1
+
+
+def test_the_figures_of_the_supplement_have_a_series_for_each_sanitizer(stored):
+    figure, axes = plt.subplots(1, 2)
+    tradeoffs.draw_least_distance(axes, stored)
+    assert [len(ax.containers) for ax in axes] == [5, 5] and len(axes[1].lines) > 5
+    plt.close(figure)
+    figure, axes = plt.subplots(1, 2)
+    tradeoffs.draw_rules(axes)
+    assert [len(ax.containers) for ax in axes] == [4, 4]
+    assert sum(line.get_alpha() == 0.5 for ax in axes for line in ax.lines) == 8
+    plt.close(figure)

@@ -1,4 +1,4 @@
-"""What a type checker says of programs that use the package; `make test` runs it on the package itself."""
+"""A type checker accepts programs that use the package; `make test` runs it on the package itself."""
 
 import subprocess
 import sys
@@ -31,7 +31,7 @@ Own.against(Knowledge(mechanism.channel), power=1.0)
 
 
 def said_of(program: Path) -> str:
-    """What mypy finds, a line an error; nothing if the program fits."""
+    """Return the errors of mypy, a line each; nothing if the program fits."""
     command = [sys.executable, "-m", "mypy", "--no-error-summary", "--hide-error-context", str(program)]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     assert done.returncode in (0, 1) and not done.stderr, done.stderr

@@ -13,7 +13,7 @@ from textsan import Embeddings, Split
 from textsan.attacks.base import Attack
 from textsan.mechanisms import CusText, Random
 from textsan.models import encoders
-from textsan.sweeps import problems, provenance, specification, sweep, tables
+from textsan.sweeps import problems, specification, sweep, tables
 from textsan.text.corpora import Record, load_dataset
 from textsan.utility import (
     TASKS,
@@ -26,7 +26,6 @@ from textsan.utility import (
     score,
     tasks,
 )
-from textsan_book.studies import recertification
 
 WORDS = "good bad dull fine film plot actor scene story music".split()
 
@@ -95,7 +94,7 @@ def test_interval_covers_the_truth_about_as_often_as_it_says():
     assert 0.88 <= inside / 200 <= 0.99
 
 
-def test_interval_resamples_sources_not_examples():
+def test_interval_is_by_source_not_by_example():
     truths = np.repeat([0, 1, 0, 1, 0, 1, 1, 0], 25)
     answers = np.repeat([0, 1, 0, 1, 1, 0, 1, 0], 25)  # a source is right or wrong as a whole
     wide = outcome("accuracy", truths, answers, np.repeat(np.arange(8), 25)).estimate()
@@ -208,7 +207,7 @@ def test_the_validation_part_chooses_and_the_test_part_does_not(tiny, monkeypatc
     parts = [tasks.Sentiment().examples(records(40, seed=s), 0) for s in range(3)]
     validation, test = parts[1].labels, parts[2].labels
     monkeypatch.setattr(frozen, "_fitted", planted)
-    found = frozen.learn(*parts, "accuracy", model=tiny, strengths=(0.1, 1.0, 10.0))
+    found = frozen.learn(*parts, "accuracy", model=tiny)
     assert (found.chosen, found.validation, found.estimate().value, found.best_on_test) == ("strength 1", 1, 0, 1)
 
 
@@ -305,7 +304,7 @@ def test_test_examples_are_the_same_under_every_seed(world):
 def test_sweep_has_a_cell_for_each_attack_and_each_task(world, tmp_path):
     cells = cells_of(tmp_path)
     assert [("attack" in cell, "task" in cell) for cell in cells] == [(True, False)] * 2 + [(False, True)] * 4
-    assert len({specification.cell_name(cell) for cell in cells}) == 6
+    assert len({cell.name for cell in cells}) == 6
     assert len({json.dumps(specification.released_by(cell)) for cell in cells}) == 2  # two families
     assert sweep.run(cells, tmp_path, workers=1) == []
     (tmp_path / "utility.csv").write_bytes((tmp_path / "results.csv").read_bytes())
@@ -322,40 +321,7 @@ def test_sweep_has_a_cell_for_each_attack_and_each_task(world, tmp_path):
 def test_sweep_of_tasks_goes_on_where_it_stopped(world, tmp_path):
     cells = cells_of(tmp_path, attack=...)
     sweep.run(cells[:2], tmp_path, workers=1)
-    now = sweep.state(cells, tmp_path)
-    assert (len(now.fresh), len(now.stale), len(now.missing)) == (2, 0, 2)
-    assert "textsan/utility/frozen.py" in provenance.code_of(cells[0])
-
-
-def test_cells_of_tasks_are_kept_if_their_answers_come_out_equal(world, tmp_path, monkeypatch):
-    cells = cells_of(tmp_path, attack=...)
-    sweep.run(cells, tmp_path, workers=1)
-    of_other_code = "0" * 16
-    monkeypatch.setattr(provenance, "_fingerprint", lambda path: of_other_code)
-    wrong = sweep.load_hits(cells[0], tmp_path)
-    stored = dict(wrong)
-    for name, says in (("answer", "2 of 80 examples come out otherwise"), ("truth", "other examples")):
-        changed = stored | {name: np.concatenate([1 - stored[name][:2], stored[name][2:]])}
-        np.savez_compressed(tmp_path / "cells" / f"{specification.cell_name(cells[0])}.npz", **changed)
-        [line] = recertification.recertify(cells, tmp_path, 4, workers=1).differing
-        assert says in line and len(sweep.state(cells, tmp_path).stale) == 4
-    np.savez_compressed(tmp_path / "cells" / f"{specification.cell_name(cells[0])}.npz", **stored)
-    assert recertification.recertify(cells, tmp_path, 4, workers=1) == (4, 4, [])
-    assert sweep.state(cells, tmp_path).stale == []
-
-
-def test_a_stored_table_of_tasks_is_kept_if_rows_come_out_equal(world, tmp_path, monkeypatch):
-    cells = cells_of(tmp_path)
-    sweep.run(cells, tmp_path, workers=1)
-    table = tmp_path / "results.csv"
-    monkeypatch.setattr(provenance, "_fingerprint", lambda path: "0" * 16)
-    assert recertification.recertify_table(cells, table, 6, workers=1) == (6, 6, [])
-    monkeypatch.setattr(provenance, "_fingerprint", lambda path: "1" * 16)
-    rows = pd.read_csv(table)
-    rows.loc[rows.metric.first_valid_index(), "utility"] -= 0.0125
-    rows.to_csv(table, index=False)
-    [line] = recertification.recertify_table(cells, table, 6, workers=1).differing
-    assert "utility come out otherwise" in line
+    assert [sweep.is_computed(cell, tmp_path) for cell in cells] == [True, True, False, False]
 
 
 def test_cells_of_attacks_are_called_what_they_were(world, tmp_path):
@@ -437,28 +403,3 @@ def test_exposure_table_asks_about_the_same_words_under_every_mechanism(world, t
     same = found[found.defence == "random"]
     assert np.allclose(same.common, same.vulnerability)  # no made-up word is a stop word
     assert found.groupby("defence").exposure.mean()["custext+"] > same.exposure.mean()
-
-
-def test_bare_prepared_reader_reads_as_the_encoder_does(default_data):
-    """Words of one piece each, shown as they stand: the same vectors as through the pieces."""
-    from textsan.models.context_model import Reader
-    from textsan_book.studies.prepared_reader import PreparedReader
-
-    docs = [["a", "good", "film"], ["dull"], ["the", "plot", "is", "bad", "and", "long"]]
-    both = PreparedReader(Reader())
-    own, published = frozen.sentence_vectors(docs, both, both), frozen.sentence_vectors(docs, Pieces())
-    assert np.allclose(own, published, atol=1e-4)
-
-
-def test_slots_hold_what_the_channel_says(default_data):
-    from textsan import Channel
-    from textsan.attacks.expected_embeddings import ExpectedEmbeddings
-    from textsan.models.context_model import Reader
-    from textsan_book.studies.prepared_reader import PreparedReader
-
-    reader = Reader()
-    channel = Channel.from_matrix([[0.9, 0.1], [0.3, 0.7]], inputs=["good", "bad"], outputs=["good", "bad"])
-    both = PreparedReader(reader, ExpectedEmbeddings(channel, {"good": 4, "bad": 4}, reader, k=2))
-    [[number]] = both.of([["good"]])
-    good, bad = reader.vectors(["good", "bad"])
-    assert np.allclose(both._table[number].detach(), (0.75 * good + 0.25 * bad).detach(), atol=1e-5)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from textsan.evaluation import Estimate
 from textsan_book.judging import verdicts
 from textsan_book.judging.verdicts import Comparison, holm, judge, margin, p_below, rate_error
 
@@ -113,3 +114,32 @@ def test_detectors_pass_by_their_gate_alone(name):
     assert verdicts.untrained({"attack": name, "gate": float("nan"), "accuracy_after": 0.99})
     assert not verdicts.untrained({"attack": name, "gate": "passed"})
     assert not verdicts.untrained({"attack": "context-free"})
+
+
+def test_lack_of_power_is_never_called_not_seen():
+    # Six draws of an excess of .13, one of whose intervals ends at 0, and one of .02 with wide intervals.
+    large = [Estimate(0.13 + d, d if d else 0.0, 0.26 + d) for d in (0.0, 0.01, 0.02, 0.03, 0.04, 0.05)]
+    assert verdicts.of_excess(large, [100] * 6).verdict == "given away"
+    coarse = verdicts.of_excess([Estimate(0.02, -0.3, 0.34)] * 6, [10] * 6)
+    assert coarse.verdict == "undecided" and str(coarse) == "undecided (at most 0.34)"
+
+
+@pytest.mark.parametrize(("documents", "verdict"), [(200, "not seen"), (100, "not seen"), (20, "undecided")])
+def test_intervals_without_width_say_only_what_their_documents_allow(documents, verdict):
+    found = verdicts.of_excess([Estimate(0.0, 0.0, 0.0)] * 6, [documents] * 6)
+    # Wilson's upper end of none of n: z^2 / (n + z^2)
+    assert found.verdict == verdict
+    assert found.pooled.high == pytest.approx(1.959964**2 / (documents + 1.959964**2), abs=1e-6)
+
+
+def test_what_is_called_not_seen_is_little():
+    """Excesses of 0.08, drawn: seldom called not seen, whatever the sample."""
+    generator, called = np.random.default_rng(0), []
+    for n in (30, 100, 300) * 100:
+        draws = []
+        for _ in range(6):
+            gap = generator.binomial(n, 0.1, size=1) / n - generator.binomial(n, 0.02, size=1) / n
+            half = 1.96 * math.sqrt((0.1 * 0.9 + 0.02 * 0.98) / n)
+            draws.append(Estimate(gap[0], gap[0] - half, gap[0] + half))
+        called.append(verdicts.of_excess(draws, [n] * 6).verdict)
+    assert called.count("not seen") <= 0.05 * len(called) and called.count("given away") > 0

@@ -1,4 +1,4 @@
-"""Which words are found, and what is memory: exchanges, labels, and a model whose knowledge is known."""
+"""Words found and words remembered: exchanges, labels, and a model whose knowledge is known."""
 
 import importlib.util
 from types import SimpleNamespace
@@ -109,7 +109,7 @@ def test_each_word_is_of_one_kind_a_way(monkeypatch):
 
 @pytest.mark.skipif(importlib.util.find_spec("spacy") is not None, reason="spaCy is installed")
 def test_without_a_tagger_one_line_says_what_to_install():
-    with pytest.raises(ValueError, match=r"pip install 'textsan\[pii\]'") as error:
+    with pytest.raises(ValueError, match=r"pip install '\.\[pii\]' in a clone") as error:
         grammar.parts_of_speech([["a", "cat"]])
     assert "\n" not in str(error.value)
 

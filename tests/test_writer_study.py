@@ -1,4 +1,4 @@
-"""What a release says of its writer: parts by hand, and the whole with made-up words and writers."""
+"""The study of writers: parts by hand, and the whole with made-up words and writers."""
 
 import numpy as np
 import pytest

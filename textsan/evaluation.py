@@ -53,17 +53,16 @@ def words_at(docs: Sequence[Sequence[str]], positions: Sequence[tuple[int, int]]
 
 
 def attack_success_rate(
-    guesses: Sequence[str], truths: Sequence[str], positions: Sequence[tuple[int, int]] | None = None, *, seed=0
+    guesses: Sequence[str], truths: Sequence[str], positions: Sequence[tuple[int, int]] | None = None
 ) -> Estimate:
     """Share of guesses that equal the truth exactly, with its 95 % interval.
 
-    Words of one sentence are no independent ones. With `positions` whole sentences are resampled, as everywhere in
-    the book; without, the interval is Wilson's, of positions that are taken for independent.
+    Words of one document depend on each other. With `positions` the interval is that of `clustered_rate` by
+    document; without, it is Wilson's, which takes positions for independent.
 
     Args:
         guesses, truths: words, one a position.
         positions: (document, index) of each.
-        seed: of the resampling, an int or Generator.
 
     Raises:
         ValueError: no position, or lists of different lengths.
@@ -73,11 +72,11 @@ def attack_success_rate(
     """
     if positions is None:
         return hit_rate(_hits(guesses, truths))
-    return bootstrap_rate(guesses, truths, [document for document, _ in positions], seed=seed)
+    return clustered_rate(_hits(guesses, truths), [document for document, _ in positions])
 
 
 def means_the_same(guesses: Sequence[str], truths: Sequence[str], embeddings: Embeddings, *, k: int = 10):
-    """Whether each guess is the true word or one of its `k` nearest by cosine: a hit of meaning.
+    """Score each guess that is the true word or one of its `k` nearest by cosine: a hit of meaning.
 
     A guess that is not the word may give away as much. The embeddings should be others than those that the
     mechanism draws with, or a replacement counts as a hit because the mechanism chose it so.
@@ -132,49 +131,110 @@ def hit_rate(hits: Listed[bool]) -> Estimate:
     return Estimate(float(hits.mean()), float(interval.low), float(interval.high))
 
 
-def clustered_rate(hits: Listed[bool], groups: Listed[int]) -> Estimate:
-    """Share of hits with a 95 % interval for hits of one group (a document's, say) that hang together; no draws.
+def clustered_rate(hits: Listed[float], groups: Listed[int]) -> Estimate:
+    """Share of hits with a 95 % interval for hits of one group (a document's, say) that depend on each other.
 
-    Wilson's interval at the effective number of hits, p (1 - p) over the variance of the ratio of group sums, less
-    what Student's t of so many groups takes (Korn and Graubard 1998). Where all groups have the same share of hits
-    it is the number of groups. For 100,000 positions it takes what resampling takes a thousand times.
+    The Clopper-Pearson interval at the effective number of trials (Korn and Graubard 1998, Survey Methodology 24,
+    193-201): p (1 - p) over the variance of the rate. That variance is the larger of two: from leaving out one
+    group at a time, and from the correlation of hits of one group by analysis of variance (Donner 1986,
+    International Statistical Review 54, 67-82). Student's t of so many groups widens the interval. Where nothing
+    or all was hit the effective number is that of the groups; one group gives [0, 1]. No random draws.
 
     Args:
-        hits: whether each of what was tried came out right.
+        hits: of each trial True or False, or a share in [0, 1].
+        groups: number of the group of each trial.
+
+    Raises:
+        ValueError: no trial, a number outside [0, 1], or not as many groups as hits.
+
+    >>> print(clustered_rate([True] * 8 + [False] * 32, np.repeat(np.arange(20), 2)))
+    0.200 [0.048, 0.464]
+    """
+    values, group = _grouped("hits", hits, groups, low=0)
+    p = float(values.mean())
+    return Estimate(p, *_exact(p, _effective(values, group)))
+
+
+def clustered_difference(gains: Listed[float], groups: Listed[int]) -> Estimate:
+    """Mean of differences in [-1, 1] with a 95 % interval, for differences of one group that depend on each other.
+
+    The hybrid score interval of paired proportions (Newcombe 1998, Statistics in Medicine 17, 2635-2650; Zou and
+    Donner 2008, Statistics in Medicine 27, 1693-1702): the shares won and lost, each with its interval at the
+    effective number of differences, as in `clustered_rate`, and their multinomial correlation. No random draws.
+
+    Args:
+        gains: one hit minus another at the same place (-1, 0 or 1), or any differences in [-1, 1].
         groups: number of the group of each.
 
     Raises:
-        ValueError: none was tried, or not as many groups as hits.
+        ValueError: no difference, one outside [-1, 1], or not as many groups as differences.
 
-    >>> print(clustered_rate([True, True, False, False], [0, 0, 1, 2]))
-    0.500 [0.022, 0.978]
+    >>> print(clustered_difference([1] * 8 + [0] * 32, np.repeat(np.arange(20), 2)))
+    0.200 [-0.050, 0.464]
     """
-    values = np.asarray(hits, dtype=float)
+    values, group = _grouped("gains", gains, groups, low=-1)
+    won, lost = float(np.maximum(values, 0).mean()), float(np.maximum(-values, 0).mean())
+    m = _effective(values, group)
+    if not m:
+        return Estimate(won - lost, -1.0, 1.0)
+    (won_low, won_high), (lost_low, lost_high) = _exact(won, m), _exact(lost, m)
+    both = (won * lost) ** 0.5 / max((1 - won) * (1 - lost), 1e-300) ** 0.5  # minus their correlation
+    below = _hypotenuse(won - won_low, lost_high - lost, both)
+    above = _hypotenuse(won_high - won, lost - lost_low, both)
+    return Estimate(float(values.mean()), max(won - lost - below, -1.0), min(won - lost + above, 1.0))
+
+
+def _grouped(name: str, values, groups, *, low: int) -> tuple[np.ndarray, np.ndarray]:
+    values = np.asarray(values, dtype=float)
     if not len(values):
-        raise ValueError("hits: none; pass at least one")
+        raise ValueError(f"{name}: none; pass at least one")
     if len(groups) != len(values):
-        raise ValueError(f"groups: {len(groups)} for {len(values)} hits; pass one a hit")
-    _, group = np.unique(np.asarray(groups), return_inverse=True)
-    sums, sizes = np.bincount(group, weights=values), np.bincount(group)
-    p, n = float(values.mean()), len(sums)
-    if n < 2:
-        return Estimate(p, 0.0, 1.0)
-    apart = sums - p * sizes
-    apart[np.abs(apart) <= 1e-12 * sizes] = 0.0  # rounding, where all groups have the same share
-    variance = (apart**2).sum() / len(values) ** 2 * n / (n - 1)
-    effective = min(p * (1 - p) / variance, len(values)) if variance > 0 else n
-    z, t = scipy.stats.norm.ppf(0.975), scipy.stats.t.ppf(0.975, n - 1)
-    m = effective * (z / t) ** 2
-    middle, width = p + z * z / (2 * m), z * np.sqrt(p * (1 - p) / m + (z / (2 * m)) ** 2)
-    low, high = ((middle + side * width) / (1 + z * z / m) for side in (-1, 1))
-    return Estimate(p, float(max(low, 0.0)), float(min(high, 1.0)))
+        raise ValueError(f"groups: {len(groups)} for {len(values)} {name}; pass one each")
+    if not (np.abs(values - (low + 1) / 2) <= (1 - low) / 2 + 1e-9).all():  # sums of probabilities are rounded
+        raise ValueError(f"{name}: a number outside [{low}, 1]; use bootstrap_mean for other numbers")
+    return np.clip(values, low, 1.0), np.unique(np.asarray(groups), return_inverse=True)[1]
+
+
+def _effective(values: np.ndarray, group: np.ndarray) -> float:
+    """Number of independent hits, or wins and losses, that are as sure of the same mean; 0 for one group."""
+    sizes, n = np.bincount(group), len(values)
+    mean, groups, one = values.mean(), len(sizes), values.var()
+    if groups < 2:
+        return 0.0
+    t = scipy.stats.t.ppf(0.975, groups - 1) / scipy.stats.norm.ppf(0.975)
+    if one <= 1e-12:
+        return groups / t**2
+    sums = np.bincount(group, weights=values)
+    apart = sums - mean * sizes
+    left_out = (groups - 1) / groups * ((apart / (n - sizes)) ** 2).sum()
+    between = (apart**2 / sizes).sum() / (groups - 1)
+    within = max((values**2).sum() - (sums**2 / sizes).sum(), 0.0) / max(n - groups, 1)
+    size = (n - (sizes**2).sum() / n) / (groups - 1)
+    correlation = min(max((between - within) / (between + (size - 1) * within), 0.0), 1.0)
+    alike = one / n * (1 + ((sizes**2).sum() / n - 1) * correlation)
+    return (np.abs(values).mean() - mean**2) / max(left_out, alike) / t**2
+
+
+def _exact(p: float, n: float) -> tuple[float, float]:
+    """The Clopper-Pearson interval of a share `p` of `n` trials, which need not be whole."""
+    hits, misses = p * n, (1 - p) * n
+    low = scipy.special.betaincinv(hits, misses + 1, 0.025) if hits > 0 else 0.0
+    return float(low), float(scipy.special.betaincinv(hits + 1, misses, 0.975) if misses > 0 else 1.0)
+
+
+def _hypotenuse(a: float, b: float, cosine: float) -> float:
+    return (a * a + b * b + 2 * a * b * cosine) ** 0.5
 
 
 def bootstrap_mean(values: Listed[float], groups: Listed[int], *, seed, resamples: int = 1000) -> Estimate:
     """Mean with a 95 % percentile interval from resampling whole groups: those of the same sentence, say.
 
+    For numbers without bounds, losses or ratios for example. Rates and differences of hits have `clustered_rate`
+    and `clustered_difference`, which hold near 0 and 1 and with few groups, where this interval is too narrow. One
+    group says nothing of the spread; its interval has no ends.
+
     Args:
-        values: numbers, or hits; of a difference on the same positions, the differences.
+        values: numbers.
         groups: number of the group that each value belongs to.
         seed: int or Generator.
         resamples: bootstrap samples.
@@ -192,6 +252,8 @@ def bootstrap_mean(values: Listed[float], groups: Listed[int], *, seed, resample
         raise ValueError(f"groups: {len(groups)} for {len(values)} values; pass one a value")
     _, group = np.unique(np.asarray(groups), return_inverse=True)
     sums, sizes = np.bincount(group, weights=values), np.bincount(group)
+    if len(sums) < 2:
+        return Estimate(float(values.mean()), -np.inf, np.inf)
     means = _resampled(sums, sizes, _picks(len(sums), seed, resamples))
     return Estimate(float(values.mean()), *_middle(means))
 
@@ -199,7 +261,8 @@ def bootstrap_mean(values: Listed[float], groups: Listed[int], *, seed, resample
 def bootstrap_difference(first, second, *, seed, resamples: int = 1000) -> Estimate:
     """Mean of one kind minus the mean of another with a 95 % interval; they share sentences, resampled together.
 
-    Unlike a mean of differences it compares what stands at different positions: names with other words, say.
+    Unlike a mean of differences it compares what stands at different positions: names with other words, say. One
+    sentence says nothing of the spread; its interval has no ends.
 
     Args:
         first, second: of each kind a pair of arrays of one entry a sentence: the sum of its values there, and
@@ -223,42 +286,26 @@ def bootstrap_difference(first, second, *, seed, resamples: int = 1000) -> Estim
     picks = _picks(sentences, seed, resamples)
     means = [_resampled(sums, sizes, picks) for sums, sizes in (first, second)]
     values = [sums.sum() / sizes.sum() for sums, sizes in (first, second)]
+    if sentences < 2:
+        return Estimate(float(values[0] - values[1]), -np.inf, np.inf)
     return Estimate(float(values[0] - values[1]), *_middle(means[0] - means[1]))
 
 
-def bootstrap_rate(guesses, truths, groups: Listed[int], *, seed, resamples: int = 1000) -> Estimate:
-    """Attack success rate with a 95 % percentile interval from resampling whole sentences.
-
-    Args:
-        guesses, truths: words, one a position.
-        groups: number of the sentence that each position stands in.
-        seed: int or Generator.
-        resamples: bootstrap samples.
-
-    >>> bootstrap_rate(["a", "b"], ["a", "c"], [0, 1], seed=0).value
-    0.5
-    """
-    return bootstrap_mean(_hits(guesses, truths), groups, seed=seed, resamples=resamples)
-
-
-def paired_difference(guesses, others, truths, groups: Listed[int], *, seed, resamples: int = 1000) -> Estimate:
-    """Success rate of `guesses` minus that of `others` on the same positions, sentences resampled together.
+def paired_difference(guesses, others, truths, groups: Listed[int]) -> Estimate:
+    """Success rate of `guesses` minus that of `others` at the same positions, interval of `clustered_difference`.
 
     Args:
         guesses, others, truths: words, one a position.
         groups: number of the sentence that each position stands in.
-        seed: int or Generator.
-        resamples: bootstrap samples.
 
-    >>> paired_difference(["a", "b"], ["a", "c"], ["a", "b"], [0, 1], seed=0).value
+    >>> paired_difference(["a", "b"], ["a", "c"], ["a", "b"], [0, 1]).value
     0.5
     """
-    difference = _hits(guesses, truths).astype(float) - _hits(others, truths)
-    return bootstrap_mean(difference, groups, seed=seed, resamples=resamples)
+    return clustered_difference(_hits(guesses, truths).astype(float) - _hits(others, truths), groups)
 
 
 def _picks(groups: int, seed, resamples: int) -> np.ndarray:
-    """How often each group is in each resample, (resamples, groups)."""
+    """Draw resamples: the number of times each group is in each, (resamples, groups)."""
     return np.random.default_rng(seed).multinomial(groups, np.full(groups, 1 / groups), size=resamples)
 
 

@@ -1,24 +1,22 @@
 """Sphinx extension: the number of a chapter is that of its file, wherever it stands in the contents.
 
-So a chapter that moves to the appendix keeps its number, its address, and the numbers of its theorems and
-figures, and no other chapter's change. On a page without a number, figures and exercises begin with 1.
+The supplement has S1, S2, …; its theorems and figures are numbered likewise. On a page without a number, figures
+and exercises begin with 1.
 """
 
-import re
 from functools import wraps
 
 from docutils import nodes
 from sphinx.environment.collectors.toctree import TocTreeCollector
 
-_CHAPTER = re.compile(r"notebooks/(\d+)-")
+from textsan_book.chapters import chapters
 
 
 def by_file(env) -> None:
     """Put the number of the file in the place of the one that follows from the contents."""
     for page, numbers in env.toc_secnumbers.items():
-        if not (match := _CHAPTER.match(page)):
+        if not (number := page.startswith("notebooks/") and chapters.number(page)):
             continue
-        number = int(match[1])
         for anchor, given in numbers.items():
             numbers[anchor] = (number, *given[1:]) if given else given
         for node in (env.titles[page], *env.tocs[page].findall(nodes.reference)):

@@ -37,10 +37,10 @@ def inline(svg: str, alt: str, prefix: str) -> str:
     body = _NAMED.sub(rf"\g<1>{prefix}-", body)
     body = _COLOUR.sub(lambda match: _THEMED[match[1].lower()], body)
     # A shape without a fill is black: said once, for all of them.
-    said = f'role="img" aria-label="{html.escape(alt)}" fill="currentColor" stroke-linejoin="round"'
+    attributes = f'role="img" aria-label="{html.escape(alt)}" fill="currentColor" stroke-linejoin="round"'
     if width := _WIDTH.search(body):
-        said += f' style="min-width: {_SHRINK * float(width[1]):.0f}pt"'
-    return body.replace("<svg ", f"<svg {said} ", 1)
+        attributes += f' style="min-width: {_SHRINK * float(width[1]):.0f}pt"'
+    return body.replace("<svg ", f"<svg {attributes} ", 1)
 
 
 class InlineDrawings(SphinxPostTransform):

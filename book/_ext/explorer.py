@@ -1,4 +1,4 @@
-"""Sphinx extension: the directive `explorer`, which puts the explorer, or its smallest form, into a page.
+"""Sphinx extension: the directive `explorer`, which puts the explorer, or one view of it, into a page.
 
     ```{explorer}
     :view: small
@@ -19,16 +19,17 @@ from sphinx.util.docutils import SphinxDirective
 from textsan_book.chapters import explorer as data
 
 SCRIPTS = "data", "world", "mechanisms", "attacks", "sentence", "curves", "three", "page", "start"
+VIEWS = "curves", "sentence", "small", "three", "whole"
 PAGE = "book/pages/explorer"
 _FOLDER = Path(__file__).parents[1] / "explorer"
 
 
 class explorer(nodes.General, nodes.Element):
-    """The explorer; `view` is "small" or "whole"."""
+    """The explorer; `view` is "whole", the name of a view, or "small", a sentence without its rivals."""
 
 
 class Explorer(SphinxDirective):
-    option_spec = {"view": lambda value: directives.choice(value, ("small", "whole"))}
+    option_spec = {"view": lambda value: directives.choice(value, VIEWS)}
 
     def run(self):
         return [explorer(view=self.options.get("view", "whole"))]

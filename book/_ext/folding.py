@@ -12,7 +12,7 @@ _AXES = {"ax", "axes"}
 
 
 def summary(source: str, tags: list[str], draws: bool) -> str | None:
-    """What a code cell's fold is called, None for a cell that stays open.
+    """Name the fold of a code cell; None for a cell that stays open.
 
     Args:
         source: the cell's code.
@@ -38,8 +38,8 @@ def summary(source: str, tags: list[str], draws: bool) -> str | None:
 
 
 def _is_setup(statement: ast.stmt) -> bool:
-    said = ast.unparse(statement) in ("plotting.style()", "data = textsan.project_data()")
-    return said or isinstance(statement, ast.Import | ast.ImportFrom)
+    is_usual = ast.unparse(statement) in ("plotting.style()", "data = textsan.project_data()")
+    return is_usual or isinstance(statement, ast.Import | ast.ImportFrom)
 
 
 def _is_check(statement: ast.stmt) -> bool:
@@ -47,7 +47,7 @@ def _is_check(statement: ast.stmt) -> bool:
     if isinstance(statement, ast.For):
         named = [one for one in statement.body if isinstance(one, ast.Assign)]
         checks = [one for one in statement.body if one not in named]
-        asks = any("print" != _called(one) for one in checks)
+        asks = any("print" != _called(check) for check in checks)
         return asks and all(map(_is_check, checks)) and len(named) <= len(checks)
     return isinstance(statement, ast.Assert) or _called(statement) in ("print", "finding")
 
@@ -61,7 +61,9 @@ def _called(statement: ast.stmt) -> str:
 def _finds(statements: list[ast.stmt]) -> bool:
     """Findings, and no more values than are named for them: what makes much is looked at for itself."""
     calls = [
-        ast.unparse(one.value.func) for one in statements if isinstance(getattr(one, "value", None), ast.Call)
+        ast.unparse(statement.value.func)
+        for statement in statements
+        if isinstance(getattr(statement, "value", None), ast.Call)
     ]
     named = [one for one in statements if not _is_check(one)]
     plain = all(isinstance(one, ast.Assign) for one in named)
@@ -89,7 +91,7 @@ def _defines(statement: ast.stmt) -> bool:
 
 
 def _is_drawing_function(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.FunctionDef) and bool(_AXES & {one.arg for one in statement.args.args[:1]})
+    return isinstance(statement, ast.FunctionDef) and bool(_AXES & {arg.arg for arg in statement.args.args[:1]})
 
 
 class FoldCells(SphinxPostTransform):

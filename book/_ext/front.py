@@ -1,9 +1,10 @@
-"""Sphinx extension: the front page's sentences and pictures, computed at the build; a PNG, slides and zips.
+"""Sphinx extension: the front page's sentences and pictures, computed at the build; a PNG and two zips.
 
 `{{ name }}` in a page is a sentence of `textsan_book.chapters.front`, and the directive `{front} name` a part of
 `textsan_book.chapters.front_pictures`; with `:link:` the part leads to a page.
 """
 
+import shutil
 from html import escape
 from pathlib import Path
 
@@ -11,10 +12,10 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.util.docutils import SphinxDirective
 
-from textsan_book.chapters import deposit, front, front_pictures, slides
+from textsan_book.chapters import front, front_pictures
 
 CARD = "card.png"  # below _static
-VERDICTS = "notebooks/reproduced-refuted-undecided"
+VERDICTS = "notebooks/what-holds-up"
 
 
 class Part(SphinxDirective):
@@ -27,8 +28,8 @@ class Part(SphinxDirective):
     def run(self):
         made = front_pictures.PARTS[self.arguments[0]](Path(self.env.srcdir))
         if isinstance(made, tuple):
-            svg, said = made
-            made = svg.replace("<svg ", f'<svg role="img" aria-label="{escape(said)}" ', 1)
+            svg, label = made
+            made = svg.replace("<svg ", f'<svg role="img" aria-label="{escape(label)}" ', 1)
         if page := self.options.get("link"):
             address = self.env.app.builder.get_relative_uri(self.env.docname, page)
             made = f'<a class="squares" href="{address}">{made}</a>'
@@ -46,9 +47,9 @@ def _show_squares(app, doctree, docname):
         return
     section = next(doctree.findall(nodes.section))
     made = f'<div class="front-part">{front_pictures.PARTS["published numbers"](root)}</div>'
-    said = nodes.paragraph("", front.of_the_papers(root))
-    place = next(number for number, one in enumerate(section.children) if isinstance(one, nodes.section))
-    section.insert(place, [nodes.raw("", made, format="html"), said])
+    summary = nodes.paragraph("", front.of_the_papers(root))
+    place = next(number for number, child in enumerate(section.children) if isinstance(child, nodes.section))
+    section.insert(place, [nodes.raw("", made, format="html"), summary])
 
 
 def _write(app, exception):
@@ -56,8 +57,8 @@ def _write(app, exception):
     if exception is None and (root / "data" / "results" / "mixture.csv").is_file():
         static = Path(app.outdir, "_static")
         front_pictures.card(front.budgets(root), app.config.html_title, static / CARD)
-        deposit.archives(root, static)
-        slides.write(root, static / "slides")
+        for name, base, folder in (("notebooks", root, "notebooks"), ("tables", root / "data", "results")):
+            shutil.make_archive(str(static / f"textsan-{name}"), "zip", base, folder)
 
 
 def setup(app):

@@ -24,8 +24,8 @@ def _describe(app, pagename, templatename, context, doctree):
     if doctree is None:
         return
     title = app.env.titles[pagename].astext()
-    said = {"og:type": "article", "og:site_name": app.config.html_title, "og:title": title}
-    lines = [f'<meta property="{name}" content="{escape(text)}" />' for name, text in said.items()]
+    properties = {"og:type": "article", "og:site_name": app.config.html_title, "og:title": title}
+    lines = [f'<meta property="{name}" content="{escape(text)}" />' for name, text in properties.items()]
     if text := description(doctree):
         lines += [
             f'<meta name="description" content="{escape(text)}" />',

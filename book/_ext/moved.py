@@ -44,15 +44,15 @@ def addresses(root: Path) -> dict[str, dict[str, str]]:
     """
     path = root / "book" / "moved.yml"
     listed = yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    found = {}
-    for old, one in listed.items():
-        one = {"to": one} if isinstance(one, str) else one
-        page = one.get("to", old).partition("#")[0]
-        anchors = {"": one["to"]} if "to" in one else {}
-        for anchor, now in one.get("anchors", {}).items():
+    by_page = {}
+    for old, moved in listed.items():
+        moved = {"to": moved} if isinstance(moved, str) else moved
+        page = moved.get("to", old).partition("#")[0]
+        anchors = {"": moved["to"]} if "to" in moved else {}
+        for anchor, now in moved.get("anchors", {}).items():
             anchors[anchor] = now if "#" in now else f"{page}#{now}"
-        found[old] = anchors
-    return found
+        by_page[old] = anchors
+    return by_page
 
 
 def script(anchors: dict[str, str], link: Callable[[str], str]) -> str:
@@ -77,7 +77,7 @@ def _link(builder, old: str) -> Callable[[str], str]:
 
 
 def faults(found: dict[str, dict[str, str]], pages: Collection[str], ids: Callable[[str], set[str]]) -> list[str]:
-    """What is wrong with a list of old addresses, a line each.
+    """Check a list of old addresses; a line for each fault.
 
     Args:
         found: what `addresses` returned.
@@ -99,14 +99,14 @@ def faults(found: dict[str, dict[str, str]], pages: Collection[str], ids: Callab
 def _write(app, exception):
     if exception is not None or app.builder.name != "html":
         return
-    found, folder, base = addresses(Path(app.srcdir)), Path(app.outdir), app.config.html_baseurl
+    moves, folder, base = addresses(Path(app.srcdir)), Path(app.outdir), app.config.html_baseurl
 
     def ids(page):
         return {*re.findall(r'\bid="([^"]+)"', (folder / f"{page}.html").read_text(encoding="utf-8"))}
 
-    if wrong := faults(found, app.env.found_docs, ids):
+    if wrong := faults(moves, app.env.found_docs, ids):
         raise ExtensionError("book/moved.yml: " + "; ".join(wrong))
-    for old, anchors in found.items():
+    for old, anchors in moves.items():
         if "" not in anchors:
             continue
         link, page = _link(app.builder, old), anchors[""].partition("#")[0]

@@ -22,7 +22,7 @@ def _drop_thebe(app, config):
     for listeners in app.events.listeners.values():
         listeners[:] = [item for item in listeners if getattr(item.handler, "__module__", "") != "sphinx_thebe"]
     styles = app.registry.css_files  # that of thebe would be looked for in vain, on every page
-    styles[:] = [one for one in styles if one[0] != "sphinx-thebe.css"]
+    styles[:] = [style for style in styles if style[0] != "sphinx-thebe.css"]
     config.html_context.setdefault("default_mode", "auto")  # else the theme's script complains
 
 

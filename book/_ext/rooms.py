@@ -25,7 +25,7 @@ _COLON = "\ue000"  # of no text; stands for a colon while napoleon reads
 
 
 def page(room: str) -> str:
-    """What stands below the title of a room's page: its sentence, then its modules.
+    """Write what stands below the title of a room's page: its sentence, then its modules.
 
     Args:
         room: "textsan.channel", say.
@@ -35,7 +35,7 @@ def page(room: str) -> str:
         return f"{inspect.getdoc(door)}\n\n{_commands()}"
     if not hasattr(door, "__path__"):
         return _module(door.__name__)
-    names = [one.name for one in pkgutil.iter_modules(door.__path__) if not one.ispkg]
+    names = [module.name for module in pkgutil.iter_modules(door.__path__) if not module.ispkg]
     folders = [one.name for one in pkgutil.iter_modules(door.__path__) if one.ispkg]
     names += [f"{folder}.{name}" for folder in folders for name in _inside(door, folder)]
     parts = [inspect.getdoc(door), _at_the_door(door)]
@@ -45,19 +45,27 @@ def page(room: str) -> str:
 
 
 def house(root: Path) -> str:
-    """What stands below the title of the first of these pages: the rooms, in the order of imports, and the names.
+    """List the rooms in the order of imports, and the names of `import textsan`, for the first of these pages.
 
     Args:
         root: the project's folder.
     """
     contracts = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
-    package, book = ([importlib.import_module(name) for name in reversed(one["layers"])] for one in contracts[:2])
+    package, book = (
+        [importlib.import_module(name) for name in reversed(contract["layers"])] for contract in contracts[:2]
+    )
     lines, machinery = ([_entry(door) for door in doors] for doors in (package, book))
     names = (name for name in textsan.__all__ if not inspect.ismodule(getattr(textsan, name)))
-    found = {name: getattr(textsan, name) for name in names}
-    said = [f"- `textsan.{name}`: {_sentence(one)}" for name, one in found.items() if callable(one)]
+    objects = {name: getattr(textsan, name) for name in names}
+    sentences = [
+        f"- `textsan.{name}`: {_sentence(documented)}"
+        for name, documented in objects.items()
+        if callable(documented)
+    ]
     beside = "Beside the package, not in its wheel, the machinery of this book:"
-    return "\n".join([*lines, "", beside, "", *machinery, "", "What `import textsan` has by name:", "", *said])
+    return "\n".join(
+        [*lines, "", beside, "", *machinery, "", "What `import textsan` has by name:", "", *sentences]
+    )
 
 
 def _inside(door, folder: str) -> list[str]:
@@ -75,7 +83,7 @@ def _sentence(documented) -> str:
 
 
 def _at_the_door(door) -> str:
-    modules = {one.name for one in pkgutil.iter_modules(door.__path__)}
+    modules = {module.name for module in pkgutil.iter_modules(door.__path__)}
     names = ", ".join(f"`{name}`" for name in sorted({*getattr(door, "__all__", ())} - modules))
     return f"At the door, `from {door.__name__} import …`: {names}." if names else ""
 

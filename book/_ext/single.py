@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 
 from docutils import nodes
 
-from textsan_book.chapters import reading_paths
+from textsan_book.chapters import reading_times
 
 
 def _share(app):
@@ -23,10 +23,10 @@ def titled(root: Path, page: str) -> str | None:
         root: the project's folder.
         page: as in `_toc.yml`.
     """
-    path = reading_paths.source(root, page)
+    path = reading_times.source(root, page)
     if not path.is_file():
         return None
-    return next(iter(reading_paths.sections(path.read_text(encoding="utf-8"))))
+    return next(iter(reading_times.sections(path.read_text(encoding="utf-8"))))
 
 
 def _name(app, env, node, contnode):
@@ -34,8 +34,8 @@ def _name(app, env, node, contnode):
         return None
     page, root = node["reftarget"].lstrip("/"), Path(app.srcdir)
     beside = str(PurePosixPath(node.get("refdoc", "")).parent / page)  # a chapter names another without its folder
-    said = contnode.astext() if node["refexplicit"] else titled(root, page) or titled(root, beside)
-    return nodes.emphasis("", said) if said else None
+    title = contnode.astext() if node["refexplicit"] else titled(root, page) or titled(root, beside)
+    return nodes.emphasis("", title) if title else None
 
 
 def setup(app):

@@ -1,6 +1,8 @@
-"""Sphinx extension: minus signs, powers of ten, columns of numbers; no line ends between a number and its own.
+"""Sphinx extension: names and numbers of result tables as readers write them; no line ends within a number.
 
 Chapters, their tables and what they print are plain text that can be computed with; this is how a page sets it.
+Keys of mechanisms, data sets and papers become the names that figures show; a hyphen becomes a minus, an exponent
+a power.
 """
 
 import re
@@ -8,6 +10,13 @@ import re
 from docutils import nodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
+from textsan.mechanisms import MECHANISMS
+
+DATASETS = {"ag_news": "AG News", "sst2": "SST-2", "qnli": "QNLI", "stsb": "STS-B", "cola": "CoLA"}
+PAPERS = {"Li 2023": "Li et al. 2023", "Pan 2020": "Pan et al. 2020", "Tong 2024": "Tong et al. 2024"}
+WORDS = {"random", "spent", "erasure"}  # keys that are words stay, since a table of words may hold them
+_NAMED = re.compile(r"(<t[dh][^>]*>)([^<]+)(?=</t[dh]>)")
+_BETWEEN = re.compile(r"( minus | and |, )")
 _SPACE = "\N{NO-BREAK SPACE}"
 _RELATION = re.compile(r"(?<=[^\W\d_]) ([=≤≥<>]) (?=[\d.−-])")  # ε = 4
 _PERCENT = re.compile(r"(?<=\d) (?=%)")
@@ -28,6 +37,23 @@ def unbroken(text: str) -> str:
     'at ε_=_4, 95_% of them'
     """
     return _PERCENT.sub(_SPACE, _RELATION.sub(rf"{_SPACE}\1{_SPACE}", text))
+
+
+def named(table: str) -> str:
+    """A table's HTML with names in the place of keys, also where several stand in a cell.
+
+    >>> named("<tr><th>santext minus santext+</th><td>ag_news, sst2</td><td>random draws</td></tr>")
+    '<tr><th>SanText minus SanText+</th><td>AG News, SST-2</td><td>random draws</td></tr>'
+    """
+    known = {name: entry.label for name, entry in MECHANISMS.items() if name not in WORDS} | DATASETS | PAPERS
+
+    def cell(match: re.Match) -> str:
+        parts = _BETWEEN.split(match[2])
+        if not all(part in known for part in parts[::2]):
+            return match[0]
+        return match[1] + "".join(known.get(part, part) for part in parts)
+
+    return _NAMED.sub(cell, table)
 
 
 def aligned(table: str) -> str:
@@ -55,7 +81,9 @@ def aligned(table: str) -> str:
 
 def _of_numbers(column: list[str]) -> bool:
     written = [bool(_WRITTEN.fullmatch(text)) for text in column]
-    return any(written) and all(one or text in _NO_NUMBER for one, text in zip(written, column, strict=True))
+    return any(written) and all(
+        is_number or text in _NO_NUMBER for is_number, text in zip(written, column, strict=True)
+    )
 
 
 def numbers(table: str) -> str:
@@ -86,7 +114,7 @@ class SetNumbers(SphinxPostTransform):
                 text.parent.replace(text, nodes.Text(now))
         for output in list(self.document.findall(nodes.raw)):
             if 'class="results"' in output.astext():
-                output.children = [nodes.Text(unbroken(numbers(aligned(output.astext()))))]
+                output.children = [nodes.Text(unbroken(numbers(aligned(named(output.astext())))))]
 
 
 def _inside(node: nodes.Node, kinds: tuple[type, ...]) -> bool:

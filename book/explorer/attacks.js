@@ -25,12 +25,9 @@
 
   /* V(X), and V(X | Y) = sum over y of max over x of Pr(x) Pr(y | x): how often the best guess is right. */
   T.vulnerability = (mechanism, prior) => {
-    const best = new Float64Array(mechanism.world.size + 1);
-    prior.forEach((p, x) => {
-      if (p === 0) return;
-      for (let y = 0; y < best.length; y++) best[y] = Math.max(best[y], p * mechanism.entry(x, y));
-    });
-    return { blind: prior.reduce((most, p) => Math.max(most, p), 0), posterior: total(best) };
+    let posterior = 0;
+    for (let y = 0; y <= mechanism.world.size; y++) posterior += mechanism.best(y, prior);
+    return { blind: prior.reduce((most, p) => Math.max(most, p), 0), posterior };
   };
 
   /* A Markov source of words: bigrams with Kneser and Ney's interpolated smoothing, as MarkovModel.fit makes it.
@@ -38,7 +35,9 @@
   class Source {
     constructor(data) {
       const n = data.words.length + 1;
-      const rows = data.followers;
+      const rows = data.followers; // one after the other in two arrays: who follows, how likely
+      this.starts = new Uint32Array(n + 2);
+      rows.forEach((row, x) => (this.starts[x + 1] = this.starts[x] + row.length / 2));
       const left = new Float64Array(n); // in how many different neighbourhoods a word was seen
       const counts = [];
       for (const row of rows) {
@@ -51,12 +50,14 @@
       const seenOnce = left.filter((value) => value > 0).length;
       this.size = n;
       this.backoff = left.map((value) => Math.max(value - lower, 0) / kinds + (lower * seenOnce) / kinds / n);
-      this.seen = rows.map((row) => {
+      this.followers = new Uint32Array(counts.length);
+      this.seen = new Float64Array(counts.length);
+      this.weight = Float64Array.from(rows, (row, x) => {
         const sum = total(row.filter((_, i) => i % 2));
-        return row.map((value, i) => (i % 2 ? (value - higher) / sum : value));
-      });
-      this.weight = rows.map((row) => {
-        const sum = total(row.filter((_, i) => i % 2));
+        for (let i = 0, place = this.starts[x]; i < row.length; i += 2, place++) {
+          this.followers[place] = row[i];
+          this.seen[place] = (row[i + 1] - higher) / sum;
+        }
         return sum > 0 ? (higher * (row.length / 2)) / sum : 1;
       });
       const start = new Float64Array(n + 1);
@@ -70,8 +71,7 @@
       let left = 0;
       weights.forEach((weight, x) => {
         if (weight === 0) return;
-        const row = this.seen[x];
-        for (let i = 0; i < row.length; i += 2) next[row[i]] += weight * row[i + 1];
+        for (let i = this.starts[x]; i < this.starts[x + 1]; i++) next[this.followers[i]] += weight * this.seen[i];
         left += weight * this.weight[x];
       });
       return next.map((value, x) => value + left * this.backoff[x]);
@@ -82,9 +82,8 @@
       const shared = message.reduce((sum, value, x) => sum + value * this.backoff[x], 0);
       return message.map((_, x) => {
         if (wanted[x] === 0) return 0; // a state that cannot be there
-        const row = this.seen[x];
         let sum = this.weight[x] * shared;
-        for (let i = 0; i < row.length; i += 2) sum += row[i + 1] * message[row[i]];
+        for (let i = this.starts[x]; i < this.starts[x + 1]; i++) sum += this.seen[i] * message[this.followers[i]];
         return sum;
       });
     }
@@ -140,7 +139,33 @@
     return best < 0 ? y : best;
   };
 
-  /* log Pr(release | candidate) of candidates that are at least as long; their first words are compared. */
+  /* Sentences that a release of these tokens could be mistaken for, as textsan_book.chapters.explorer.rivals has them:
+     those of this book, cut to as many words; first those whose stop words agree at most places. */
+  T.rivals = (world, tokens) => {
+    T.prose ??= [...T.data.sentences, ...T.data.prose].map(T.tokenize);
+    const stops = (T.stops ??= new Set(T.data.words.filter((_, x) => T.data.stop[x])));
+    const shape = (token) => (stops.has(token) ? token : null);
+    const mine = tokens.map(shape);
+    const cut = new Map(); // by its words, for no two are the same
+    for (const words of T.prose) {
+      const rival = words.slice(0, tokens.length);
+      if (rival.length === tokens.length) cut.set(rival.join(" "), rival);
+    }
+    cut.delete(tokens.join(" "));
+    const ranked = Array.from(cut.values(), (words) => ({
+      words,
+      agrees: words.filter((token, i) => shape(token) === mine[i]).length,
+    })).sort((a, b) => b.agrees - a.agrees);
+    return ranked.slice(0, T.data.rivals).map(({ words }) => ({ words, numbers: world.numbers(words) }));
+  };
+
+  /* How many rivals have the same kept words at the same places: whoever looks at nothing else cannot tell these. */
+  T.sameKept = (mechanism, written, rivals) =>
+    rivals.filter(({ numbers }) =>
+      numbers.every((x, t) => x === written[t] || !(mechanism.keeps(x) || mechanism.keeps(written[t]))),
+    ).length;
+
+  /* log Pr(release | candidate) of candidates as long as it. */
   T.logLikelihoods = (mechanism, released, candidates) => {
     const known = released.map(() => new Map());
     const log = (t, x) => {

@@ -1,19 +1,22 @@
-/* All values of the slider at once: what the best guess of a word is worth, and what is read of the sentence. */
+/* All values of the slider at once: what the best guess of a word is worth, and, where there is a sentence, what is
+   read of it. */
 (function (T) {
   "use strict";
 
   T.VIEWS ??= {};
 
   const PLACES = 17; // values of the slider
-  const DRAWS = 20; // of the sentence at each of them
+  const DRAWS = 10; // of the sentence at each of them
   const WIDTH = 640, HEIGHT = 320, LEFT = 56, RIGHT = 14, TOP = 14, BOTTOM = 58;
   const LINES = {
     posterior: ["best guess of a word, V(X | Y)", ""],
     blind: ["blind guess, V(X)", "2 4"],
-    alone: ["your sentence: read without context", "6 3"],
-    together: ["your sentence: read by forward–backward", ""],
-    named: ["your sentence: named among the candidates", "8 3 2 3"],
+    alone: ["your sentence: guessed from each word", "6 3"],
+    together: ["your sentence: guessed from the sentence", ""],
+    named: ["your sentence: named among its rivals", "8 3 2 3"],
   };
+
+  const BY_WORD = { posterior: true, blind: true }; // what needs no sentence
 
   const svg = (tag, attributes, ...children) => {
     const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
@@ -23,18 +26,27 @@
   };
 
   /* The success of all attacks on a sentence at one value, over draws that are the same every time. */
-  T.success = (state, tokens, draws) => {
-    const uniform = T.seededUniform(1);
-    const sums = { attacked: 0, alone: 0, together: 0, named: 0 };
-    for (let i = 0; i < draws; i++) {
-      const hits = T.hits(T.read(state, tokens, uniform));
-      for (const name of Object.keys(sums)) sums[name] += hits[name];
+  class Success {
+    constructor(state, tokens) {
+      Object.assign(this, { state, tokens, uniform: T.seededUniform(1), draws: 0 });
+      this.sums = { attacked: 0, alone: 0, together: 0, named: 0 };
     }
-    const share = (hits) => (sums.attacked ? hits / sums.attacked : 0);
-    return { alone: share(sums.alone), together: share(sums.together), named: sums.named / draws };
-  };
 
-  T.VIEWS.curves = (state) => {
+    draw() {
+      const hits = T.hits(T.read(this.state, this.tokens, this.uniform));
+      for (const name of Object.keys(this.sums)) this.sums[name] += hits[name];
+      this.draws += 1;
+    }
+
+    get shares() {
+      const { attacked, alone, together, named } = this.sums;
+      const share = (hits) => (attacked ? hits / attacked : 0);
+      return { alone: share(alone), together: share(together), named: named / this.draws };
+    }
+  }
+
+  T.VIEWS.curves = (state, { single }) => {
+    const drawn = Object.fromEntries(Object.entries(LINES).filter(([name]) => !single || name in BY_WORD));
     const exact = new Map(); // of a mechanism's values, which no sentence changes
     let points = [], made = "", work = 0;
 
@@ -43,16 +55,21 @@
     const summary = T.said();
     const table = T.element("div", { class: "numbers" });
 
-    /* One value after another, so that the page answers meanwhile. */
+    /* One draw after another, so that the page answers meanwhile. */
     function compute() {
       const mine = ++work, { name, about } = state, tokens = state.tokens;
       const values = Array.from({ length: PLACES }, (_, i) => about.min + ((about.max - about.min) * i) / (PLACES - 1));
       points = [];
+      let success = null;
       const next = () => {
         if (mine !== work) return;
         const value = values[points.length];
-        points.push({ value, ...at(name, value), ...T.success(asIf(name, value), tokens, DRAWS) });
-        show();
+        if (!single) (success ??= new Success(asIf(name, value), tokens)).draw();
+        if (single || success.draws === DRAWS) {
+          points.push({ value, ...at(name, value), ...success?.shares });
+          success = null;
+          show();
+        }
         if (points.length < values.length) setTimeout(next, 0);
       };
       setTimeout(next, 0);
@@ -86,7 +103,7 @@
         return text({ x: x(value), y: HEIGHT - BOTTOM + 24, "text-anchor": "middle" }, String(value));
       });
       const name = text({ x: (LEFT + WIDTH - RIGHT) / 2, y: HEIGHT - 6, "text-anchor": "middle" }, letter);
-      const lines = Object.entries(LINES).map(([key, [, dashes]]) =>
+      const lines = Object.entries(drawn).map(([key, [, dashes]]) =>
         svg("polyline", {
           points: points.map((point) => `${x(point.value)},${y(point[key])}`).join(" "),
           class: `line ${key}`,
@@ -101,15 +118,17 @@
       if (points.length < PLACES) summary.textContent = "Computing …";
       else {
         summary.textContent =
-          `Near ${letter} = ${near.value}: best guess of a word ${T.percent(near.posterior)}, blind ${T.percent(near.blind)}; of your sentence ` +
-          `${T.percent(near.alone)} is read without context, ${T.percent(near.together)} by forward–backward, and it is named in ` +
-          `${T.percent(near.named)} of ${DRAWS} draws.`;
+          `Near ${letter} = ${near.value}: best guess of a word ${T.percent(near.posterior)}, blind ${T.percent(near.blind)}` +
+          (single
+            ? "."
+            : `; of your sentence ${T.percent(near.alone)} is guessed from each word, ${T.percent(near.together)} from the ` +
+              `sentence, and it is named in ${T.percent(near.named)} of ${DRAWS} draws.`);
         table.replaceChildren(numbers(letter));
       }
     }
 
     function numbers(letter) {
-      const heads = [letter, ...Object.values(LINES).map(([said]) => said)];
+      const heads = [letter, ...Object.values(drawn).map(([said]) => said)];
       return T.element(
         "details",
         {},
@@ -126,7 +145,7 @@
                 "tr",
                 {},
                 T.element("th", { scope: "row" }, String(point.value)),
-                Object.keys(LINES).map((key) => T.element("td", {}, T.percent(point[key]))),
+                Object.keys(drawn).map((key) => T.element("td", {}, T.percent(point[key]))),
               ),
             ),
           ),
@@ -135,7 +154,7 @@
     }
 
     key.append(
-      ...Object.entries(LINES).map(([name, [said, dashes]]) =>
+      ...Object.entries(drawn).map(([name, [said, dashes]]) =>
         T.element(
           "li",
           {},
@@ -147,8 +166,11 @@
     const explained = T.element(
       "p",
       { class: "hint" },
-      `V(X | Y) is exact, for a word as frequent as in the texts that were counted. Your sentence is drawn ${DRAWS} times at each ` +
-        "value, with noise that is the same every time; a sentence of one's own may be easier or harder to read than words on average.",
+      "V(X | Y) is exact, for a word as frequent as in the texts that were counted." +
+        (single
+          ? ""
+          : ` Your sentence is drawn ${DRAWS} times at each value, with noise that is the same every time; a sentence of one's own ` +
+            "may be easier or harder to read than words on average."),
     );
     return {
       element: T.element("div", { class: "curves" }, chart, key, summary, table, explained),

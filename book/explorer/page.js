@@ -27,6 +27,8 @@
 
   T.parameter = (about) => (about.parameter === "epsilon" ? "ε" : about.parameter);
 
+  const PIECE = 25; // milliseconds of work at a time
+
   const world = () => (T.everything ??= T.world(T.data));
   const source = () => (T.everySource ??= T.source(T.data));
 
@@ -41,6 +43,20 @@
 
     get source() {
       return source();
+    }
+
+    /* What a mechanism adds up over all pairs of words, in pieces, so that the page answers meanwhile. */
+    ready(name, told, done) {
+      const sums = T.sums(this.world, name), mine = (this.waiting = {});
+      const next = () => {
+        if (mine !== this.waiting) return;
+        sums?.work(PIECE);
+        const share = sums?.share ?? 1;
+        told(share);
+        if (share < 1) setTimeout(next, 0);
+        else done();
+      };
+      next();
     }
 
     get about() {
@@ -69,10 +85,13 @@
     const shown = T.element("output");
     const letter = T.element("span");
     const slider = T.element("input", { type: "range", class: "value", input: () => move(Number(slider.value)) });
+    const busy = T.element("p", { class: "busy", role: "status", hidden: true });
     const select = T.options(named, () => {
-      state.choose(select.value);
-      set();
-      changed();
+      state.ready(select.value, waits, () => {
+        state.choose(select.value);
+        set();
+        changed();
+      });
     });
     select.className = "mechanism";
     select.value = state.name;
@@ -81,6 +100,11 @@
       const { min, max, step } = state.about;
       Object.assign(slider, { min, max, step, value: state.value });
       show();
+    }
+    function waits(share) {
+      slider.disabled = share < 1;
+      busy.hidden = share === 1;
+      busy.textContent = `Adding up all pairs of ${state.world.size.toLocaleString("en")} words, once: ${Math.round(100 * share)} %`;
     }
     function show() {
       const named = T.parameter(state.about);
@@ -104,6 +128,7 @@
       { class: "controls" },
       T.labelled("Mechanism", select),
       T.element("label", {}, letter, slider, shown),
+      busy,
     );
   }
 
@@ -144,20 +169,21 @@
   const TITLES = { sentence: "A sentence", curves: "All values", three: "Three words" };
 
   T.mount = (root) => {
-    const small = root.dataset.view === "small";
+    const { view } = root.dataset, single = view !== "whole";
     const state = new State(T.data.mechanisms[0].name);
-    const names = small ? ["sentence"] : Object.keys(TITLES);
-    const views = names.map((name) => ({ name, title: TITLES[name], view: T.VIEWS[name](state, { small }) }));
+    const names = single ? [view === "small" ? "sentence" : view] : Object.keys(TITLES);
+    const made = (name) => T.VIEWS[name](state, { small: view === "small", single });
+    const views = names.map((name) => ({ name, title: TITLES[name], view: made(name) }));
     let open = names[0];
     const changed = () => views.find(({ name }) => name === open).view.changed();
-    const body = small
+    const body = single
       ? [views[0].view.element]
       : tabs(views, (name) => {
           open = name;
           changed();
         });
     root.replaceChildren(controls(state, changed), ...body);
-    if (small) {
+    if (single) {
       changed();
       if (root.dataset.whole) root.append(T.element("p", {}, T.element("a", { href: root.dataset.whole }, "The whole explorer")));
     }

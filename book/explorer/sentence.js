@@ -9,6 +9,9 @@
   const MANY = 25; // draws at a press
   const ENOUGH = 10; // draws from which on shares are said
 
+  const SEED = 1; // of the opening draw: the first
+  const OFF = "replaced by noise, never attacked here: this says nothing of how safe it is";
+
   /* One draw of a sentence and all that the attacker makes of it. */
   T.read = (state, tokens, uniform) => {
     const { world, mechanism, prior, source } = state;
@@ -22,9 +25,17 @@
       const guesses = mechanism.attacks(x) ? [alone, together].map((p) => T.guess(mechanism, p, y)) : [null, null];
       return { token: tokens[t], x, y, alone, together, guesses };
     });
-    const scores = T.logLikelihoods(mechanism, released, [written, ...T.data.candidates]);
-    return { words, scores, rank: T.rank(scores[0], scores.slice(1)) };
+    const rivals = rivalsOf(world, tokens);
+    const scores = T.logLikelihoods(mechanism, released, [written, ...rivals.map(({ numbers }) => numbers)]);
+    return { words, rivals, scores, rank: T.rank(scores[0], scores.slice(1)), same: T.sameKept(mechanism, written, rivals) };
   };
+
+  let latest = { sentence: null, rivals: [] }; // the same sentence is drawn again and again
+  function rivalsOf(world, tokens) {
+    const sentence = tokens.join(" ");
+    if (latest.sentence !== sentence) latest = { sentence, rivals: tokens.length ? T.rivals(world, tokens) : [] };
+    return latest.rivals;
+  }
 
   /* How many of a draw's attacked words are unchanged, read without context, read from the whole sentence. */
   T.hits = ({ words, rank }) => {
@@ -39,9 +50,9 @@
   };
 
   T.VIEWS.sentence = (state, { small }) => {
-    let uniforms = [], reading = null, chosen = null, sums = null, setting = "";
+    let uniforms = [], reading = null, chosen = null, sums = null, setting = "", opening = true, whole = 0;
 
-    const text = T.element("input", { type: "text", class: "text", maxlength: 240, spellcheck: "false", input: typed });
+    const text = T.element("textarea", { class: "text", rows: 2, spellcheck: "false", input: typed });
     const ready = T.options(
       T.data.sentences.map((sentence, i) => [i, sentence]),
       () => {
@@ -52,18 +63,28 @@
     const again = T.element("button", { type: "button", class: "again", click: () => draw(1) }, "Draw again");
     const often = T.element("button", { type: "button", class: "often", click: () => draw(MANY) }, `${MANY} times`);
     const words = T.element("ol", { class: "words", "aria-label": "The words of the sentence" });
+    const cut = T.element("p", { class: "warning cut", role: "status" }), off = T.element("p", { class: "warning off", role: "status" });
+    const noise = T.element("p", { class: "hint noise" });
+    const score = T.element("p", { class: "score" });
     const summary = T.said(), running = T.element("p", { class: "running" });
     const posterior = T.element("div", { class: "posterior" }), believed = T.said();
     const linked = T.element("div", { class: "linked" });
 
     function typed() {
-      state.tokens = T.tokenize(text.value).slice(0, T.data.candidates[0].length);
+      take();
       chosen = null;
       draw(1);
     }
 
+    function take() {
+      const tokens = T.tokenize(text.value);
+      whole = tokens.length;
+      state.tokens = tokens.slice(0, T.data.longest);
+    }
+
     /* Fresh noise; when the slider moves it stays the same, so that what changes is due to the slider. */
     function draw(times) {
+      opening = false;
       for (let i = 0; i < times; i++) {
         uniforms = state.tokens.map(T.secureUniform);
         read();
@@ -90,15 +111,27 @@
     function show() {
       words.replaceChildren(key(), ...reading.words.map(card));
       const hits = T.hits(reading), { above, tied } = reading.rank;
+      const missing = reading.words.filter(({ x }) => x === state.world.size).map(({ token }) => `“${token}”`);
+      cut.textContent = whole > state.tokens.length
+        ? `Cut: your text has ${whole.toLocaleString("en")} words, and only the first ${state.tokens.length} are used here.`
+        : "";
+      off.textContent = missing.length ? `${missing.join(", ")}: not on the list: ${OFF}.` : "";
+      noise.textContent = opening
+        ? `The opening draw is fixed: seed ${SEED}, the first, the same for everybody. “Draw again” takes fresh noise from this browser's secure generator.`
+        : "Fresh noise from this browser's secure generator.";
+      score.replaceChildren(
+        ...(hits.attacked ? [T.element("strong", {}, `${hits.together} of ${hits.attacked} read`), ": protected words that were guessed right from the sentence"] : []),
+      );
       summary.textContent = state.tokens.length
-        ? `Of ${hits.attacked} protected words: ${hits.unchanged} unchanged, ${hits.alone} read without context, ` +
-          `${hits.together} by forward–backward. Among ${reading.scores.length.toLocaleString("en")} candidates the ` +
-          `sentence ranks ${(above + 1).toLocaleString("en")}${tied ? `, as likely as ${tied} more` : ""}.`
+        ? `${hits.unchanged} of ${hits.attacked} released unchanged, ${hits.alone} guessed from each word, ${hits.together} from ` +
+          `the sentence. Among ${reading.scores.length.toLocaleString("en")} candidates the sentence ranks ` +
+          `${(above + 1).toLocaleString("en")}${tied ? `, as likely as ${tied} more` : ""}.`
         : "Type a sentence, or take one.";
       const drawn = `In ${sums.draws} ${sums.draws === 1 ? "draw" : "draws"} of this sentence at this setting`;
       const shares =
-        `of 100 protected words: ${rate("unchanged")} unchanged, ${rate("alone")} read without context, ` +
-        `${rate("together")} by forward–backward. Of 100 draws ${hundred(sums.named / sums.draws)} name the document.`;
+        `of 100 protected words: ${rate("unchanged")} unchanged, ${rate("alone")} guessed from each word, ` +
+        `${rate("together")} from the sentence. Of 100 draws ${hundred(sums.named / sums.draws)} name the document; its length and its ` +
+        `kept words alone name it in ${hundred(1 / (reading.same + 1))}.`;
       running.textContent = sums.draws
         ? `${drawn}${sums.draws < ENOUGH ? `; from ${ENOUGH} on shares are shown.` : `, ${shares}`}`
         : "";
@@ -111,7 +144,7 @@
 
     /* What the lines of a word are. */
     function key() {
-      const lines = ["written", "released", "read without context", "read by forward–backward"];
+      const lines = ["written", "released", "guessed from each word", "guessed from the sentence"];
       return T.element("li", { class: "key", "aria-hidden": "true" }, lines.map((line) => T.element("span", {}, line)));
     }
 
@@ -120,7 +153,10 @@
       const unlisted = x === state.world.size;
       const lines = guesses.map((guess) => (guess === null ? "·" : state.mechanism.name(guess)));
       const right = guesses.map((guess) => guess !== null && guess === x);
-      const read = guesses[0] === null ? (unlisted ? "not on the list" : "not protected") : `read without context as ${lines[0]}${right[0] ? ", right" : ""}; by forward–backward as ${lines[1]}${right[1] ? ", right" : ""}`;
+      const said = (i) => `${lines[i]}${right[i] ? ", right" : ""}`;
+      const listed = unlisted ? `not on the list: ${OFF}` : "not protected";
+      const read = guesses[0] === null ? listed : `guessed from the word as ${said(0)}; from the sentence as ${said(1)}`;
+      if (unlisted) lines.splice(0, 2, "not on", "the list");
       const press = () => {
         chosen = chosen === place ? null : place;
         [...words.querySelectorAll("button")].forEach((one, i) => one.setAttribute("aria-pressed", i === chosen));
@@ -128,11 +164,11 @@
       };
       return T.element(
         "li",
-        {},
+        { class: unlisted ? "unlisted" : "" },
         T.element(
           "button",
           { type: "button", "aria-pressed": chosen === place, "aria-description": `${token}: released as ${state.mechanism.name(y)}; ${read}`, click: press },
-          T.element("span", { class: unlisted ? "unlisted" : "" }, token),
+          T.element("span", {}, token),
           T.element("span", { class: x === y ? "released same" : "released" }, state.mechanism.name(y)),
           lines.map((line, i) => T.element("span", { class: right[i] ? "hit" : "miss" }, line)),
         ),
@@ -148,18 +184,18 @@
       }
       const { token, y, x, alone, together, guesses } = reading.words[chosen];
       if (guesses[0] === null) {
-        believed.textContent = `“${token}” is not protected here, and not attacked.`;
+        believed.textContent = `“${token}” is ${x === state.world.size ? `not on the list: ${OFF}` : "not protected here, and not attacked"}.`;
         posterior.replaceChildren();
         return;
       }
       const order = Array.from(together.keys()).sort((a, b) => together[b] - together[a]).slice(0, BEST);
       if (x < state.world.size && !order.includes(x)) order.push(x);
-      const heads = ["word", "before", "without context", "forward–backward"].map((head) => T.element("th", { scope: "col" }, head));
+      const heads = ["word", "before", "from the word", "from the sentence"].map((head) => T.element("th", { scope: "col" }, head));
       const likeliest = [alone, together].map((p) => {
         const best = T.guess(state.mechanism, p, y);
         return `${state.mechanism.name(best)} (${T.percent(p[best] ?? 0)})`;
       });
-      believed.textContent = `“${state.mechanism.name(y)}” was likeliest ${likeliest[0]} without context, ${likeliest[1]} by forward–backward.`;
+      believed.textContent = `“${state.mechanism.name(y)}” was likeliest ${likeliest[0]} by the word, ${likeliest[1]} by the sentence.`;
       const cell = (p) => T.element("td", { style: `--p: ${p}` }, T.percent(p));
       const row = (w) =>
         T.element(
@@ -187,12 +223,11 @@
       const sum = weights.reduce((a, b) => a + b, 0);
       const possible = Array.from(scores.keys()).filter((i) => scores[i] > -Infinity);
       const order = possible.sort((a, b) => scores[b] - scores[a]).slice(0, LISTED);
-      const name = (w) => (w < state.world.size ? state.world.words[w] : T.data.unlisted);
       const line = (i) =>
         T.element(
           "li",
           { class: i ? "" : "truth" },
-          `${(i ? T.data.candidates[i - 1].slice(0, state.tokens.length).map(name) : state.tokens).join(" ")} `,
+          `${(i ? reading.rivals[i - 1].words : state.tokens).join(" ")} `,
           T.element("span", { class: "number" }, T.percent(weights[i] / sum)),
         );
       linked.hidden = !state.tokens.length;
@@ -201,23 +236,38 @@
         T.element(
           "p",
           {},
-          `Which document was it? Of ${many(scores.length)} candidates with as many words, ${many(possible.length)} can have become this ` +
+          `Which document was it? Your sentence has ${many(scores.length - 1)} rivals: sentences of this book, cut to as many words, whose ` +
+            `stop words are most like yours. ${many(possible.length)} of the ${many(scores.length)} candidates can have become this ` +
             "release; the likeliest, with their probabilities:",
         ),
         T.element("ol", {}, order.map(line)),
+        T.element("p", { class: "hint" }, named()),
       );
     }
 
+    /* What names it without any word that is replaced. */
+    function named() {
+      const { same } = reading, keeps = reading.words.filter(({ x }) => state.mechanism.keeps(x)).length;
+      if (!keeps) return "No word is kept here, and all candidates have as many words: without the replaced words each is as likely.";
+      return same
+        ? `${keeps} kept words: ${same} rivals have the same ones at the same places, so these and the number of words alone name it in 1 of ${same + 1} cases.`
+        : `${keeps} kept words name it alone, whatever ε is: no rival has the same ones at the same places.`;
+    }
+
     text.value = T.data.sentences[0];
-    state.tokens = T.tokenize(text.value);
-    uniforms = state.tokens.map(T.secureUniform);
+    take();
+    uniforms = state.tokens.map(T.seededUniform(SEED));
     const element = T.element(
       "div",
       { class: "sentence" },
       T.labelled("Your sentence", text),
       T.labelled("or one of ours", ready),
+      cut,
       T.element("div", { class: "buttons" }, again, often),
+      noise,
+      score,
       words,
+      off,
       summary,
       running,
       believed,

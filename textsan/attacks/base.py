@@ -1,7 +1,9 @@
-"""What all attacks share: made from what a threat model grants, they answer with a word, or words, a position."""
+"""The base of all attacks: made from what a threat model grants, they answer with a word, or words, a position."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from textsan.attacks.knowledge import Knowledge
 from textsan.base import checks
@@ -27,15 +29,19 @@ class Attack:
     ['v']
     """
 
+    _reads_with = ""  # the attribute that holds the encoder or language model, if there is one
+
     @property
     def details(self) -> Mapping[str, float]:
-        """What else is known of a run: `encoded`, the sentences that went through an encoder, for example."""
-        return {}
+        """Counts of a run: `encoded`, the sentences that went through an encoder, for example."""
+        reader: Any = getattr(self, self._reads_with, None)
+        return {"encoded": reader.encoded} if hasattr(reader, "encoded") else {}
 
     @property
     def models(self) -> Sequence[str]:
-        """Names of the models that the attack reads: encoders, language models."""
-        return ()
+        """Names of the models that the attack reads with: encoders, language models."""
+        name = getattr(getattr(self, self._reads_with, None), "name", None)
+        return (name,) if name else ()
 
     def __repr__(self) -> str:
         """Its name, and the channel that it is made against."""
@@ -43,7 +49,7 @@ class Attack:
 
     @classmethod
     def against(cls, knowledge: Knowledge, *_: Any, **settings: Any) -> "Attack":
-        """The attack of somebody with this knowledge, trained and calibrated.
+        """Make the attack of somebody with this knowledge, trained and calibrated.
 
         Args:
             knowledge: what the threat model grants.
@@ -52,7 +58,7 @@ class Attack:
         raise NotImplementedError(f"{cls.__name__} gives no against(knowledge); make it with its constructor")
 
     def reconstruct(self, sanitized_docs: Sequence[Sequence[str]], positions: Sequence[Position]) -> list[str]:
-        """The guessed original word at each position.
+        """Guess the original word at each position.
 
         Args:
             sanitized_docs: token lists as the mechanism released them.
@@ -69,7 +75,7 @@ class Attack:
     def posteriors(
         self, sanitized_docs: Sequence[Sequence[str]], positions: Sequence[Position], k: int = 10
     ) -> Posterior:
-        """The `k` likeliest original words at each position, with their probabilities.
+        """Return the `k` likeliest original words at each position, with their probabilities.
 
         Args:
             sanitized_docs: token lists as the mechanism released them.
@@ -83,11 +89,7 @@ class Attack:
         return self._posteriors(*_checked(sanitized_docs, positions), checks.whole("k", k, low=1))
 
     def posterior(self, sanitized_doc: Sequence[str]) -> list[dict[str, float]]:
-        """Words with their probabilities at every position of a document, as if each were attacked.
-
-        Args:
-            sanitized_doc: tokens as the mechanism released them.
-        """
+        """Return words with their probabilities at every position of a released document, as if attacked."""
         [doc] = checks.documents("sanitized_doc", [sanitized_doc])
         table = self._posteriors([doc], [(0, i) for i in range(len(doc))], None)
         return [table.mapping(at) for at in range(len(table))]
@@ -98,6 +100,30 @@ class Attack:
     def _posteriors(self, docs: list[list[str]], positions: list[Position], k: int | None) -> Posterior:
         """The `k` best candidates of each position; all that the attack considers if k is None."""
         raise NotImplementedError(f"{type(self).__name__} has no posterior, only guesses: call reconstruct()")
+
+
+def posterior_of_batches(
+    positions: Sequence[Position],
+    released: Sequence[str],
+    words: Sequence[str],
+    batches: Iterable[tuple[list[int], np.ndarray]],
+    k: int | None,
+) -> Posterior:
+    """Collect the best candidates of all positions from scores that are computed a batch at a time.
+
+    Args:
+        positions: n pairs (document, index).
+        released: the n words there.
+        words: the candidates.
+        batches: numbers of some positions with log scores, (some, len(words)), up to a constant each.
+        k: candidates a position; None is all words.
+    """
+    width = min(k or len(words), len(words))
+    numbers, logs = np.full((len(positions), width), -1), np.full((len(positions), width), -np.inf)
+    for at, scores in batches:
+        best = Posterior.from_scores(at, at, words, np.arange(len(words)), scores, k)
+        numbers[at], logs[at] = best.numbers, best.log_weights
+    return Posterior(positions, words, numbers, logs, released=released)
 
 
 def _checked(sanitized_docs, positions) -> tuple[list[list[str]], list[Position]]:

@@ -44,6 +44,12 @@ class ContextFreeBayes(Attack):
     ):
         self._use(channel, Prior.from_counts(counts, channel.inputs, alpha_inverse), attacked)
 
+    @classmethod
+    def _of(cls, knowledge: Knowledge, prior: Prior) -> "ContextFreeBayes":
+        attack = cls.__new__(cls)
+        attack._use(knowledge.channel, prior, knowledge.attacked)
+        return attack
+
     def _use(self, channel: Channel, prior: Prior, attacked: Collection[str] | None) -> None:
         self.channel, self.prior = channel, prior
         with np.errstate(divide="ignore"):
@@ -62,14 +68,12 @@ class ContextFreeBayes(Attack):
         Raises:
             ValueError: a multiple where a prior is granted, to which no constant is added.
         """
-        attack = cls.__new__(cls)
         if knowledge.prior is not None and multiple != 1:
             raise ValueError(
                 f"multiple: {multiple!r}, but a prior that is granted takes no constant; leave it out"
             )
         constant = multiple / sum(knowledge.counts.values()) if knowledge.prior is None else None
-        attack._use(knowledge.channel, knowledge.unigram(constant), knowledge.attacked)
-        return attack
+        return cls._of(knowledge, knowledge.unigram(constant))
 
     @classmethod
     def unseen(
@@ -92,10 +96,8 @@ class ContextFreeBayes(Attack):
             raise ValueError("resources: no public frequencies are granted; pass resources={'frequencies': ...}")
         candidates = knowledge.candidates
         words = [word for word in knowledge.channel.inputs if word in candidates]
-        prior, attack = good_turing(knowledge.documents, words, frequencies), cls.__new__(cls)
-        everything = Prior(knowledge.channel.inputs, prior.aligned(knowledge.channel.inputs))
-        attack._use(knowledge.channel, everything, knowledge.attacked)
-        return attack
+        prior = good_turing(knowledge.documents, words, frequencies)
+        return cls._of(knowledge, Prior(knowledge.channel.inputs, prior.aligned(knowledge.channel.inputs)))
 
     @classmethod
     def ranked(cls, knowledge: Knowledge) -> "ContextFreeBayes":
@@ -112,11 +114,9 @@ class ContextFreeBayes(Attack):
         listed = knowledge.resources.get("embeddings")
         if listed is None:
             raise ValueError("resources: no public list of words is granted; pass resources={'embeddings': ...}")
-        inputs, attack = knowledge.channel.inputs, cls.__new__(cls)
+        inputs = knowledge.channel.inputs
         ranks = np.array([listed.index.get(word, len(listed)) for word in inputs]) + 1
-        prior = Prior(inputs, 1 / ranks / (1 / ranks).sum())
-        attack._use(knowledge.channel, prior, knowledge.attacked)
-        return attack
+        return cls._of(knowledge, Prior(inputs, 1 / ranks / (1 / ranks).sum()))
 
     @classmethod
     def bound(cls, knowledge: Knowledge, truth: Truth) -> "ContextFreeBayes":
@@ -124,12 +124,7 @@ class ContextFreeBayes(Attack):
         return cls(knowledge.channel, truth.counts, alpha_inverse=0)
 
     def tabulated(self, k: int = 1, outputs: Collection[str] | None = None) -> Posterior:
-        """Pr(x | y) of released words under the attack's prior: exact success rates can be read off it.
-
-        Args:
-            k: candidates a word.
-            outputs: released words, all outputs of the channel; None is all of them.
-        """
+        """Compute Pr(x | y) of `k` candidates of released words, or of all outputs, under the attack's prior."""
         return tabulate(self.channel, self.log_prior, k, None if outputs is None else list(outputs))
 
     def _guess(self, docs, positions):

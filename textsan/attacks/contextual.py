@@ -14,18 +14,15 @@ from textsan.attacks.knowledge import Knowledge, Truth
 from textsan.attacks.sentence_pairs import Pair, PairClassifier
 from textsan.attacks.training_text import around, paired, whole_sentences
 from textsan.base import checks
+from textsan.base.signatures import takes_parameters_of
 from textsan.channel import Channel, Posterior
 from textsan.models import encoders
 
 _BOUND_FIRST = 1 << 48  # number of the first document that a bound sanitizes
 SPAN = 100  # words; longer than a sentence
 STEPS = 3000  # of training; then the learning rate has fallen to a thousandth
-WIDENING = (
-    (1, 0.4),
-    (3, 0.1),
-    (5, 0.15),
-    (None, 0.35),
-)  # words that are shown, and the share of pairs; None is all
+WIDENING = ((1, 0.4), (3, 0.1), (5, 0.15), (None, 0.35))  # words that are shown (None is all), share of the pairs
+GRANTED = ("targets", "batch_size", "seed", "checkpoint")  # settings of a training that no experiment asks for
 
 
 class ContextualBayes(Attack):
@@ -68,86 +65,7 @@ class ContextualBayes(Attack):
         self.bayes = ContextFreeBayes(channel, counts, alpha_inverse, attacked=attacked)
         self.detector = PairClassifier(encoder, seed=seed)
 
-    @classmethod
-    def against(
-        cls,
-        knowledge: Knowledge,
-        *,
-        k: int = 10,
-        copies: int = 100,
-        pairs: int | None = None,
-        epochs: float = 3.0,
-        steps: int | None = STEPS,
-        span: int = SPAN,
-        widen: bool = False,
-        learning_rate: float = 5e-5,
-    ) -> Self:
-        """The practical attack, its detector trained on shadow text.
-
-        Args:
-            knowledge: a channel and shadow text.
-            copies: sanitizations of the shadow text.
-            k, span: as for the constructor.
-            pairs, epochs, steps, widen, learning_rate: as for `fit`.
-        """
-        given: dict[str, Any] = {"k": k, "span": span, "attacked": knowledge.attacked, "seed": knowledge.seed}
-        training = {"pairs": pairs, "epochs": epochs, "steps": steps, "widen": widen}
-        attack = cls(knowledge.channel, knowledge.counts, **given)
-        return attack._fit_for(knowledge, *knowledge.sanitized(copies), learning_rate=learning_rate, **training)
-
-    @classmethod
-    def bound(
-        cls,
-        knowledge: Knowledge,
-        truth: Truth,
-        *,
-        k: int = 10,
-        copies: int = 30,
-        pairs: int | None = None,
-        epochs: float = 3.0,
-        steps: int | None = STEPS,
-        span: int = SPAN,
-        widen: bool = False,
-        learning_rate: float = 5e-5,
-        departure: Literal["attacked pairs"] | None = None,
-    ) -> Self:
-        """The K-ASR bound (Definition 2): the true prior, a detector of more sanitizations of the same text.
-
-        Args:
-            knowledge: a channel, and the mechanism that sanitizes.
-            truth: what is attacked.
-            copies: sanitizations of it.
-            departure: "attacked pairs" trains on the very text that is attacked, as the released code for CusText+
-                does.
-            k, span: as for the constructor.
-            pairs, epochs, steps, widen, learning_rate: as for `fit`.
-        """
-        checks.choice("departure", departure, (None, "attacked pairs"))
-        given: dict[str, Any] = {"k": k, "span": span, "attacked": knowledge.attacked, "seed": knowledge.seed}
-        training = {"pairs": pairs, "epochs": epochs, "steps": steps, "widen": widen}
-        attack = cls(knowledge.channel, truth.counts, alpha_inverse=0, **given)
-        docs, released = truth.docs, truth.released
-        if not departure:
-            # Draws that neither the owner nor the attacker has made: both number documents from far below.
-            further = replace(knowledge, prior=None, shadow=truth.docs, first=_BOUND_FIRST)
-            docs, released = further.sanitized(copies)
-        return attack._fit_for(knowledge, docs, released, learning_rate=learning_rate, **training)
-
-    def _fit_for(self, knowledge: Knowledge, docs, released, **training):
-        checkpoint = knowledge.resources.get("checkpoint")
-        return self.fit(
-            docs, released, targets=knowledge.targets, checkpoint=checkpoint, seed=knowledge.seed, **training
-        )
-
-    @property
-    def models(self) -> tuple[str, ...]:
-        """The detector's encoder."""
-        return (self.detector.name,)
-
-    @property
-    def details(self) -> dict[str, float]:
-        """Pairs that the detector has read, in training too."""
-        return {"encoded": self.detector.encoded}
+    _reads_with = "detector"
 
     def fit(
         self,
@@ -164,7 +82,7 @@ class ContextualBayes(Attack):
         seed: int = 0,
         checkpoint: Path | None = None,
     ) -> Self:
-        """Trains the detector; the defaults are the paper's, but for the limit on steps.
+        """Train the detector; the defaults are the paper's, but for the limit on steps.
 
         Args:
             shadow_docs: the attacker's own token lists, each as often as it was sanitized (the paper: 100 times).
@@ -192,16 +110,66 @@ class ContextualBayes(Attack):
             part = slice(round(done * len(made)), round((done + share) * len(made)))
             parts.append((made[part], labels[part]))
             done += share
-        self.detector.train(
-            parts,
-            epochs=epochs,
-            steps=steps,
-            learning_rate=learning_rate,
-            batch_size=batch_size,
-            seed=seed,
-            checkpoint=checkpoint,
-        )
+        limits: dict[str, Any] = {"epochs": epochs, "steps": steps, "learning_rate": learning_rate}
+        self.detector.train(parts, **limits, batch_size=batch_size, seed=seed, checkpoint=checkpoint)
         return self
+
+    @classmethod
+    @takes_parameters_of(fit, but=GRANTED)
+    def against(
+        cls, knowledge: Knowledge, *, k: int = 10, copies: int = 100, span: int = SPAN, **training
+    ) -> Self:
+        """Train the practical attack's detector on shadow text.
+
+        Args:
+            knowledge: a channel and shadow text.
+            k, span: as for the constructor.
+            copies: sanitizations of the shadow text.
+            others: as for `fit`.
+        """
+        docs, released = knowledge.sanitized(copies)
+        return cls._trained(knowledge, knowledge.counts, docs, released, training, k=k, span=span)
+
+    @classmethod
+    @takes_parameters_of(fit, but=GRANTED)
+    def bound(
+        cls,
+        knowledge: Knowledge,
+        truth: Truth,
+        *,
+        k: int = 10,
+        copies: int = 30,
+        span: int = SPAN,
+        departure: Literal["attacked pairs"] | None = None,
+        **training,
+    ) -> Self:
+        """Compute the K-ASR bound (Definition 2): the true prior, a detector of further sanitizations.
+
+        Args:
+            knowledge: a channel, and the mechanism that sanitizes.
+            truth: the attacked text.
+            k, span: as for the constructor.
+            copies: sanitizations of it.
+            departure: "attacked pairs" trains on the very text that is attacked, as the released code for CusText+
+                does.
+            others: as for `fit`.
+        """
+        checks.choice("departure", departure, (None, "attacked pairs"))
+        docs, released = truth.docs, truth.released
+        if not departure:
+            # Draws that neither the owner nor the attacker has made: both number documents from far below.
+            further = replace(knowledge, prior=None, shadow=truth.docs, first=_BOUND_FIRST)
+            docs, released = further.sanitized(copies)
+        return cls._trained(knowledge, truth.counts, docs, released, training, k=k, span=span, alpha_inverse=0)
+
+    @classmethod
+    def _trained(cls, knowledge: Knowledge, counts, docs, released, training: dict, **settings) -> Self:
+        attack = cls(knowledge.channel, counts, attacked=knowledge.attacked, seed=knowledge.seed, **settings)
+        granted: dict[str, Any] = {
+            "targets": knowledge.targets,
+            "checkpoint": knowledge.resources.get("checkpoint"),
+        }
+        return attack.fit(docs, released, **granted, seed=knowledge.seed, **training)
 
     def training_pairs(
         self,
@@ -213,15 +181,11 @@ class ContextualBayes(Attack):
         span: int | None = None,
         seed: int = 0,
     ) -> tuple[list[Pair], list[int]]:
-        """Steps 1 and 2: two pairs a position, one of each label, those of one position side by side.
+        """Make two pairs a position (steps 1 and 2), one of each label, those of one position side by side.
 
         If the context-free guess is right it is the pair labelled 1, and the second most likely word is labelled
         0; else the guess is labelled 0 and the original word 1. Where no other word explains what was released,
         there is no pair labelled 0.
-
-        Args:
-            shadow_docs, sanitized_docs, targets, pairs, seed: as for `fit`.
-            span: words around the position; None is the attack's.
 
         Returns:
             pairs and labels.
@@ -235,7 +199,7 @@ class ContextualBayes(Attack):
         return made, [item.label for item in items]
 
     def _items(self, shadow, released, *, targets, pairs: int | None, counted: bool, seed) -> list["_Item"]:
-        """What pairs are made of; `counted` tells whether the documents are those that were counted."""
+        """Choose positions and candidates for pairs; `counted` if the documents are those that were counted."""
         places = [
             (d, i)
             for d, doc in enumerate(shadow)
@@ -275,7 +239,7 @@ class ContextualBayes(Attack):
         return {y: [words[row] for row in line if row >= 0] for y, line in zip(seen, lines, strict=True)}
 
     def gate(self, docs, sanitized_docs, *, targets=None, pairs: int = 3000, seed: int = 0) -> Gate:
-        """Whether the detector has learnt context, and how accurate it is; the accuracies are the paper's Fig. 3.
+        """Test whether the detector has learnt context, and how accurate it is (the paper's Fig. 3).
 
         Released words are drawn at random, and all pairs of each are made, until there are enough: pairs of one
         released word are what can be compared.
@@ -307,7 +271,6 @@ class ContextualBayes(Attack):
             self._blind([y for y, _ in drawn], [item.word for _, item in drawn]),
             [number.setdefault((y, item.word), len(number)) for y, item in drawn],
             sentences,
-            seed=seed,
         )
 
     def _blind(self, released: Sequence[str], candidates: Sequence[str]) -> np.ndarray:
@@ -342,7 +305,7 @@ class ContextualBayes(Attack):
         return Pair(tuple(near), (*near[:at], word, *near[at + 1 :]))
 
     def attacked_pair(self, doc: Sequence[str], index: int, word: str) -> Pair:
-        """As `pair`, of a position that is attacked."""
+        """Return the pair of a position that is attacked."""
         return self.pair(doc, index, word)
 
     def _log_context(self, pairs: Sequence[Pair]) -> np.ndarray:

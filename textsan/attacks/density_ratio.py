@@ -7,13 +7,10 @@ Positives (x, y, c) have the original word, negatives (x', y, c) a draw of Pr(x'
 (Sugiyama, Suzuki and Kanamori 2012), where Tong et al. 2024 put h itself, which is never above 1.
 """
 
-from typing import Any, Self
-
 import numpy as np
 import scipy
 
-from textsan.attacks.contextual import SPAN, ContextualBayes
-from textsan.attacks.knowledge import Knowledge
+from textsan.attacks.contextual import ContextualBayes
 from textsan.attacks.training_text import held_out_split, paired
 from textsan.base import checks
 
@@ -32,29 +29,8 @@ class DensityRatio(ContextualBayes):
 
     calibration = (1.0, 0.0)
 
-    @classmethod
-    def against(  # type: ignore[override]  # no argument for steps: always STEPS at most
-        cls,
-        knowledge: Knowledge,
-        *,
-        k: int = 10,
-        copies: int = 100,
-        pairs: int | None = None,
-        epochs: float = 3.0,
-        span: int = SPAN,
-        widen: bool = False,
-        learning_rate: float = 5e-5,
-    ) -> Self:
-        """The attack, its detector trained and calibrated on shadow text.
-
-        Args: as for `ContextualBayes.against`; training takes at most `STEPS` steps.
-        """
-        training: dict[str, Any] = {"pairs": pairs, "epochs": epochs, "widen": widen}
-        training["learning_rate"] = learning_rate
-        return super().against(knowledge, k=k, copies=copies, span=span, **training)
-
     def fit(self, shadow_docs, sanitized_docs, *, held_out: float = 0.1, seed: int = 0, **settings):
-        """Trains the detector on some shadow sentences and calibrates it on the others.
+        """Train the detector on some shadow sentences and calibrates it on the others.
 
         Args:
             shadow_docs, sanitized_docs, seed, settings: as for `ContextualBayes.fit`.
@@ -79,17 +55,18 @@ class DensityRatio(ContextualBayes):
         if counted:
             logs = logs + np.where(numbers == true[:, None], self._without_one()[numbers], 0.0)
             order = np.argsort(-logs, axis=1, kind="stable")[:, : self.k]
-            numbers, logs = (np.take_along_axis(one, order, axis=1) for one in (numbers, logs))
+            numbers, logs = (np.take_along_axis(part, order, axis=1) for part in (numbers, logs))
         mass = np.cumsum(np.exp(logs - logs.max(axis=1, keepdims=True)), axis=1)
         drawn = (mass > generator.random(len(mass))[:, None] * mass[:, -1:]).argmax(axis=1)
         known = ((numbers == true[:, None]) & (logs > -np.inf)).any(axis=1)
         wrong = [self.channel.inputs[x] for x in numbers[np.arange(len(mass)), drawn]]
         return tuple(
-            [x if one else None for x, one in zip(words, known, strict=True)] for words in (truths, wrong)
+            [x if is_known else None for x, is_known in zip(words, known, strict=True)]
+            for words in (truths, wrong)
         )
 
     def _without_one(self) -> np.ndarray:
-        """What an occurrence less does to each log prior: the text under attack is not among the counted."""
+        """Compute the change of each log prior if its word is counted once less: attacked text is not counted."""
         counts = np.array([self.counts.get(x, 0) for x in self.channel.inputs], dtype=float)
         constant = 1.0 if self.alpha_inverse is None else self.alpha_inverse * sum(self.counts.values())
         with np.errstate(divide="ignore"):

@@ -1,4 +1,4 @@
-"""What a released word says of the original word at its place: states of a language model, with Pr(y | x).
+"""Emissions of released words over the states of a language model: Pr(y | x).
 
 The bridge from a channel to forward-backward: candidate states are listed where they are few, else rows are full.
 """
@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from itertools import compress
 
 import numpy as np
-import scipy
 
-from textsan.attacks.forward_backward import Dense, Sparse
+from textsan.attacks.forward_backward import Dense, Sparse, Transitions
 from textsan.base.blocks import map_blocks
 from textsan.channel import Channel
-from textsan.priors import MarkovModel
+from textsan.priors import InterpolatedModel, MarkovModel
 
 SPARSE_LIMIT = 1024  # candidates a position; above it, products with the whole transition matrix are cheaper
 _COLUMNS = 256  # outputs whose candidates are computed before their number is looked at
@@ -27,7 +26,7 @@ class Emissions:
         attacked: the inputs that can stand at an attacked position.
     """
 
-    def __init__(self, channel: Channel, model: MarkovModel, k, attacked: frozenset):
+    def __init__(self, channel: Channel, model: MarkovModel | InterpolatedModel, k, attacked: frozenset):
         missing = [word for word in channel.inputs if word not in model.index]
         if missing:
             raise ValueError(
@@ -43,7 +42,7 @@ class Emissions:
         self._table: dict[str, tuple[np.ndarray, np.ndarray]] = {}
 
     def observed(self, token) -> bool:
-        """Whether a token is sure to be its own original."""
+        """Tell whether a token is sure to be its own original."""
         return isinstance(token, tuple) or token not in self.channel.output_index
 
     def state(self, token) -> int:
@@ -51,28 +50,27 @@ class Emissions:
         return self.model.index.get(token[0] if isinstance(token, tuple) else token, self.n)
 
     def tabulate(self, tokens: set) -> bool:
-        """Lists the candidates of every token; False if one has too many to list."""
+        """List the candidates of every token; return False if one has too many to list."""
         new = sorted(token for token in tokens if not self.observed(token) and token not in self._table)
         for at in range(0, len(new), _COLUMNS):
             part = new[at : at + _COLUMNS]
-            found = [
-                table for block in map_blocks(self._candidates, np.array(part, dtype=object)) for table in block
-            ]
-            if self.k is None and max(len(states) for states, _ in found) > SPARSE_LIMIT:
+            blocks = map_blocks(self._candidates, np.array(part, dtype=object))
+            listed = [candidates for block in blocks for candidates in block]
+            if self.k is None and max(len(states) for states, _ in listed) > SPARSE_LIMIT:
                 return False
-            self._table.update(zip(part, found, strict=True))
+            self._table.update(zip(part, listed, strict=True))
         return True
 
     def dense_sentences(self, length: int) -> int:
         """Sentences of some length whose messages over all states fit into memory together."""
         return max(1, _DENSE_ENTRIES // (length * (self.n + 1)))
 
-    def chain(self, docs: list[list], seen: "scipy.sparse.csr_array | None") -> Sparse | Dense:
-        """States and emissions of documents of one length; over candidates if the model's bigrams are given."""
+    def chain(self, docs: list[list], a: Transitions | None) -> Sparse | Dense:
+        """States and emissions of documents of one length; over candidates if transitions are given."""
         columns = list(zip(*docs, strict=True))
-        if seen is not None:
+        if a is not None:
             states, emissions = zip(*(self._padded(column) for column in columns), strict=True)
-            return Sparse(seen, states, emissions)
+            return Sparse(a, states, emissions)
         tokens = list(dict.fromkeys(token for doc in docs for token in doc))
         rows, place = self._rows(tokens), {token: row for row, token in enumerate(tokens)}
         return Dense([rows[[place[token] for token in column]] for column in columns])
@@ -80,13 +78,13 @@ class Emissions:
     def _candidates(self, outputs: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
         """For some outputs the states that can have been released as them, with Pr(y | x) up to a factor."""
         outputs = outputs.tolist()
-        found = []
+        candidates = []
         for token, (inputs, logs) in zip(outputs, self._listed(outputs), strict=True):
             states = self.states[inputs]
             if not len(states):  # what no input explains can only be its own original
                 states, logs = np.array([self.state(token)]), np.zeros(1)
-            found.append((states, np.exp(logs - logs.max())))
-        return found
+            candidates.append((states, np.exp(logs - logs.max())))
+        return candidates
 
     def _listed(self, outputs: Sequence[str]) -> list[tuple[np.ndarray, np.ndarray]]:
         """Inputs with log Pr(y | x): all possible ones, or the `k` best of the attacked and of the others."""
@@ -114,8 +112,8 @@ class Emissions:
         ]
         shape = len(table), max(len(states) for states, _ in table)
         states, emissions = np.full(shape, self.n), np.zeros(shape)
-        for row, (some, weights) in enumerate(table):
-            states[row, : len(some)], emissions[row, : len(some)] = some, weights
+        for row, (candidates, weights) in enumerate(table):
+            states[row, : len(candidates)], emissions[row, : len(candidates)] = candidates, weights
         return states, emissions
 
     def _rows(self, tokens: list) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What each released word tells before its context is read, tabulated: mean vectors and candidates."""
+"""A table of released words before their context is read: mean vectors and candidates."""
 
 from collections.abc import Collection, Mapping, Sequence
 
@@ -50,7 +50,7 @@ class ExpectedEmbeddings:
         self.log_posterior = np.empty((0, self.k))  # of each, among them
 
     def add(self, words: Collection[str]) -> None:
-        """Completes the table."""
+        """Complete the table."""
         import torch
 
         new = sorted(set(words) - self.number.keys())
@@ -156,7 +156,7 @@ class ExpectedEmbeddings:
         )
 
     def _leave_one_out(self, means, log_posterior, truth, true) -> None:
-        """Takes one off the count of each original word, in place: n + 1 becomes n where it was counted."""
+        """Take one off the count of each original word, in place: n + 1 becomes n where it was counted."""
         import torch
 
         at = np.flatnonzero((truth >= 0) & (self.counts[true] > 0))

@@ -4,9 +4,10 @@ With f_t the forward and b_t the backward messages, e_t the emissions of what wa
 
     f_t = e_t * (A^T f_{t-1}),   b_t = A (e_{t+1} * b_{t+1}),   Pr(x_t | y_1 .. y_n) proportional to f_t * b_t
 
-(Rabiner 1989, with messages rescaled at every step). A is sparse plus rank one, so a step costs the bigrams and
-the states it visits: all of them (`Dense`), or a list of candidates for each position (`Sparse`). On a torch
-device (`OnDevice`) it is always all of them: sentences of one length are the rows of one matrix product.
+(Rabiner 1989, with messages rescaled at every step). A is sparse plus rank one, or two where two sources are
+mixed, so a step costs the bigrams and the states it visits: all of them (`Dense`), or a list of candidates for
+each position (`Sparse`). On a torch device (`OnDevice`) it is always all of them: sentences of one length are the
+rows of one matrix product.
 """
 
 from collections.abc import Sequence
@@ -17,7 +18,9 @@ from typing import Any
 import numpy as np
 import scipy
 
-from textsan.priors import MarkovModel
+from textsan.priors import InterpolatedModel, MarkovModel
+
+_LONG = 4  # entries of a row for each candidate at the next position, above which pairs are looked up
 
 
 class Transitions:
@@ -28,13 +31,18 @@ class Transitions:
 
     Args:
         model: n states.
-        weight: in [0, 1]; 1 is the model itself, 0 is independent draws of f.
+        weight: in [0, 1]; 1 is the model itself, 0 is independent draws of f. Of an `InterpolatedModel`
+            it is 1.
+
+    Attributes:
+        leave, arrive: (rank, n + 1); A is `seen` plus the sum of their outer products.
     """
 
-    def __init__(self, model: MarkovModel, weight: float):
+    def __init__(self, model: MarkovModel | InterpolatedModel, weight: float):
         n = len(model.words)
         self.n = n
         seen, leave, arrive, start = model.seen.copy(), model.backoff_weight, model.backoff, model.initial
+        seen.sort_indices()
         if weight != 1:
             rows, columns = np.repeat(np.arange(n), np.diff(seen.indptr)), seen.indices
             f, unseen = model.unigram ** (1 - weight), leave[rows] * arrive[columns]
@@ -43,23 +51,26 @@ class Transitions:
             leave, arrive, start = leave**weight, arrive**weight * f, start**weight * f
         seen.resize((n + 1, n + 1))
         self.seen, self.transposed = seen, scipy.sparse.csr_array(seen.T)
-        self.leave, self.arrive, self.start = (np.append(part, 1.0) for part in (leave, arrive, start))
+        self.leave, self.arrive = (
+            np.pad(np.atleast_2d(part), ((0, 0), (0, 1)), constant_values=1.0) for part in (leave, arrive)
+        )
+        self.start = np.append(start, 1.0)
         self._moved: dict[str, TorchTransitions] = {}
 
+    @cached_property
+    def keys(self) -> np.ndarray:
+        """Row and column of each entry of `seen` as one number, ascending."""
+        return np.repeat(np.arange(self.n + 1), np.diff(self.seen.indptr)) * (self.n + 1) + self.seen.indices
+
     def on(self, device: str) -> "TorchTransitions":
-        """The same on a torch device, moved there once."""
+        """Move the transitions to a torch device, once."""
         if device not in self._moved:
             self._moved[device] = TorchTransitions(self, device)
         return self._moved[device]
 
 
 class TorchTransitions:
-    """`Transitions` as tensors.
-
-    Args:
-        a: those to move.
-        device: a torch device.
-    """
+    """Hold `Transitions` as tensors on a torch device."""
 
     def __init__(self, a: Transitions, device: str):
         import torch
@@ -77,11 +88,7 @@ class TorchTransitions:
 
 
 class Dense:
-    """All states at every position.
-
-    Args:
-        emissions: for each position an array (sentences, n + 1).
-    """
+    """All states at every position, of which each has emissions (sentences, n + 1)."""
 
     def __init__(self, emissions: Sequence[np.ndarray]):
         self.emissions = emissions
@@ -93,30 +100,30 @@ class Dense:
 
     def ahead(self, a: Transitions, t: int, forward: np.ndarray) -> np.ndarray:
         """A^T f, from position t - 1 to t."""
-        return (a.transposed @ np.ascontiguousarray(forward.T)).T + np.outer(forward @ a.leave, a.arrive)
+        unseen = sum(np.outer(forward @ leave, arrive) for leave, arrive in zip(a.leave, a.arrive, strict=True))
+        return (a.transposed @ np.ascontiguousarray(forward.T)).T + unseen
 
     def back(self, a: Transitions, t: int, message: np.ndarray) -> np.ndarray:
         """A m, from position t to t - 1."""
-        return (a.seen @ np.ascontiguousarray(message.T)).T + np.outer(message @ a.arrive, a.leave)
+        unseen = sum(np.outer(message @ arrive, leave) for leave, arrive in zip(a.leave, a.arrive, strict=True))
+        return (a.seen @ np.ascontiguousarray(message.T)).T + unseen
 
 
 class Sparse:
     """Candidate states at every position.
 
     Args:
-        seen: sparse part of the transitions at any weight; only where its entries are matters here.
+        a: the transitions at any weight; only where the entries of their sparse part are matters here.
         states: for each position an array (sentences, candidates), filled up with state n.
         emissions: likewise, 0 where filled up.
     """
 
-    def __init__(
-        self, seen: "scipy.sparse.csr_array", states: Sequence[np.ndarray], emissions: Sequence[np.ndarray]
-    ):
-        self.states, self.emissions, self._seen = states, emissions, seen
+    def __init__(self, a: Transitions, states: Sequence[np.ndarray], emissions: Sequence[np.ndarray]):
+        self.states, self.emissions, self._transitions = states, emissions, a
 
     @cached_property
     def _bigrams(self) -> list:
-        return [None, *(_between(self._seen, *pair) for pair in pairwise(self.states))]
+        return [None, *(_between(self._transitions, *pair) for pair in pairwise(self.states))]
 
     def start(self, a: Transitions) -> np.ndarray:
         """Pr(x_1) of the states at the first position."""
@@ -126,7 +133,9 @@ class Sparse:
         """A^T f, from position t - 1 to t."""
         (entries, source, target), before, after = self._bigrams[t], self.states[t - 1], self.states[t]
         seen = np.bincount(target, a.seen.data[entries] * forward.ravel()[source], after.size).reshape(after.shape)
-        return seen + (forward * a.leave[before]).sum(axis=1)[:, None] * a.arrive[after]
+        for leave, arrive in zip(a.leave, a.arrive, strict=True):
+            seen = seen + (forward * leave[before]).sum(axis=1)[:, None] * arrive[after]
+        return seen
 
     def back(self, a: Transitions, t: int, message: np.ndarray) -> np.ndarray:
         """A m, from position t to t - 1."""
@@ -134,16 +143,13 @@ class Sparse:
         seen = np.bincount(source, a.seen.data[entries] * message.ravel()[target], before.size).reshape(
             before.shape
         )
-        return seen + (message * a.arrive[after]).sum(axis=1)[:, None] * a.leave[before]
+        for leave, arrive in zip(a.leave, a.arrive, strict=True):
+            seen = seen + (message * arrive[after]).sum(axis=1)[:, None] * leave[before]
+        return seen
 
 
 class OnDevice:
-    """All states at every position, as tensors; what is no candidate has emission 0.
-
-    Args:
-        chain: states and emissions.
-        transitions: on the device.
-    """
+    """All states at every position, as tensors; what is no candidate has emission 0."""
 
     def __init__(self, chain: Dense | Sparse, transitions: TorchTransitions):
         import torch
@@ -162,11 +168,15 @@ class OnDevice:
 
     def ahead(self, a: TorchTransitions, t: int, forward):
         """A^T f, from position t - 1 to t."""
-        return (a.transposed @ forward.T).T + self._torch.outer(forward @ a.leave, a.arrive)
+        pairs = zip(a.leave, a.arrive, strict=True)
+        unseen = sum(self._torch.outer(forward @ leave, arrive) for leave, arrive in pairs)
+        return (a.transposed @ forward.T).T + unseen
 
     def back(self, a: TorchTransitions, t: int, message):
         """A m, from position t to t - 1."""
-        return (a.seen @ message.T).T + self._torch.outer(message @ a.arrive, a.leave)
+        pairs = zip(a.leave, a.arrive, strict=True)
+        unseen = sum(self._torch.outer(message @ arrive, leave) for leave, arrive in pairs)
+        return (a.seen @ message.T).T + unseen
 
     def listed(self, posteriors: Sequence) -> list[np.ndarray]:
         """Posteriors over all states as those over the chain's own, where it has a candidate."""
@@ -176,26 +186,29 @@ class OnDevice:
         ]
 
 
-def _between(seen: "scipy.sparse.csr_array", before: np.ndarray, after: np.ndarray):
-    """Entries of `seen` that lead from a candidate to one at the next position, and their flat places in both."""
+def _between(a: Transitions, before: np.ndarray, after: np.ndarray):
+    """Entries of `a.seen` from a candidate to one at the next position, and the flat places of both."""
+    seen, rows, width = a.seen, before.ravel(), before.shape[1]
+    counts = np.diff(seen.indptr)[rows]
+    if counts.sum() > _LONG * rows.size * after.shape[1]:  # sooner found pair by pair
+        order = np.argsort(after, axis=1)  # entries come in the order of columns, either way
+        ordered = np.take_along_axis(after, order, axis=1)
+        wanted = before[:, :, None] * seen.shape[1] + ordered[:, None, :]
+        entries = np.minimum(np.searchsorted(a.keys, wanted), len(a.keys) - 1)
+        line, source, target = np.nonzero(a.keys[entries] == wanted)
+        flat = line * width + source, line * after.shape[1] + order[line, target]
+        return entries[line, source, target], *flat
     place = np.full((len(after), seen.shape[1]), -1, dtype=np.intp)
     np.put_along_axis(place, after, np.arange(after.size).reshape(after.shape), axis=1)
-    rows = before.ravel()
-    counts = np.diff(seen.indptr)[rows]
     entries = np.repeat(seen.indptr[rows] - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
     source = np.repeat(np.arange(rows.size), counts)
-    target = place[source // before.shape[1], seen.indices[entries]]
+    target = place[source // width, seen.indices[entries]]
     hit = target >= 0
     return entries[hit], source[hit], target[hit]
 
 
 def smooth(chain: Dense | Sparse, transitions: Transitions, device: str | None = None) -> list[np.ndarray]:
-    """Pr(x_t | y_1 .. y_n) over the chain's states, for each position an array (sentences, states).
-
-    Args:
-        chain: states and emissions.
-        transitions: A.
-        device: None is NumPy; else a torch device.
+    """Compute Pr(x_t | y_1 .. y_n) over the chain's states, an array (sentences, states) a position.
 
     Raises:
         ValueError: a sentence has probability zero.
@@ -207,7 +220,7 @@ def smooth(chain: Dense | Sparse, transitions: Transitions, device: str | None =
 
 
 def _messages(chain: Dense | Sparse | OnDevice, transitions: Any) -> list:
-    """The same over whatever states the chain has, as arrays or tensors."""
+    """Smooth over the states of the chain, as arrays or tensors."""
     forward: list = []
     emissions = chain.emissions
     for t, emission in enumerate(emissions):

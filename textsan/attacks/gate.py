@@ -22,7 +22,7 @@ import numpy as np
 import scipy
 
 from textsan.base.listed import Listed
-from textsan.evaluation import Estimate, bootstrap_mean
+from textsan.evaluation import Estimate, clustered_rate
 
 LEVEL = 1 - 0.05 / 2
 """Of each of the two intervals: Bonferroni, so that both hold with 95 %."""
@@ -32,7 +32,7 @@ ENOUGH = 20
 
 
 class Gate(NamedTuple):
-    """What the gate found of a detector.
+    """The results of the gate's tests of a detector.
 
     Attributes:
         permuted: accuracy minus that with contexts permuted, over items that can be compared; interval of 97.5 %.
@@ -48,11 +48,11 @@ class Gate(NamedTuple):
 
     @property
     def passed(self) -> bool:
-        """Whether the detector has learnt context: a lower limit above 0, of either test."""
+        """Tell whether the detector has learnt context: a lower limit above 0, of either test."""
         return bool(max(self.permuted.low, self.beta.low) > 0)
 
     def columns(self) -> dict[str, float | str]:
-        """As columns of a result table: `gate`, `gate_permuted` and its ends, and so on."""
+        """Return columns of a result table: `gate`, `gate_permuted` and its ends, and so on."""
         named = {"gate_permuted": self.permuted, "gate_beta": self.beta, "accuracy_blind": self.accuracy_blind}
         return {"gate": "passed" if self.passed else "not passed"} | flat(named)
 
@@ -64,7 +64,9 @@ def flat(estimates: Mapping[str, Estimate]) -> dict[str, float]:
     {'rate': 0.5, 'rate_low': 0.4, 'rate_high': 0.6}
     """
     ends = ("", "_low", "_high")
-    return {f"{name}{end}": x for name, one in estimates.items() for end, x in zip(ends, one, strict=True)}
+    return {
+        f"{name}{end}": x for name, estimate in estimates.items() for end, x in zip(ends, estimate, strict=True)
+    }
 
 
 def gate(
@@ -73,8 +75,6 @@ def gate(
     blind: Listed[float],
     strata: Listed[int],
     sentences: Listed[int],
-    *,
-    seed: int = 0,
 ) -> Gate:
     """Tests a detector on n items that it was not trained on.
 
@@ -84,7 +84,6 @@ def gate(
         blind: log odds of a rule that sees no context, infinite where it is sure.
         strata: a number for each pair of released word and candidate.
         sentences: the number of the sentence of each item.
-        seed: of the intervals of the accuracies.
 
     Raises:
         ValueError: no item.
@@ -95,7 +94,7 @@ def gate(
     """
     labels, log_odds, blind = (np.asarray(part, dtype=float) for part in (labels, log_odds, blind))
     _, sentences = np.unique(np.asarray(sentences), return_inverse=True)
-    accuracies = [bootstrap_mean((odds > 0) == labels, sentences, seed=seed) for odds in (log_odds, blind)]
+    accuracies = [clustered_rate((odds > 0) == labels, sentences) for odds in (log_odds, blind)]
     pairs = _matched(np.asarray(strata), sentences)
     tests = _permuted(labels, log_odds > 0, pairs, sentences), _beta(labels, log_odds, pairs, sentences)
     return Gate(*tests, *accuracies)
@@ -112,11 +111,11 @@ class _Pairs(NamedTuple):
 def _matched(strata: np.ndarray, sentences: np.ndarray) -> _Pairs:
     order = np.argsort(strata, kind="stable")
     parts = np.split(order, np.flatnonzero(np.diff(strata[order])) + 1)
-    found = [np.empty((2, 0), dtype=np.intp)]
+    matched = [np.empty((2, 0), dtype=np.intp)]
     for part in parts:
         i, j = np.nonzero(sentences[part][:, None] != sentences[part])
-        found.append(part[np.array([i, j])])
-    i, j = np.concatenate(found, axis=1)
+        matched.append(part[np.array([i, j])])
+    i, j = np.concatenate(matched, axis=1)
     return _Pairs(i, j, 1 / np.bincount(i, minlength=len(strata))[i])
 
 
@@ -124,7 +123,7 @@ def _permuted(labels: np.ndarray, says: np.ndarray, pairs: _Pairs, sentences: np
     """Mean over items i and their partners j of how much more often i's answer is right for i than j's is."""
     i, j, share = pairs
     gain = share * ((says[i] == labels[i]).astype(float) - (says[j] == labels[i]))
-    by_sentence, sizes = (_by_sentence(one, pairs, sentences) for one in (gain, share))
+    by_sentence, sizes = (_by_sentence(part, pairs, sentences) for part in (gain, share))
     if not len(i):
         return Estimate(0.0, -np.inf, np.inf)
     value = by_sentence.sum() / sizes.sum()
@@ -150,8 +149,8 @@ def _beta(labels: np.ndarray, log_odds: np.ndarray, pairs: _Pairs, sentences: np
     beta = scipy.optimize.brentq(score, -1e3, 1e3)
     chance = scipy.special.expit(beta * by)
     curvature = weight @ (by**2 * chance * (1 - chance)) + scipy.special.expit(beta) * scipy.special.expit(-beta)
-    one = _Pairs(i, j, weight * by * (1 - chance))
-    by_sentence = _by_sentence(one.share, one, sentences)
+    ordered = _Pairs(i, j, weight * by * (1 - chance))
+    by_sentence = _by_sentence(ordered.share, ordered, sentences)
     counted = np.isin(np.arange(len(by_sentence)), sentences[np.concatenate([i, j])])
     return Estimate(*(float(x / scale) for x in _interval(beta, by_sentence / curvature, counted)))
 
@@ -164,7 +163,7 @@ def _by_sentence(values: np.ndarray, pairs: _Pairs, sentences: np.ndarray) -> np
 
 
 def _interval(value: float, influence: np.ndarray, counted: np.ndarray) -> Estimate:
-    """Of a mean over pairs, from half of each sentence's influence on it."""
+    """Compute the interval of a mean over pairs, from half of each sentence's influence on it."""
     n = int(counted.sum())
     if n < ENOUGH:
         return Estimate(float(value), -np.inf, np.inf)

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from textsan.attacks.base import Attack
+from textsan.attacks.base import Attack, posterior_of_batches
 from textsan.attacks.expected_embeddings import plain_batch
 from textsan.attacks.knowledge import Knowledge
 from textsan.attacks.training_text import WINDOW, paired, training_batches, windows
@@ -68,7 +68,7 @@ class InversionBert(Attack):
         batch_size: int = 32,
         seed: int = 0,
     ) -> "InversionBert":
-        """Maximises the likelihood of the original words among `words`, given the sanitized sentence.
+        """Maximise the likelihood of the original words among `words`, given the sanitized sentence.
 
         Args:
             shadow_docs: the attacker's own token lists, each as often as it was sanitized.
@@ -114,7 +114,7 @@ class InversionBert(Attack):
 
     @classmethod
     def against(cls, knowledge: Knowledge, *, copies: int = 3, epochs: float = 3.0) -> "InversionBert":
-        """The attack, trained on pairs that the attacker made of shadow text.
+        """Train the attack on pairs that the attacker made of shadow text.
 
         Args:
             knowledge: shadow text, and a mechanism that the attacker may run.
@@ -124,15 +124,7 @@ class InversionBert(Attack):
         attack = cls(sorted(knowledge.candidates), seed=knowledge.seed)
         return attack.fit(*knowledge.sanitized(copies), epochs=epochs, seed=knowledge.seed)
 
-    @property
-    def models(self) -> tuple[str, ...]:
-        """The reader's encoder."""
-        return (self.reader.name,)
-
-    @property
-    def details(self) -> dict[str, float]:
-        """Sentences read so far, in training too."""
-        return {"encoded": self.reader.encoded}
+    _reads_with = "reader"
 
     def _posteriors(self, docs, positions, k):
         import torch
@@ -141,20 +133,20 @@ class InversionBert(Attack):
         for at, (d, i) in enumerate(positions):
             of.setdefault((d, i // WINDOW), []).append(at)
         parts = sorted(of, key=lambda part: len(docs[part[0]]))
-        width = min(k or len(self.words), len(self.words))
-        numbers, logs = np.full((len(positions), width), -1), np.full((len(positions), width), -np.inf)
+
+        def batches():
+            for start in range(0, len(parts), _AT_ONCE):
+                windows = parts[start : start + _AT_ONCE]
+                read = [docs[d][w * WINDOW : (w + 1) * WINDOW] for d, w in windows]
+                at = [place for part in windows for place in of[part]]
+                places = [(n, positions[p][1] % WINDOW) for n, part in enumerate(windows) for p in of[part]]
+                with torch.no_grad():
+                    batch = self._batch(read, places)
+                    scores = (self.reader(batch) + batch.log_prior).double().cpu().numpy()
+                yield at, scores
+
         released = [docs[d][i] for d, i in positions]
-        for start in range(0, len(parts), _AT_ONCE):
-            some = parts[start : start + _AT_ONCE]
-            read = [docs[d][w * WINDOW : (w + 1) * WINDOW] for d, w in some]
-            at = [place for part in some for place in of[part]]
-            places = [(n, positions[place][1] % WINDOW) for n, part in enumerate(some) for place in of[part]]
-            with torch.no_grad():
-                batch = self._batch(read, places)
-                scores = (self.reader(batch) + batch.log_prior).double().cpu().numpy()
-            best = Posterior.from_scores(at, at, self.words, np.arange(len(self.words)), scores, k)
-            numbers[at], logs[at] = best.numbers, best.log_weights
-        return Posterior(positions, self.words, numbers, logs, released=released)
+        return posterior_of_batches(positions, released, self.words, batches(), k)
 
 
 class EmpiricalInversion(Attack):
@@ -182,7 +174,7 @@ class EmpiricalInversion(Attack):
 
     @classmethod
     def against(cls, knowledge: Knowledge, *, copies: int = 100) -> "EmpiricalInversion":
-        """The attack, with pairs that the attacker made of shadow text.
+        """Make the attack of pairs that the attacker made of shadow text.
 
         Args:
             knowledge: shadow text, and a mechanism that the attacker may run.
@@ -198,7 +190,7 @@ class EmpiricalInversion(Attack):
     def fit(
         self, shadow_docs: Sequence[Sequence[str]], sanitized_docs: Sequence[Sequence[str]]
     ) -> "EmpiricalInversion":
-        """Counts the pairs.
+        """Count the pairs.
 
         Args:
             shadow_docs: the attacker's own token lists, each as often as it was sanitized.

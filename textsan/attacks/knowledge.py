@@ -1,4 +1,4 @@
-"""What a threat model grants to an attacker, and, apart from it, the truth that only bounds and scores see."""
+"""An attacker's knowledge under a threat model, and, apart from it, the truth that only bounds and scores see."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -18,7 +18,7 @@ from textsan.text.vocabulary import count_words
 
 @dataclass(frozen=True)
 class Knowledge:
-    """What an attacker is granted.
+    """The knowledge that a threat model grants to an attacker.
 
     Make one of a channel, or `Knowledge.of` a mechanism, which fills in what follows from it. Words that are kept
     have the rows of the identity in `channel`, so that no attack takes a kept word for a replaced one.
@@ -77,7 +77,7 @@ class Knowledge:
 
     @classmethod
     def of(cls, mechanism: Mechanism, **granted) -> "Knowledge":
-        """What follows from a mechanism: its channel, the words it keeps, and that the attacker may run it.
+        """Grant a mechanism: its channel, the words it keeps, and that the attacker may run it.
 
         Args:
             mechanism: the one under attack.
@@ -129,10 +129,7 @@ class Knowledge:
         return Prior.from_counts(self.counts, self.channel.inputs, alpha_inverse)
 
     def sanitized(self, copies: int = 1) -> tuple[list[Sequence[str]], list[list[str]]]:
-        """The shadow documents `copies` times over, and as often sanitized by the attacker.
-
-        Args:
-            copies: at least 1.
+        """Return the shadow documents `copies` times over, at least once, and as often sanitized by the attacker.
 
         Raises:
             ValueError: no shadow text.
@@ -173,7 +170,7 @@ class Knowledge:
 
 @dataclass(frozen=True)
 class Truth:
-    """What was sanitized: for bounds and scores alone.
+    """The sanitized text: for bounds and scores alone.
 
     Args:
         docs: the private token lists.
@@ -198,7 +195,7 @@ class Truth:
 
     @cached_property
     def counts(self) -> Counter:
-        """How often each word stands at a position that could be attacked: the true prior, for bounds only.
+        """Count words at positions that could be attacked: the true prior, for bounds only.
 
         The prior of the attacked words themselves would know each one that is scored, and bound too high.
         """

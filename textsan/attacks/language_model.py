@@ -20,7 +20,7 @@ import scipy
 
 from textsan.attacks.base import Attack, Position
 from textsan.attacks.knowledge import Knowledge
-from textsan.attacks.training_text import WINDOW, windows
+from textsan.attacks.training_text import attacked_windows
 from textsan.base import checks
 from textsan.base.listed import Listed
 from textsan.channel import Channel, Posterior
@@ -109,15 +109,14 @@ class LanguageModelBayes(Attack):
         counts: float | None = None,
         likelihood: float = 1.0,
     ) -> "LanguageModelBayes":
-        """The attack with a model by name; its resource "language model", where there is one already.
+        """Make the attack with a model by name, or the resource "language model" where one is granted.
 
         Args:
             knowledge: a channel; shadow text or a prior tells how frequent words are, but need not be there.
             model: of the registry or the hub.
             beam, k, mass, likelihood: as for the constructor.
             temperature, counts: as for the constructor; None is 1 and 0 without shadow text or a prior, else
-            `TEMPERATURE`
-                and `COUNTS`. With counts of 0 the shadow text is not looked at.
+                `TEMPERATURE` and `COUNTS`. With counts of 0 the shadow text is not looked at.
         """
         source = knowledge.resources.get("language model") or LanguageModel.named(model)
         informed = knowledge.prior is not None or bool(knowledge.shadow)
@@ -127,23 +126,11 @@ class LanguageModelBayes(Attack):
             counts = COUNTS if informed else 0.0
         # Who counts nothing has no frequencies to list candidates by, either.
         prior = unseen_prior(knowledge, knowledge.shadow or ()) if informed and counts else None
-        return cls(
-            knowledge.channel,
-            source,
-            prior=prior,
-            beam=beam,
-            k=k,
-            mass=mass,
-            temperature=temperature,
-            counts=counts,
-            likelihood=likelihood,
-            attacked=knowledge.attacked,
-        )
+        weights: dict[str, Any] = {"temperature": temperature, "counts": counts, "likelihood": likelihood}
+        searched: dict[str, Any] = {"beam": beam, "k": k, "mass": mass, "attacked": knowledge.attacked}
+        return cls(knowledge.channel, source, prior=prior, **searched, **weights)
 
-    @property
-    def models(self) -> tuple[str, ...]:
-        """The language model, where the source is one."""
-        return tuple(filter(None, [getattr(self.source, "name", None)]))
+    _reads_with = "source"
 
     @property
     def details(self) -> dict[str, float]:
@@ -160,11 +147,7 @@ class LanguageModelBayes(Attack):
         return Posterior.from_scores(positions, released, self.channel.inputs, numbers, logs, k)
 
     def read(self, docs: Sequence[Sequence[str]], positions: Sequence[Position]) -> list[tuple]:
-        """Candidates of each position that can stand there, with log Pr(x | y_1 .. y_n); none where all is known.
-
-        Args:
-            docs: token lists as they were released.
-            positions: pairs (document, index).
+        """List candidates of each position, with log Pr(x | y_1 .. y_n); none where all is known.
 
         Returns:
             for each position numbers of inputs, and their log-probabilities.
@@ -172,17 +155,15 @@ class LanguageModelBayes(Attack):
         asked: dict[int, set[int]] = {}
         for d, i in positions:
             asked.setdefault(d, set()).add(i)
-        wanted, found = sorted(asked), {}
-        parts = [(wanted[n], a, b) for n, a, b in windows([len(docs[d]) for d in wanted], WINDOW)]
-        parts.sort(key=lambda part: part[2] - part[1])
+        found, parts = {}, attacked_windows(docs, positions)
         self._list({docs[d][i] for d, a, b in parts for i in range(a, b)})
         sentences = [self._sentence(docs[d], a, b, asked[d]) for d, a, b in parts]
-        for (d, a, b), sentence, said in zip(parts, sentences, self._search(sentences), strict=True):
-            pieces, posteriors = said
+        searched = zip(parts, sentences, self._search(sentences), strict=True)
+        for (d, a, b), sentence, (pieces, posteriors) in searched:
             self._pieces += pieces
             for i in asked[d].intersection(range(a, b)):
-                one = sentence.asked.get(i - a, sentence.candidates[i - a])
-                found[d, i] = one.numbers[one.attackable], posteriors[i - a][one.attackable]
+                words = sentence.asked.get(i - a, sentence.candidates[i - a])
+                found[d, i] = words.numbers[words.attackable], posteriors[i - a][words.attackable]
         return [found[position] for position in positions]
 
     def _sentence(self, doc: Sequence[str], a: int, b: int, asked: Collection[int]) -> "_Sentence":
@@ -190,7 +171,7 @@ class LanguageModelBayes(Attack):
         return _Sentence([self._listed[y] for y in doc[a:b]], kept, b == len(doc))
 
     def _search(self, sentences: list["_Sentence"]) -> list[tuple[int, list[np.ndarray]]]:
-        """What `_beams` says of each, or has said before; as many are read together as there are rows."""
+        """Return the results of `_beams`, now or before; as many sentences are read together as there are rows."""
         keys = [(self.beam, self.temperature, *sentence.key()) for sentence in sentences]
         batches: list[dict[tuple, _Sentence]] = []
         memory, rows = self.source.memory, _ROWS
@@ -281,8 +262,8 @@ class LanguageModelBayes(Attack):
                 prefixes = self.source.select(prefixes, np.flatnonzero(~done))
                 owners = owners[~done]
         posteriors = [graph.posteriors() for graph in graphs]
-        for run, one in zip(runs[len(sentences) :], posteriors[len(sentences) :], strict=True):
-            posteriors[run.sentence][run.start] = one[0]
+        for run, posterior in zip(runs[len(sentences) :], posteriors[len(sentences) :], strict=True):
+            posteriors[run.sentence][run.start] = posterior[0]
         return list(zip(pieces, posteriors[: len(sentences)], strict=True))
 
 
@@ -303,7 +284,7 @@ class _Candidates(NamedTuple):
 
 
 class _Sentence(NamedTuple):
-    """What is known of a sentence.
+    """The candidates of a sentence.
 
     Attributes:
         candidates: of each position.
@@ -331,7 +312,7 @@ class _Sentence(NamedTuple):
         return [_Run(number, 0, n, False), *branches]
 
     def width(self) -> int:
-        """How many beams there are at once, at most."""
+        """The largest number of beams at once."""
         return 1 + max((sum(t <= u <= t + _AHEAD for t in self.asked) for u in self.asked), default=0)
 
 
@@ -361,11 +342,7 @@ class _Graph:
         return graph
 
     def grow(self, logs: np.ndarray, beam: int) -> tuple[np.ndarray, np.ndarray]:
-        """Keeps continuations: the best one of every last word, likeliest words first, then the best of the rest.
-
-        Args:
-            logs: log weights of (node, candidate), about.
-            beam: how many.
+        """Keep `beam` continuations by their log weights (node, candidate): the best one of every last word first.
 
         Returns:
             the nodes and the candidates of those that are kept, best first.
@@ -380,7 +357,7 @@ class _Graph:
         return self._parents, self._columns
 
     def settle(self, exact: np.ndarray, emissions: np.ndarray) -> None:
-        """What was kept has been read: exact log weights of these words, then who joins whom."""
+        """Set the exact log weights of the words that were kept, and join the dropped ones to them."""
         parents, columns = self._parents, self._columns
         logs = self._logs
         logs[parents, columns] = exact + emissions[columns]
@@ -419,7 +396,7 @@ class _Graph:
 
 
 class _Source(Protocol):
-    """What the search asks of a source of words, whose prefixes it only hands on."""
+    """A source of words for the search, which only hands its prefixes on."""
 
     memory: dict
 

@@ -23,6 +23,7 @@ import scipy
 from textsan.attacks.knowledge import Knowledge
 from textsan.base import checks
 from textsan.base.blocks import map_blocks, map_jobs
+from textsan.base.signatures import takes_parameters_of
 from textsan.channel import Channel
 from textsan.mechanisms import ChannelMechanism, Mechanism
 from textsan.priors import Prior
@@ -39,7 +40,7 @@ _EQUAL = 1e-9  # nats within which two candidates are as likely
 
 
 class Links(NamedTuple):
-    """What linking says, one line a release.
+    """The likeliest candidates, one line a release.
 
     Attributes:
         numbers: (n, k) the likeliest candidates, best first, -1 where fewer can have become the release.
@@ -60,7 +61,7 @@ class Links(NamedTuple):
         return self.numbers[:, 0]
 
     def claimed(self, false_links: float = 1e-4) -> np.ndarray:
-        """Which releases are claimed by who does not know whether their originals are there.
+        """Claim releases without knowing whether their originals are among the candidates.
 
         Those of a log ratio of at least log(N / false_links).
 
@@ -89,7 +90,7 @@ class Links(NamedTuple):
 
 
 class Ranks(NamedTuple):
-    """How many wrong candidates are as likely as the right one, or likelier, one line a release.
+    """The numbers of wrong candidates that are as likely as the right one, or likelier, one line a release.
 
     Attributes:
         above: (n,) wrong candidates that are likelier; all of them where the right one is impossible.
@@ -121,14 +122,14 @@ class Ranks(NamedTuple):
         if drawn > self.others:
             raise ValueError(f"candidates: {candidates} of {self.others + 1}; pass fewer, or link among more")
         left, ways = self.others - self.above, _log_choose(self.others, drawn)
-        found = np.empty(len(left))
+        rates = np.empty(len(left))
         for row, (m, tied) in enumerate(zip(left, self.tied, strict=True)):
             if tied < _ONE_BY_ONE:
-                found[row] = np.exp(_log_choose(m - np.arange(tied + 1), drawn) - ways).mean()
+                rates[row] = np.exp(_log_choose(m - np.arange(tied + 1), drawn) - ways).mean()
             else:  # the sum in closed form, which loses digits where it has few terms
                 all_but = _log_choose(np.array([m + 1, m - tied]), drawn + 1) - ways
-                found[row] = -np.diff(np.exp(all_but))[0] / (tied + 1)
-        return found.clip(0, 1)
+                rates[row] = -np.diff(np.exp(all_but))[0] / (tied + 1)
+        return rates.clip(0, 1)
 
 
 class Linkage:
@@ -177,16 +178,9 @@ class Linkage:
             raise ValueError("prior: changed or added words are drawn from it; grant shadow text or prior=")
 
     @classmethod
-    def against(
-        cls,
-        knowledge: Knowledge,
-        *,
-        changed: float = 0.0,
-        lost: float = 0.0,
-        added: float = 0.0,
-        ordered: bool = True,
-    ) -> "Linkage":
-        """The attack of somebody with this knowledge.
+    @takes_parameters_of(__init__, but=("unknown",))
+    def against(cls, knowledge: Knowledge, **edits) -> "Linkage":
+        """Make the attack of somebody with this knowledge.
 
         Args:
             knowledge: the mechanism, or only its channel and kept words: then words that are no inputs are taken
@@ -203,8 +197,7 @@ class Linkage:
         if knowledge.shadow:
             counts = knowledge.counts
             unknown = sum(n for word, n in counts.items() if not mechanism.knows(word)) / counts.total()
-        edits = {"changed": changed, "lost": lost, "added": added}
-        return cls(mechanism, prior, unknown=unknown, **edits, ordered=ordered)
+        return cls(mechanism, prior, unknown=unknown, **edits)
 
     def __repr__(self) -> str:
         shown = {"changed": self.changed, "lost": self.lost, "added": self.added}
@@ -217,16 +210,12 @@ class Linkage:
         return self.mechanism.channel
 
     def log_likelihoods(self, released: Docs, candidates: Docs) -> np.ndarray:
-        """log Pr(release | candidate), (n released, n candidates), in nats; -inf where it is impossible.
+        """Compute log Pr(release | candidate), (n released, n candidates), in nats; -inf where it is impossible.
 
         Of a candidate of another length than the release it is -inf, unless words can be lost or added. Where the
         channel is estimated, an entry that was never drawn counts as half a draw. In any order it is the sum of
         logs of means that the class states, no probability of the release. Where words can be lost and none added,
         a candidate some 700 nats behind may be -inf, too.
-
-        Args:
-            released: token lists as the mechanism released them.
-            candidates: token lists.
 
         Raises:
             ValueError: no candidate, a released word that the mechanism releases of nothing, or a matrix of more
@@ -284,12 +273,7 @@ class Linkage:
         return Links(numbers, probabilities, best[:, 0] - self._log_others(comparison.released), len(candidates))
 
     def ranks(self, released: Docs, candidates: Docs, truth: Sequence[int]) -> Ranks:
-        """How many candidates are likelier than the right one, for scores and for lists of other lengths.
-
-        Args:
-            released: token lists as the mechanism released them.
-            candidates: token lists.
-            truth: (n released,) number of the right candidate of each.
+        """Count the candidates that are likelier than the right one, whose number `truth` has for each release.
 
         Raises:
             ValueError: as `link`, or a number that is no candidate's.
@@ -332,12 +316,9 @@ class Linkage:
         return np.array([math.fsum(known[word] for word in document) for document in released])
 
     def log_prior_released(self, words: Sequence[str]) -> np.ndarray:
-        """log Pr(y) of released words whose originals are of the prior, or without a row, (n,).
+        """Compute log Pr(y) of released words whose originals are of the prior, or without a row, (n,).
 
         A word that is released as it is, and of which the prior knows nothing, counts as one of the vocabulary's.
-
-        Args:
-            words: released words.
 
         Raises:
             ValueError: there is no prior.
@@ -351,8 +332,8 @@ class Linkage:
             log_prior = np.log(self.channel.prior_array(self.prior))
             known = dict(zip(drawn, self.channel.log_marginal(log_prior, drawn), strict=True)) if drawn else {}
             share, rest = np.log(self.unknown), np.log1p(-self.unknown)
-        found = [np.logaddexp(known.get(word, -np.inf) + rest, share + uniform.get(word, rare)) for word in words]
-        return np.where(np.isneginf(found), rare, found)
+        logs = [np.logaddexp(known.get(word, -np.inf) + rest, share + uniform.get(word, rare)) for word in words]
+        return np.where(np.isneginf(logs), rare, logs)
 
     @cached_property
     def _uniform(self) -> dict[str, float]:
@@ -476,7 +457,7 @@ class _Comparison:
         return places, lambda asked, ids: (_in_order if attack.ordered else _in_any_order)(table, asked, ids)
 
     def _look_at(self, words: list[str]) -> None:
-        """How the mechanism treats each word of the candidates."""
+        """Note how the mechanism treats each word of the candidates."""
         mechanism, index = self.attack.mechanism, self.attack.channel.input_index
         with_row, rows, evenly = [], [], []
         verbatim: dict[str, list[int]] = {}
@@ -503,7 +484,7 @@ class _Comparison:
         self._drawn_evenly, self._verbatim_at = np.array(evenly, dtype=np.intp), verbatim
 
     def _can_be_released(self, word: str) -> bool:
-        """Whether some text can have become this word."""
+        """Tell whether some text can have become this word."""
         mechanism = self.attack.mechanism
         if mechanism.oov == "keep" or getattr(mechanism, "numbers", None):
             return True
@@ -516,7 +497,7 @@ class _Comparison:
 
 
 def _ends(mechanism: Mechanism, number: str) -> np.ndarray:
-    """What a number without a row becomes with the least and with the largest variate: the mechanism is asked."""
+    """Ask the mechanism what a number without a row becomes with the least and with the largest variate."""
     return mechanism._unknown(np.array([number] * 2, dtype=object), np.array([0.0, 1 - 2.0**-53]))
 
 
@@ -566,11 +547,11 @@ def _aligned(table, background, places: Sequence[int], ids: np.ndarray, lost: fl
     reached[0] = 1.0
     if added:
         reached[:] = 1.0
-    lengths, found = (ids >= 0).sum(axis=0), np.empty(ids.shape[1])
+    lengths, ended = (ids >= 0).sum(axis=0), np.empty(ids.shape[1])
     for length, words in enumerate([*ids, None]):
         ends = np.searchsorted(-lengths, -length)  # those from here on end here
         with np.errstate(divide="ignore"):
-            found[ends : len(scale)] = np.log(reached[-1, ends:]) + scale[ends:]
+            ended[ends : len(scale)] = np.log(reached[-1, ends:]) + scale[ends:]
         if words is None or not ends:
             break
         reached, scale = reached[:, :ends], scale[:ends]
@@ -581,7 +562,7 @@ def _aligned(table, background, places: Sequence[int], ids: np.ndarray, lost: fl
         largest[largest == 0] = 1.0
         reached /= largest
         scale = scale + np.log(largest)
-    return found + unit.sum() + math.log1p(-added)
+    return ended + unit.sum() + math.log1p(-added)
 
 
 def _parts(numbers: np.ndarray, ids: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:

@@ -19,10 +19,13 @@ from textsan.attacks.training_text import paired, whole_sentences
 from textsan.base import checks
 from textsan.channel import Channel, Posterior
 from textsan.channel.accelerator import choose_device
-from textsan.priors import MarkovModel
+from textsan.priors import InterpolatedModel, MarkovModel, fit_bigrams
 
 _SENTENCES = 128  # of one length, worked through together
 _WEIGHTS, _FOLDS = (0.0, 0.25, 0.5, 0.75, 1.0), 5  # that `fit` tries, and on how many parts
+
+PUBLIC = True
+"""True if attacks mix the public n-gram table into their bigrams unless they are asked otherwise."""
 
 
 class MarkovBayes(Attack):
@@ -37,7 +40,7 @@ class MarkovBayes(Attack):
     Args:
         channel: Pr(y | x), known to the attacker.
         model: word language model with a state for every input of the channel; None leaves it to `fit`.
-        weight: of the language model against unigram frequencies, in [0, 1].
+        weight: of the language model against unigram frequencies, in [0, 1]; 1 for an `InterpolatedModel`.
         k: None is exact; else each position has as states the `k` inputs that are best without context (and
             the `k` best of those that are not sensitive, where there are such).
         attacked: words that can stand at an attacked position; None is every input of the channel.
@@ -56,7 +59,7 @@ class MarkovBayes(Attack):
     def __init__(
         self,
         channel: Channel,
-        model: MarkovModel | None = None,
+        model: MarkovModel | InterpolatedModel | None = None,
         *,
         weight: float = 1.0,
         k: int | None = None,
@@ -68,22 +71,47 @@ class MarkovBayes(Attack):
         self.weight = checks.number("weight", weight, low=0, high=1)
         self.k = None if k is None else checks.whole("k", k, low=1)
         self.attacked = frozenset(channel.inputs if attacked is None else attacked)
+        if isinstance(model, InterpolatedModel) and self.weight != 1:
+            raise ValueError(f"weight: {weight!r} with an InterpolatedModel, which has none; pass 1")
         if model is not None:
             self._use(model)
 
     @classmethod
-    def against(cls, knowledge: Knowledge, *, k: int | None = None) -> "MarkovBayes":
+    def against(cls, knowledge: Knowledge, *, k: int | None = None, public: bool = PUBLIC) -> "MarkovBayes":
         """The attack with the model that is granted, or with one fitted on shadow text.
 
         Args:
             knowledge: a channel, and shadow text or a `MarkovModel` for a prior.
             k: as for the constructor.
+            public: whether `fit` may mix in the public n-gram table.
         """
         if isinstance(knowledge.prior, MarkovModel):
             return cls(knowledge.channel, knowledge.prior, k=k, attacked=knowledge.attacked)
-        return cls(knowledge.channel, k=k, attacked=knowledge.attacked).fit(*knowledge.sanitized())
+        attack = cls(knowledge.channel, k=k, attacked=knowledge.attacked)
+        return attack.fit(*knowledge.sanitized(), public=public)
 
-    def _use(self, model: MarkovModel) -> None:
+    @classmethod
+    def alone(cls, knowledge: Knowledge, *, k: int | None = None) -> "MarkovBayes":
+        """The attack with the public n-gram table and no text of the attacker's own.
+
+        Args:
+            knowledge: a channel; shadow text and prior are not looked at.
+            k: as for the constructor.
+        """
+        model = InterpolatedModel.fit((), knowledge.channel.inputs)
+        return cls(knowledge.channel, model, k=k, attacked=knowledge.attacked)
+
+    @property
+    def setting(self) -> tuple[bool, float]:
+        """The choice of `fit`: whether the public table is in the model, and the weight."""
+        return isinstance(self.model, InterpolatedModel), self.weight
+
+    @property
+    def details(self) -> dict[str, float]:
+        """The share of the public table, if it is in the model."""
+        return {"public_share": self.model.share} if isinstance(self.model, InterpolatedModel) else {}
+
+    def _use(self, model: MarkovModel | InterpolatedModel) -> None:
         self.model = model
         self._transitions: dict = {}
         self._emissions = Emissions(self.channel, model, self.k, self.attacked)
@@ -92,16 +120,21 @@ class MarkovBayes(Attack):
         self,
         shadow_docs: Sequence[Sequence[str]],
         sanitized_docs: Sequence[Sequence[str]],
+        *,
+        public: bool = PUBLIC,
     ) -> "MarkovBayes":
         """Fits the language model on shadow sentences, and the weight to attacks on them.
 
         Each of five folds of the shadow sentences, phrases of one together, is attacked with a model of the other
         folds. Of the weights 0, 1/4, .., 1 whose hits are within a standard error of the most hits the smallest is
-        kept, so that context is used only where it is seen to pay. Then the model is fitted on all folds.
+        kept, so that context is used only where it is seen to pay. With `public`, an `InterpolatedModel` of the
+        other folds is tried after weight 1: it is kept if all weights miss more than that of its hits. Then the
+        model is fitted on all folds.
 
         Args:
             shadow_docs: the attacker's own token lists, never attacked ones.
             sanitized_docs: the same, sanitized by the attacker with the mechanism under attack.
+            public: whether the public n-gram table is tried.
 
         Raises:
             ValueError: documents whose lengths disagree, or fewer whole sentences than folds.
@@ -111,17 +144,20 @@ class MarkovBayes(Attack):
         number = len(set(sentence))
         if number < _FOLDS:
             raise ValueError(f"shadow_docs: {number} sentences for {_FOLDS} folds; pass more documents")
-        right: list[list[bool]] = [[] for _ in _WEIGHTS]
+        kinds = [(False, _WEIGHTS), (True, (1.0,))][: 1 + public]
+        right: dict[tuple[bool, float], list[bool]] = {(kind, w): [] for kind, weights in kinds for w in weights}
         for part in np.array_split(np.arange(number), _FOLDS):
             inside = np.isin(sentence, part)
-            self._use(MarkovModel.fit(list(compress(shadow, ~inside)), words=self.channel.inputs))
             held = list(compress(shadow, inside))
             positions = [(d, i) for d, doc in enumerate(held) for i, x in enumerate(doc) if x in self.attacked]
-            guessed = self._guesses(list(compress(released, inside)), positions, _WEIGHTS)
-            for hits, guesses in zip(right, guessed, strict=True):
-                hits += [guess == held[d][i] for guess, (d, i) in zip(guesses, positions, strict=True)]
-        self.weight = _smallest_of_the_best(_WEIGHTS, np.array(right))
-        self._use(MarkovModel.fit(shadow, words=self.channel.inputs))
+            for kind, weights in kinds:
+                self._use(fit_bigrams(compress(shadow, ~inside), self.channel.inputs, kind))
+                guessed = self._guesses(list(compress(released, inside)), positions, weights)
+                for weight, guesses in zip(weights, guessed, strict=True):
+                    hits = [guess == held[d][i] for guess, (d, i) in zip(guesses, positions, strict=True)]
+                    right[kind, weight] += hits
+        kind, self.weight = list(right)[_smallest_of_the_best(np.array(list(right.values())))]
+        self._use(fit_bigrams(shadow, self.channel.inputs, kind))
         return self
 
     def posterior(self, sanitized_doc: Sequence[str]) -> list[dict[str, float]]:
@@ -220,12 +256,12 @@ class MarkovBayes(Attack):
             listed = sparse and self.device is None  # on a device messages are over all states
             size = _SENTENCES if listed else self._emissions.dense_sentences(length)
             for part in (numbers[at : at + size] for at in range(0, len(numbers), size)):
-                chain = self._emissions.chain([docs[d] for d in part], transitions[0].seen if sparse else None)
+                chain = self._emissions.chain([docs[d] for d in part], transitions[0] if sparse else None)
                 yield part, chain.states, [smooth(chain, a, self.device) for a in transitions]
 
 
-def _smallest_of_the_best(weights: Sequence[float], right: np.ndarray) -> float:
-    """The first weight that misses the most hits by no more than the standard error of the difference."""
+def _smallest_of_the_best(right: np.ndarray) -> int:
+    """The first row that misses the most hits by no more than the standard error of the difference."""
     most = right[right.sum(axis=1).argmax()]
     lost = most.sum() - right.sum(axis=1)
-    return weights[int(np.argmax(lost <= np.sqrt((right != most).sum(axis=1))))]
+    return int(np.argmax(lost <= np.sqrt((right != most).sum(axis=1))))

@@ -9,11 +9,10 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
-from textsan.attacks.base import Attack
+from textsan.attacks.base import Attack, posterior_of_batches
 from textsan.attacks.expected_embeddings import plain_batch
 from textsan.attacks.knowledge import Knowledge
 from textsan.attacks.training_text import WINDOW, around
-from textsan.channel import Posterior
 from textsan.models import encoders
 
 _AT_ONCE = 64  # positions a forward
@@ -23,7 +22,7 @@ class MaskInference(Attack):
     """Guesses argmax_x Pr(x | c), c the sanitized sentence without the position itself; one forward a position.
 
     Args:
-        model: what fills in masks and holds the words to choose from: a `MaskedReader` or a `MaskedBert`.
+        model: fills in masks and holds the words to choose from.
     """
 
     def __init__(self, model: "MaskedReader | MaskedBert"):
@@ -31,7 +30,7 @@ class MaskInference(Attack):
 
     @classmethod
     def against(cls, knowledge: Knowledge, *, adapter: str | None = None) -> "MaskInference":
-        """The attack with a context model trained on public text; the channel is not used.
+        """Make the attack with a context model trained on public text; the channel is not used.
 
         Args:
             knowledge: shadow text, for how frequent words are, and the resource "adapter".
@@ -45,31 +44,19 @@ class MaskInference(Attack):
             raise ValueError("resources: no adapter is granted; pass adapter=, or resources={'adapter': ...}")
         return cls(MaskedReader(sorted(knowledge.candidates), knowledge.counts, start))
 
-    @property
-    def models(self) -> tuple[str, ...]:
-        """The encoder that fills in the blanks."""
-        return (self.model.name,)
-
-    @property
-    def details(self) -> dict[str, float]:
-        """Masked sentences read so far."""
-        return {"encoded": self.model.encoded}
+    _reads_with = "model"
 
     def _posteriors(self, docs, positions, k):
         order = sorted(range(len(positions)), key=lambda at: len(docs[positions[at][0]]))
-        words = self.model.words
-        width = min(k or len(words), len(words))
-        numbers, logs = np.full((len(positions), width), -1), np.full((len(positions), width), -np.inf)
+
+        def batches():
+            for start in range(0, len(order), _AT_ONCE):
+                batch = order[start : start + _AT_ONCE]
+                parts = [around(docs[d], i, WINDOW) for d, i in (positions[at] for at in batch)]
+                yield batch, self.model.log_scores(*zip(*parts, strict=True))
+
         released = [docs[d][i] for d, i in positions]
-        for start in range(0, len(order), _AT_ONCE):
-            some = order[start : start + _AT_ONCE]
-            parts, indices = zip(
-                *(around(docs[d], i, WINDOW) for d, i in (positions[at] for at in some)), strict=True
-            )
-            scores = self.model.log_scores(parts, indices)
-            best = Posterior.from_scores(some, some, words, np.arange(len(words)), scores, k)
-            numbers[some], logs[some] = best.numbers, best.log_weights
-        return Posterior(positions, words, numbers, logs, released=released)
+        return posterior_of_batches(positions, released, self.model.words, batches(), k)
 
 
 class MaskedReader:
@@ -110,7 +97,7 @@ class MaskedReader:
         return self.reader.encoded
 
     def log_scores(self, docs: Sequence[Sequence[str]], indices: Sequence[int]) -> np.ndarray:
-        """log Pr(x | c) of each word at one position of each document, up to constants, (len(docs), words)."""
+        """Compute log Pr(x | c) of each word at one position of each document, up to constants, (docs, words)."""
         import torch
 
         batch = plain_batch(self.reader, docs, list(enumerate(indices)), self._vectors)
@@ -154,7 +141,7 @@ class MaskedBert:
         self._answers = [pieces[word][0] for word in self.words]
 
     def log_scores(self, docs: Sequence[Sequence[str]], indices: Sequence[int]) -> np.ndarray:
-        """log Pr(x | c) of each word at one position of each document, up to constants, (len(docs), words)."""
+        """Compute log Pr(x | c) of each word at one position of each document, up to constants, (docs, words)."""
         import torch
 
         sequences, masks = zip(*map(self._masked, docs, indices), strict=True)

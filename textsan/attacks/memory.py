@@ -1,4 +1,4 @@
-"""What a shadow text gives away that holds copies of the private one: the word between the same two neighbours.
+"""Memory of a shadow text that holds copies of the private one: the word between the same two neighbours.
 
 A baseline, not a language model. What an attack gains over it is more than memory of single places.
 """

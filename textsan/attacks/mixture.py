@@ -1,13 +1,14 @@
 """A log-linear mixture of all that an attacker has: channel, frequencies, bigrams, reader, language model.
 
-    log score(x) = w_1 log Pr(y | x) + w_2 log Pr(x) + w_3 b(x) + w_4 s(x) + w_5 l(x)
+    log score(x) = w_1 log Pr(y | x) + w_2 log Pr(x) + w_3 b(x) + w_4 p(x) + w_5 s(x) + w_6 l(x)
 
-where Pr(x) leaves a share to unseen words, s is a reader's estimate of log Pr(c | x) up to a constant, and b and l
-are what a bigram model and a language model add to the context-free posterior: log Pr(x | y_1 .. y_n) of each
-minus log Pr(x | y). The weights make original words of shadow sentences likeliest (a conditional logit), sentences
-whose own words are in none of the counts, bigrams and readers that attack them. They are fitted on protected words
-alone, as hits are counted. Who is not told which positions are attacked has kept words among the candidates, too:
-a kept word that was released is nearly always itself, and would say of the weights only how sure that is.
+where Pr(x) leaves a share to unseen words, s is a reader's estimate of log Pr(c | x) up to a constant, and b, p
+and l are what a bigram model, one with the public n-gram table in it and a language model add to the context-free
+posterior: log Pr(x | y_1 .. y_n) of each minus log Pr(x | y). The weights make original words of shadow sentences
+likeliest (a conditional logit), sentences whose own words are in none of the counts, bigrams and readers that
+attack them. They are fitted on protected words alone, as hits are counted. Who is not told which positions are
+attacked has kept words among the candidates, too: a kept word that was released is nearly always itself, and would
+say of the weights only how sure that is.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -20,14 +21,14 @@ from textsan.attacks.base import Attack, Position
 from textsan.attacks.context_free import ContextFreeBayes
 from textsan.attacks.knowledge import Knowledge
 from textsan.attacks.language_model import BEAM, COUNTS, TEMPERATURE, LanguageModelBayes, unseen_prior
-from textsan.attacks.markov import MarkovBayes
+from textsan.attacks.markov import PUBLIC, MarkovBayes
 from textsan.attacks.training_text import folds, held_out_split, whole_sentences
 from textsan.base import checks
 from textsan.channel import Channel, Posterior
 from textsan.models.causal import CAUSAL
-from textsan.priors import LanguageModel, MarkovModel, Prior
+from textsan.priors import LanguageModel, MarkovModel, NGrams, Prior, fit_bigrams
 
-STATED = {"channel": 1.0, "frequencies": 1.0, "bigrams": 0.3, "reader": 0.5, "language": 0.6}
+STATED = {"channel": 1.0, "frequencies": 1.0, "bigrams": 0.3, "public": 0.8, "reader": 0.5, "language": 0.6}
 """Weights for those who cannot fit any, and where those that are fitted start from."""
 
 _SPREAD = 0.5  # standard deviation of the normal prior of each weight around the stated one
@@ -42,7 +43,8 @@ class Mixture(Attack):
     Args:
         channel: Pr(y | x), known to the attacker.
         prior: Pr(x), with a share for unseen words.
-        bigrams: an attack with a bigram model; None leaves it out, like the next two.
+        bigrams: an attack with a bigram model; None leaves it out, like the next three.
+        public: an attack with an `InterpolatedModel`.
         reader: a `NoisyChannel`, whose reader is used.
         language: a `LanguageModelBayes`.
         weights: of the parts by name; those that are missing are the stated ones.
@@ -63,6 +65,7 @@ class Mixture(Attack):
         prior: Prior,
         *,
         bigrams: MarkovBayes | None = None,
+        public: MarkovBayes | None = None,
         reader=None,
         language: LanguageModelBayes | None = None,
         weights: Mapping[str, float] | None = None,
@@ -73,7 +76,7 @@ class Mixture(Attack):
         self.attacked = frozenset(channel.inputs if attacked is None else attacked)
         self._free = ContextFreeBayes.__new__(ContextFreeBayes)
         self._free._use(channel, prior, self.attacked)
-        self._contexts = {"bigrams": bigrams, "reader": reader, "language": language}
+        self._contexts = {"bigrams": bigrams, "public": public, "reader": reader, "language": language}
         self._contexts = {name: part for name, part in self._contexts.items() if part is not None}
         given = dict(weights or {})
         names = ("channel", "frequencies", *self._contexts)
@@ -87,6 +90,7 @@ class Mixture(Attack):
         knowledge: Knowledge,
         *,
         bigrams: bool = True,
+        public: bool = PUBLIC,
         reader: bool = True,
         language: bool = True,
         model: str = CAUSAL,
@@ -99,12 +103,13 @@ class Mixture(Attack):
         Args:
             knowledge: a channel and, for weights and for bigrams, shadow text; its resources "adapter", where the
                 reader starts, and "language model", one that is loaded already.
-            bigrams, reader, language: which parts to use.
+            bigrams, public, reader, language: which parts to use.
             model, beam, k: as of `LanguageModelBayes`.
             sentences: shadow sentences that the weights are fitted on.
         """
         checks.whole("sentences", sentences, low=1)
-        parts = {"bigrams": bigrams, "reader": reader and bool(knowledge.resources.get("adapter"))}
+        reader = reader and bool(knowledge.resources.get("adapter"))
+        parts = {"bigrams": bigrams, "public": public, "reader": reader}
         if language:
             source = knowledge.resources.get("language model") or LanguageModel.named(model)
         else:
@@ -116,17 +121,19 @@ class Mixture(Attack):
         return attack
 
     @classmethod
-    def without(cls, knowledge: Knowledge, *, k: int = 20, sentences: int = 60) -> "Mixture":
-        """The same attack without its language model: what that one adds is the difference.
+    def without(
+        cls, knowledge: Knowledge, *, public: bool = PUBLIC, k: int = 20, sentences: int = 60
+    ) -> "Mixture":
+        """Make the attack without its language model: the difference is what that one adds.
 
         Args:
-            knowledge, k, sentences: as for `against`.
+            knowledge, public, k, sentences: as for `against`.
         """
-        return cls.against(knowledge, language=False, k=k, sentences=sentences)
+        return cls.against(knowledge, public=public, language=False, k=k, sentences=sentences)
 
     @property
     def models(self) -> tuple[str, ...]:
-        """Those of the parts."""
+        """Name the models of the parts."""
         return tuple(dict.fromkeys(name for part in self._contexts.values() for name in part.models))
 
     @property
@@ -137,7 +144,7 @@ class Mixture(Attack):
         return weights | (dict(language.details) if language else {})
 
     def factors(self, docs: Sequence[Sequence[str]], positions: Sequence[Position]) -> "Factors":
-        """What each part says of the candidates of each position."""
+        """Score the candidates of each position by each part."""
         numbers, joint, _ = self._free.candidates_at(docs, positions, min(self.k, len(self.channel.inputs)))
         possible = (numbers >= 0) & (joint > -np.inf)
         numbers = np.where(possible, numbers, -1)
@@ -167,7 +174,7 @@ class Mixture(Attack):
 
 
 class Factors(NamedTuple):
-    """What parts say of the candidates of n positions.
+    """Scores that parts give the candidates of n positions.
 
     Attributes:
         numbers: (n, k) inputs of the channel, -1 for none.
@@ -236,9 +243,12 @@ class _Maker:
         model = granted if isinstance(granted, MarkovModel) else None
         if model is None and self.parts["bigrams"] and any(docs):
             model = MarkovModel.fit(docs, words=channel.inputs)
-        bigrams = reader = language = None
+        bigrams = public = reader = language = None
         if self.parts["bigrams"] and model is not None:
             bigrams = MarkovBayes(channel, model, weight=_BIGRAMS, k=self.k, attacked=self.attacked)
+        if self.parts["public"] and granted is None and any(word in NGrams.load() for word in channel.inputs):
+            model = fit_bigrams(docs, channel.inputs, public=True)
+            public = MarkovBayes(channel, model, k=self.k, attacked=self.attacked)
         if self.parts["reader"] and any(docs):
             reader = self._reader(docs)
         if self.source is not None:
@@ -253,7 +263,8 @@ class _Maker:
                 attacked=self.attacked,
                 **exponents,
             )
-        return self.kind(channel, prior, bigrams=bigrams, reader=reader, language=language, **given)
+        contexts = {"bigrams": bigrams, "public": public, "reader": reader, "language": language}
+        return self.kind(channel, prior, **contexts, **given)
 
     def fit(self, sentences: int) -> dict[str, float]:
         """Weights from so many shadow sentences, attacked by what has seen neither them nor their phrases."""

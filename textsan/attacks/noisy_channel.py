@@ -16,11 +16,11 @@ import numpy as np
 from textsan.attacks.base import Attack, Position
 from textsan.attacks.expected_embeddings import ExpectedEmbeddings
 from textsan.attacks.knowledge import Knowledge
-from textsan.attacks.markov import MarkovBayes
+from textsan.attacks.markov import PUBLIC, MarkovBayes
 from textsan.attacks.training_text import WINDOW, folds, held_out_split, paired, training_batches, windows
 from textsan.base import checks
 from textsan.channel import Channel, Posterior
-from textsan.priors import MarkovModel
+from textsan.priors import fit_bigrams
 
 WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 2.5)
 _AT_ONCE = 64  # sentences a forward
@@ -42,6 +42,7 @@ class NoisyChannel(Attack):
             the text under attack. None starts from the bare encoder.
         k: candidates a position.
         bigrams: whether to mix in the bigram model.
+        public: whether that is an `InterpolatedModel`, with the public n-gram table.
         masked: whether each position is read alone, its own slot hidden; `fit` trains with the slot shown.
         attacked: words that can stand at attacked positions; None is every input, kept ones among them.
 
@@ -58,6 +59,7 @@ class NoisyChannel(Attack):
         adapter: str | None,
         k: int = 20,
         bigrams: bool = True,
+        public: bool = PUBLIC,
         masked: bool = False,
         attacked: Collection[str] | None = None,
     ):
@@ -69,7 +71,7 @@ class NoisyChannel(Attack):
         if adapter is not None:
             load_adapter(self.reader, adapter)
         self.slots = ExpectedEmbeddings(channel, counts, self.reader, k=self.k, attacked=self.attacked)
-        self.bigrams, self.masked = bigrams, masked
+        self.bigrams, self.public, self.masked = bigrams, public, masked
         self._markov: MarkovBayes | None = None
         self.weights = (1.0, 0.0)
 
@@ -83,6 +85,7 @@ class NoisyChannel(Attack):
         copies: int = 4,
         epochs: float = 1.0,
         bigrams: bool = True,
+        public: bool = PUBLIC,
     ) -> "NoisyChannel":
         """The attack, its reader trained on and its weights chosen by shadow text.
 
@@ -90,11 +93,11 @@ class NoisyChannel(Attack):
             knowledge: a channel and shadow text; its resource "adapter" is where the reader starts.
             adapter: another start, by name.
             copies: sanitizations of the shadow text.
-            k, bigrams: as for the constructor.
+            k, bigrams, public: as for the constructor.
             epochs: as for `fit`.
         """
         start = adapter or knowledge.resources.get("adapter")
-        given: dict[str, Any] = {"k": k, "bigrams": bigrams, "attacked": knowledge.attacked}
+        given: dict[str, Any] = {"k": k, "bigrams": bigrams, "public": public, "attacked": knowledge.attacked}
         attack = cls(knowledge.channel, knowledge.counts, adapter=start, **given)
         return attack.fit(*knowledge.sanitized(copies), epochs=epochs, seed=knowledge.seed)
 
@@ -158,7 +161,7 @@ class NoisyChannel(Attack):
     def _fit_bigrams(self, docs) -> None:
         if self.bigrams:
             distinct = [list(doc) for doc in dict.fromkeys(map(tuple, docs))]
-            model = MarkovModel.fit(distinct, words=self.channel.inputs)
+            model = fit_bigrams(distinct, self.channel.inputs, self.public)
             self._markov = MarkovBayes(self.channel, model, k=self.k, attacked=self.attacked)
 
     def _choose_weights(self, shadow, released, choose, seed) -> tuple[float, float]:
@@ -184,7 +187,7 @@ class NoisyChannel(Attack):
         return pairs[int(hits.argmax())]
 
     def _factors(self, docs, positions, truths=None):
-        """Which positions have candidates, (n,); their rows, log Pr(x | y), s and b, (n, k) each.
+        """Find positions with candidates, (n,), and their rows, log Pr(x | y), s and b, (n, k) each.
 
         Where truths are given, docs are of the text that was counted, and Pr(x | y) leaves one out.
         """

@@ -9,11 +9,11 @@ from difflib import SequenceMatcher
 
 from textsan.attacks.base import Attack
 from textsan.attacks.knowledge import Knowledge
-from textsan.attacks.training_text import WINDOW, windows
+from textsan.attacks.training_text import attacked_windows
 from textsan.base import checks
 from textsan.models.causal import CAUSAL
 from textsan.priors import LanguageModel
-from textsan.text import tokenize
+from textsan.text import tokenize_v1
 
 _TASK = "Some words of each sentence were replaced by other words. Write the sentence as it was."
 _AT_ONCE = 16  # sentences a call of the model
@@ -36,7 +36,7 @@ class Prompted(Attack):
 
     @classmethod
     def against(cls, knowledge: Knowledge, *, model: str = CAUSAL, examples: int | None = 4) -> "Prompted":
-        """The attack with a model by name; its resource "language model", where there is one already.
+        """Make the attack with a model by name, or the resource "language model" where one is granted.
 
         Args:
             knowledge: shadow text, if any, gives the examples; the channel only makes them.
@@ -53,10 +53,7 @@ class Prompted(Attack):
             pairs = usual[:examples]
         return cls(source, pairs)
 
-    @property
-    def models(self) -> tuple[str, ...]:
-        """The language model, where it has a name."""
-        return tuple(filter(None, [getattr(self.source, "name", None)]))
+    _reads_with = "source"
 
     @property
     def details(self) -> dict[str, float]:
@@ -64,23 +61,17 @@ class Prompted(Attack):
         return {"pieces": self._pieces}
 
     def prompt(self, released: Sequence[str]) -> str:
-        """What the model is to go on with.
-
-        Args:
-            released: a sanitized sentence.
-        """
+        """Write the prompt for a sanitized sentence."""
         shown = [f"Replaced: {' '.join(y)}\nOriginal: {' '.join(x)}\n" for y, x in self.examples]
         return "\n".join([_TASK, *shown, f"Replaced: {' '.join(released)}\nOriginal:"])
 
     def _guess(self, docs, positions):
-        wanted = sorted({d for d, _ in positions})
-        parts = [(wanted[n], a, b) for n, a, b in windows([len(docs[d]) for d in wanted], WINDOW)]
-        parts.sort(key=lambda part: part[2] - part[1])
+        parts = attacked_windows(docs, positions)
         found: dict[tuple[int, int], str] = {}
         for start in range(0, len(parts), _AT_ONCE):
-            some = parts[start : start + _AT_ONCE]
-            answers = self._answers([docs[d][a:b] for d, a, b in some])
-            for (d, a, b), answer in zip(some, answers, strict=True):
+            batch = parts[start : start + _AT_ONCE]
+            answers = self._answers([docs[d][a:b] for d, a, b in batch])
+            for (d, a, b), answer in zip(batch, answers, strict=True):
                 found |= {(d, a + t): word for t, word in enumerate(aligned(docs[d][a:b], answer))}
         return [found[position] for position in positions]
 
@@ -89,16 +80,13 @@ class Prompted(Attack):
         import torch
 
         tokenizer = self.source.tokenizer
-        ids = [tokenizer(self.prompt(one), add_special_tokens=False).input_ids for one in sentences]
+        ids = [tokenizer(self.prompt(words), add_special_tokens=False).input_ids for words in sentences]
         width, longest = max(map(len, ids)), max(map(len, sentences))
-        ends = [
-            n
-            for n in (tokenizer.eos_token_id, *tokenizer("\n", add_special_tokens=False).input_ids)
-            if n is not None
-        ]
+        breaks = tokenizer("\n", add_special_tokens=False).input_ids
+        ends = [number for number in (tokenizer.eos_token_id, *breaks) if number is not None]
         device = self.source.model.device
-        filled = torch.tensor([[ends[0]] * (width - len(one)) + one for one in ids], device=device)
-        attended = torch.tensor([[0] * (width - len(one)) + [1] * len(one) for one in ids], device=device)
+        filled = torch.tensor([[ends[0]] * (width - len(row)) + row for row in ids], device=device)
+        attended = torch.tensor([[0] * (width - len(row)) + [1] * len(row) for row in ids], device=device)
         with torch.inference_mode():
             written = self.source.model.generate(
                 filled,
@@ -110,11 +98,11 @@ class Prompted(Attack):
             )[:, width:]
         self._pieces += sum(map(len, ids)) + written.numel()
         lines = tokenizer.batch_decode(written, skip_special_tokens=True)
-        return [tokenize(line.strip().partition("\n")[0]) for line in lines]
+        return [tokenize_v1(line.strip().partition("\n")[0]) for line in lines]
 
 
 def aligned(released: Sequence[str], answer: Sequence[str]) -> list[str]:
-    """The word of an answer at each place of a released sentence, the released one where the answer has none.
+    """Return the word of an answer at each place of a released sentence, the released one where it has none.
 
     Args:
         released, answer: words; those that both have in one order keep their places, what lies between is set

@@ -34,6 +34,7 @@ ATTACKS = Registry(
         _entry("embedding inversion", "embedding_inversion:EmbeddingInversion.against", "#96783c", "x"),
         _entry("memory", "memory:Memory.against", "#b400c3", "<", line=":"),
         _entry("markov", "markov:MarkovBayes.against", "#5aa500", "^", label="Markov", line="-."),
+        _entry("public bigrams", "markov:MarkovBayes.alone", "#5aa500", "2", line=":"),
         _entry("noisy channel", "noisy_channel:NoisyChannel.against", "#d23cd2", "v", line="--"),
         _entry("language model", "language_model:LanguageModelBayes.against", "#4b78ff", "p", line="-."),
         _entry("mixture", "mixture:Mixture.against", "#3c4bff", "d"),

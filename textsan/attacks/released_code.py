@@ -1,13 +1,14 @@
 """Departures of the released code of Tong et al. 2024 from its paper, to measure what each of them changes."""
 
 from collections.abc import Collection, Sequence
-from typing import Literal
+from typing import Literal, Self
 
-from textsan.attacks.contextual import SPAN, STEPS, ContextualBayes
+from textsan.attacks.contextual import SPAN, ContextualBayes
 from textsan.attacks.knowledge import Knowledge
 from textsan.attacks.sentence_pairs import Pair
 from textsan.attacks.training_text import around
 from textsan.base import checks
+from textsan.base.signatures import takes_parameters_of
 
 DEPARTURES = ("fused", "dropped", "unsegmented")
 LONG = 10  # letters
@@ -32,32 +33,25 @@ class ReleasedContextual(ContextualBayes):
         self.detector.segments = "unsegmented" not in self.departures
 
     @classmethod
+    @takes_parameters_of(ContextualBayes.against)
     def against(
         cls,
         knowledge: Knowledge,
         *,
         departure: Literal["all", "fused", "dropped", "unsegmented"] = "all",
-        k: int = 10,
         copies: int = 100,
-        pairs: int | None = None,
-        epochs: float = 3.0,
-        steps: int | None = STEPS,
+        k: int = 10,
         span: int = SPAN,
-        widen: bool = False,
-        learning_rate: float = 5e-5,
-    ) -> "ReleasedContextual":
-        """The attack, its detector trained on shadow text.
+        **training,
+    ) -> Self:
+        """Train the detector on shadow text.
 
         Args:
             departure: the only one, or "all" of them.
-            knowledge, k, copies, pairs, epochs, steps, span, widen, learning_rate: as of
-                `ContextualBayes.against`.
+            others: as for `ContextualBayes.against`.
         """
-        names = DEPARTURES if departure == "all" else [departure]
-        given = {"k": k, "span": span, "attacked": knowledge.attacked, "seed": knowledge.seed}
-        training = {"pairs": pairs, "epochs": epochs, "steps": steps, "widen": widen}
-        attack = cls(knowledge.channel, knowledge.counts, departures=names, **given)
-        return attack._fit_for(knowledge, *knowledge.sanitized(copies), learning_rate=learning_rate, **training)
+        settings = {"k": k, "span": span, "departures": DEPARTURES if departure == "all" else [departure]}
+        return cls._trained(knowledge, knowledge.counts, *knowledge.sanitized(copies), training, **settings)
 
     def training_pairs(self, *docs, **settings):
         pairs, labels = super().training_pairs(*docs, **settings)

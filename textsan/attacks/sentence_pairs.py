@@ -62,7 +62,7 @@ class PairClassifier:
         seed: int,
         checkpoint: Path | None = None,
     ) -> None:
-        """Minimises cross entropy with Adam, on one part of pairs and labels after the other.
+        """Minimise cross entropy with Adam, on one part of pairs and labels after the other.
 
         The learning rate falls to a tenth every `decay_every` steps. What a step does depends on the seed and its
         number alone, so that a training that was killed ends as it would have.

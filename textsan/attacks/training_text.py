@@ -1,6 +1,6 @@
 """The attacker's own text as training material: pairs, splits that share no sentence, batches of one length."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -11,7 +11,7 @@ WINDOW = 128  # tokens that a reader reads together; longer documents are read i
 
 
 def paired(shadow_docs, sanitized_docs) -> tuple[list[list[str]], list[list[str]]]:
-    """Both as token lists.
+    """Check shadow text and what became of it, and return both as token lists.
 
     Raises:
         ValueError: none, or lengths that disagree.
@@ -29,7 +29,7 @@ def paired(shadow_docs, sanitized_docs) -> tuple[list[list[str]], list[list[str]
 
 
 def held_out_split(docs: Sequence[Sequence[str]], share: float, seed: int) -> tuple[list[int], list[int]]:
-    """Numbers of documents in two parts, a document and the phrases of it in the same one.
+    """Split numbers of documents in two parts, a document and the phrases of it in the same one.
 
     Args:
         docs: token lists.
@@ -54,7 +54,7 @@ def held_out_split(docs: Sequence[Sequence[str]], share: float, seed: int) -> tu
 
 
 def folds(docs: Sequence[Sequence[str]], number: int, seed: int) -> list[list[int]]:
-    """Numbers of documents in up to `number` parts, no part empty, a document and its phrases in the same one.
+    """Split numbers of documents in up to `number` parts, none empty, a document and its phrases in the same one.
 
     >>> folds([["a"], ["b"], ["a"]], 5, seed=0)
     [[0, 2], [1]]
@@ -65,10 +65,10 @@ def folds(docs: Sequence[Sequence[str]], number: int, seed: int) -> list[list[in
 
 
 def whole_sentences(docs: Sequence[Sequence[str]]) -> np.ndarray:
-    """Which sentence each document is or is a phrase of, numbered as they come.
+    """Number the sentences that documents are or are phrases of, as they come.
 
-    An attacker who tries something on shadow sentences, and owns phrases of them, must not learn from the phrases
-    what is then tried on the sentences: attacked text has no phrases in the shadow set.
+    An attacker must not learn from phrases what is then tried on their sentences: attacked text has none in the
+    shadow set.
 
     >>> whole_sentences([["a", "film"], ["no"], ["it", "is", "a", "film"], ["no"]])
     array([0, 1, 0, 1])
@@ -82,13 +82,7 @@ def _shuffled(sentence: np.ndarray, seed: int) -> np.ndarray:
 
 
 def batches_by_length(lengths: Sequence[int], size: int, generator: np.random.Generator) -> list[np.ndarray]:
-    """All numbers once, in batches of about one length, in random order.
-
-    Args:
-        lengths: of the items.
-        size: items a batch, at most.
-        generator: of the order.
-    """
+    """Return all item numbers once, in batches of at most `size` items of about one length, in random order."""
     jittered = np.asarray(lengths) * generator.uniform(1, 1.1, len(lengths))
     order = np.argsort(jittered, kind="stable")
     batches = [order[at : at + size] for at in range(0, len(order), size)]
@@ -96,14 +90,7 @@ def batches_by_length(lengths: Sequence[int], size: int, generator: np.random.Ge
 
 
 def training_batches(lengths: Sequence[int], size: int, epochs: float, seed) -> list[np.ndarray]:
-    """Batches of one pass after another, ceil(epochs n / size) of them: fewer than `epochs` passes where n is
-    small.
-
-    Args:
-        lengths, size: as for `batches_by_length`.
-        epochs: at least 0; passes, if every batch were full.
-        seed: of the order.
-    """
+    """Return ceil(epochs n / size) batches, pass after pass: fewer than `epochs` passes where n is small."""
     steps, generator = int(np.ceil(epochs * len(lengths) / size)), np.random.default_rng(seed)
     order: list[np.ndarray] = []
     while len(order) < steps:
@@ -112,7 +99,7 @@ def training_batches(lengths: Sequence[int], size: int, epochs: float, seed) -> 
 
 
 def around(doc: Sequence[str], index: int, size: int) -> tuple[Sequence[str], int]:
-    """Up to `size` words around a position, and where it is among them.
+    """Return up to `size` words around a position, and its place among them.
 
     >>> around(["a", "b", "c", "d"], 3, size=2)
     (['c', 'd'], 1)
@@ -128,3 +115,14 @@ def windows(lengths: Sequence[int], size: int) -> list[tuple[int, int, int]]:
     [(0, 0, 2), (0, 2, 3), (2, 0, 1)]
     """
     return [(d, at, min(at + size, n)) for d, n in enumerate(lengths) for at in range(0, n, size)]
+
+
+def attacked_windows(docs: Sequence[Sequence[str]], positions: Collection[tuple[int, int]]) -> list[tuple]:
+    """Parts (document, start, end) of the documents with an attacked position, the shortest first.
+
+    >>> attacked_windows([["a"], ["b", "c"], ["d"]], [(1, 0), (2, 0)])
+    [(2, 0, 1), (1, 0, 2)]
+    """
+    numbers = sorted({d for d, _ in positions})
+    parts = windows([len(docs[d]) for d in numbers], WINDOW)
+    return sorted(((numbers[n], a, b) for n, a, b in parts), key=lambda part: part[2] - part[1])

@@ -13,7 +13,7 @@ class Unchanged(Attack):
 
     @classmethod
     def against(cls, knowledge: Knowledge) -> "Unchanged":
-        """The same whatever is known."""
+        """Make the attack, whatever is known."""
         return cls()
 
     def _guess(self, docs, positions):

@@ -1,13 +1,13 @@
-"""Attacks on a release, in parts that can be kept: what each attack hits, position by position.
+"""Make attacks on a release, in parts that can be kept: what each attack hits, position by position.
 
-A part is an attack, told or not told where the scored words are, on some documents. What is done of an audit that
-was killed lies in a folder beside its report until the same audit goes on there: hits, and no word.
+A part is an attack, given the scored positions or not, on some documents. The finished parts of an audit that was
+killed lie in a folder beside its report until the same audit goes on there: hits, and no word.
 """
 
 import hashlib
+import io
 import os
-import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -18,10 +18,11 @@ import numpy as np
 from textsan.attacks import ATTACKS, Attack, Knowledge
 from textsan.attacks.markov import MarkovBayes
 from textsan.auditing.material import Material
-from textsan.base import cluster
-from textsan.base.plugins import Needed
+from textsan.base import cluster, orphans
+from textsan.base.cache import write_whole
+from textsan.base.plugins import PluginImports
 from textsan.channel import Channel
-from textsan.priors import MarkovModel
+from textsan.priors import InterpolatedModel, MarkovModel, fit_bigrams
 from textsan.version import __version__
 
 WHOLE = ("unchanged", "context-free", "unseen mass", "public ranks")
@@ -42,15 +43,21 @@ _FITTED = 250  # documents of the attacker's on which its weight is chosen
 _PART, _SMALL_PART = 2_000, 100  # documents of a part: of the Markov attack on all, and of those on a sample
 
 
-class Asked(NamedTuple):
-    """An attack as it is asked for: its name, and whether it is told which positions are scored."""
+class Attacker(NamedTuple):
+    """An attack by name, and what it is granted: the scored positions where it is told, and whose text it owns."""
 
     name: str
     told: bool
+    owns: str = ""
+
+    @property
+    def label(self) -> str:
+        """The name of the attack in reports."""
+        return ATTACKS[self.name].label
 
 
 class Hits(NamedTuple):
-    """What an attack hit.
+    """The hits of an attack.
 
     Attributes:
         positions: (n,) numbers of the scored positions that were attacked.
@@ -60,12 +67,21 @@ class Hits(NamedTuple):
     positions: np.ndarray
     hits: np.ndarray
 
+    def at(self, flags: np.ndarray) -> "Hits":
+        """Return those with a flag of (n,)."""
+        return Hits(self.positions[flags], self.hits[flags])
+
+    def on(self, positions: np.ndarray) -> "Hits":
+        """Return those at some positions."""
+        return self.at(np.isin(self.positions, positions))
+
+    def documents(self, material: Material) -> int:
+        """Return the number of documents that they are in."""
+        return len(np.unique(material.documents[self.positions]))
+
 
 def check_attacks(names: Sequence[str]) -> list[str]:
-    """The attacks that are always made, then further ones of the registry, each once.
-
-    Args:
-        names: of the further ones.
+    """Return the attacks that are always made, then further ones of the registry, each once.
 
     Raises:
         KeyError: an unknown one.
@@ -78,8 +94,8 @@ def check_attacks(names: Sequence[str]) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Means:
-    """What makes the parts of an attack.
+class Workers:
+    """Make parts, on this machine or on others.
 
     Args:
         workers: processes of this machine.
@@ -89,12 +105,14 @@ class Means:
     workers: int = 1
     scheduler: str | None = None
 
-    def done(self, work: Callable[..., np.ndarray], jobs: Iterable[tuple]) -> Iterator[np.ndarray]:
-        """What some work makes of each job, in their order."""
+    def map(self, work: Callable[..., np.ndarray], jobs: Iterable[tuple]) -> Iterator[np.ndarray]:
+        """Return the result of each job, in their order."""
         if self.scheduler is None:
             from joblib import Parallel, delayed
 
-            yield from Parallel(n_jobs=self.workers, return_as="generator")(delayed(work)(*job) for job in jobs)
+            parent = os.getpid()
+            calls = (delayed(_attended)(parent, work, *job) for job in jobs)
+            yield from Parallel(n_jobs=self.workers, return_as="generator")(calls)
             return
         with cluster.connect(self.scheduler) as client:
             if not client.nthreads():
@@ -104,131 +122,155 @@ class Means:
                 yield future.result()
 
 
-class Kept:
-    """Parts that are done, in a folder, or in none.
-
-    Args:
-        folder: it is made when the first part is kept; None keeps nothing.
-        material: what is attacked, so that another audit does not go on there.
-    """
-
-    def __init__(self, folder: Path | None, material: Material):
-        self.folder, self._key = folder, _digest(material) if folder else ""
-
-    def path(self, asked: Asked, some: Sequence[int]) -> Path | None:
-        """Where a part is kept."""
-        name = hashlib.sha256(repr((self._key, asked, list(some))).encode()).hexdigest()
-        return self.folder and self.folder / f"{name}.npy"
-
-    def get(self, path: Path | None) -> np.ndarray | None:
-        """The hits of a part, if they are there."""
-        return np.load(path, allow_pickle=False) if path and path.exists() else None
-
-    def put(self, path: Path | None, hits: np.ndarray) -> None:
-        """Keeps the hits of a part, under their name when they are whole."""
-        if path:
-            path.parent.mkdir(mode=0o700, exist_ok=True)
-            part = path.with_suffix(".part")
-            with part.open("wb") as file:
-                np.save(file, hits)
-            os.replace(part, path)
-
-    def clear(self) -> None:
-        """Removes the folder, when the report is written."""
-        if self.folder:
-            shutil.rmtree(self.folder, ignore_errors=True)
+def _attended(parent: int, work: Callable[..., np.ndarray], *job) -> np.ndarray:
+    orphans.end_with(parent)
+    return work(*job)
 
 
 def hits(
-    material: Material,
+    attackers: Mapping[str, Material],
     names: Sequence[str],
     *,
     sample: int = SAMPLE,
-    means: "Means | None" = None,
-    kept: Kept | None = None,
+    workers: Workers | None = None,
+    folder: Path | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
-) -> tuple[dict[Asked, Hits], dict[str, str]]:
-    """What each attack hits, told and not told.
+) -> tuple[dict[Attacker, Hits], dict[str, str], dict[str, "Attacks"]]:
+    """Make each attack, given the scored positions and not, for each owner of text.
 
     Args:
-        material: what is attacked.
-        names: of `check_attacks`.
+        attackers: the documents under attack, by what the attacker owns.
+        names: of `check_attacks`; words that came through unchanged are the same for all attackers.
         sample: documents of the attacks that are not made on all.
-        means: what makes the parts; None is this process.
-        kept: where parts are kept; None is nowhere.
+        workers: they make the parts; None is this process.
+        folder: keeps finished parts; it is made when the first one is. None keeps nothing.
         progress: called with the documents that are done, and those of all parts.
 
     Returns:
-        hits by attack; and of an attack that is always made and cannot be here, why, by name.
+        hits by attack; why an attack that is always made cannot be made here, by name; and the attacks themselves,
+        by what the attacker owns.
     """
-    means = means or Means()
-    kept, few = kept or Kept(None, material), few_candidates(material.mechanism.channel)
-    everything, sampled = np.unique(material.documents).tolist(), material.sampled(sample)
-    plan = []
-    for name in names:
-        whole = name in WHOLE or (name == MARKOV and few)
-        some = everything if whole else sampled
-        size = len(some) if name in WHOLE else _PART if whole else _SMALL_PART
-        cut = [some[at : at + size] for at in range(0, len(some), size)]
-        plan += [(Asked(name, told), cut) for told in ((True,) if name == "unchanged" else (True, False))]
-    total, done = sum(len(some) for _, cut in plan for some in cut), 0
-    made, found, skipped = _Made(material), {}, {}
-    for asked, cut in plan:
-        if asked.name not in skipped:
+    attacks = {owns: Attacks(material) for owns, material in attackers.items()}
+    plan: list[tuple[Attacker, list[list[int]]]] = []
+    for number, (owns, material) in enumerate(attackers.items()):
+        for name in names if number == 0 else [name for name in names if name != "unchanged"]:
+            parts = _parts(material, name, sample)
+            told_or_not = (True,) if name == "unchanged" else (True, False)
+            plan += [(Attacker(name, told, owns), parts) for told in told_or_not]
+    total, done = sum(len(part) for _, parts in plan for part in parts), 0
+
+    def further(documents: int) -> None:
+        progress(done + documents, total)
+
+    results: dict[Attacker, Hits] = {}
+    skipped: dict[tuple[str, str], str] = {}
+    for attacker, parts in plan:
+        if (attacker.owns, attacker.name) not in skipped:
+            made = attacks[attacker.owns]
             try:
-                further = partial(_further, progress, done, total)
-                found[asked] = _run(material, made, asked, cut, means, kept, further)
+                results[attacker] = made.hits(attacker, parts, workers or Workers(), folder, further)
             except ValueError as error:
-                if asked.name not in DEFAULT:
+                if attacker.name not in DEFAULT:
                     raise
-                skipped[asked.name] = str(error)
-        done += sum(map(len, cut))
-        progress(done, total)
-    return found, skipped
+                skipped[attacker.owns, attacker.name] = str(error)
+        done += sum(map(len, parts))
+        further(0)
+    whose = {"public": ", with public text"}
+    return results, {f"{name}{whose.get(owns, '')}": why for (owns, name), why in skipped.items()}, attacks
 
 
-def _further(progress: Callable[[int, int], None], before: int, total: int, done: int) -> None:
-    progress(before + done, total)
+def _parts(material: Material, name: str, sample: int) -> list[list[int]]:
+    """The documents of an attack, in parts."""
+    whole = name in WHOLE or (name == MARKOV and few_candidates(material.mechanism.channel))
+    documents = np.unique(material.documents).tolist() if whole else material.sampled(sample)
+    size = len(documents) if name in WHOLE else _PART if whole else _SMALL_PART
+    return [documents[at : at + size] for at in range(0, len(documents), size)]
 
 
-def _run(
-    material: Material,
-    made: "_Made",
-    asked: Asked,
-    cut,
-    means: "Means",
-    kept: Kept,
-    progress: Callable[[int], None],
-) -> Hits:
-    """An attack on all of its parts, those that are kept not once more."""
-    starts = np.searchsorted(material.documents, np.arange(len(material.docs) + 1))
-    places = [np.concatenate([np.arange(starts[d], starts[d + 1]) for d in some]) for some in cut]
-    paths = [kept.path(asked, some) for some in cut]
-    results: list[Any] = [kept.get(path) for path in paths]
-    missing = [at for at, result in enumerate(results) if result is None]
-    if missing:
-        attack = made.attack(asked)
-        jobs = ((Needed(), attack, *_part(material, cut[at], places[at])) for at in missing)
-        for at, result in zip(missing, means.done(_hits, jobs), strict=True):
-            kept.put(paths[at], result)
-            results[at] = result
-            progress(sum(len(some) for some, there in zip(cut, results, strict=True) if there is not None))
-    return Hits(np.concatenate(places), np.concatenate(results))
+class Attacks:
+    """Attacks on a text, fitted on what their owner is granted.
+
+    Args:
+        material: what is attacked.
+    """
+
+    def __init__(self, material: Material):
+        self._material = material
+        self._markov: MarkovBayes | None = None
+        self._digest = ""
+
+    def attack(self, attacker: Attacker) -> Attack:
+        """Return an attack; the Markov attack is fitted once, as for who is given the positions."""
+        knowledge = self._material.knowledge(told=attacker.told)
+        if attacker.name != MARKOV:
+            return ATTACKS[attacker.name].load()(knowledge)
+        if self._markov is None:
+            given = knowledge if attacker.told else self._material.knowledge(told=True)
+            self._markov = markov(given, partial(fit_bigrams, list(given.documents), given.channel.inputs))
+        fitted = self._markov
+        if attacker.told:
+            return fitted
+        return MarkovBayes(knowledge.channel, fitted.model, weight=fitted.weight, k=fitted.k)
+
+    def hits(
+        self,
+        attacker: Attacker,
+        parts: Sequence[Sequence[int]],
+        workers: Workers,
+        folder: Path | None,
+        progress: Callable[[int], None],
+    ) -> Hits:
+        """Make an attack on all of its parts, but for those that the folder keeps."""
+        material = self._material
+        starts = np.searchsorted(material.documents, np.arange(len(material.docs) + 1))
+        places = [np.concatenate([np.arange(starts[d], starts[d + 1]) for d in part]) for part in parts]
+        files = [folder and self._file(folder, attacker, part) for part in parts]
+        results: list[Any] = [np.load(file) if file and file.exists() else None for file in files]
+        if missing := [at for at, result in enumerate(results) if result is None]:
+            attack = self.attack(attacker)
+            jobs = ((PluginImports(), attack, *self._job(parts[at], places[at])) for at in missing)
+            for at, result in zip(missing, workers.map(_hits, jobs), strict=True):
+                if file := files[at]:
+                    _keep(file, result)
+                results[at] = result
+                progress(sum(len(part) for part, made in zip(parts, results, strict=True) if made is not None))
+        return Hits(np.concatenate(places), np.concatenate(results))
+
+    def _job(self, part: Sequence[int], places: np.ndarray) -> tuple[list, list, list]:
+        """Documents as they were released, the scored positions in them, and the words there."""
+        material, numbers = self._material, {document: number for number, document in enumerate(part)}
+        positions = [(numbers[d], i) for d, i in (material.positions[place] for place in places)]
+        return [material.released[d] for d in part], positions, [material.truths[place] for place in places]
+
+    def _file(self, folder: Path, attacker: Attacker, part: Sequence[int]) -> Path:
+        """The file of a part, named by all that its hits depend on."""
+        self._digest = self._digest or _digest(self._material)
+        name = hashlib.sha256(repr((self._digest, attacker, list(part))).encode()).hexdigest()
+        return folder / f"{name}.npy"
 
 
-def _part(material: Material, some: Sequence[int], places: np.ndarray) -> tuple[list, list, list]:
-    """Documents as they were released, the scored positions in them, and the words there."""
-    number = {document: at for at, document in enumerate(some)}
-    positions = [(number[d], i) for d, i in (material.positions[place] for place in places)]
-    return [material.released[d] for d in some], positions, [material.truths[place] for place in places]
+def _keep(file: Path, result: np.ndarray) -> None:
+    file.parent.mkdir(mode=0o700, exist_ok=True)
+    content = io.BytesIO()
+    np.save(content, result)
+    write_whole(file, content.getvalue())
 
 
-def _hits(_: Needed, *given) -> np.ndarray:
+def _digest(material: Material) -> str:
+    mechanism = material.mechanism
+    digest = hashlib.sha256(f"{__version__} {mechanism!r} {material.seed}".encode())
+    for docs in (material.docs, material.released, material.shadow):
+        digest.update(repr([list(doc) for doc in docs]).encode("utf-8", "surrogatepass"))
+    digest.update("\n".join(mechanism.inputs).encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
+
+
+def _hits(_: PluginImports, *given) -> np.ndarray:
     return hit(*given)
 
 
 def hit(attack: Attack, released, positions: Sequence[tuple[int, int]], truths: Sequence[str]) -> np.ndarray:
-    """Whether an attack names each word.
+    """Return whether an attack names each word.
 
     Args:
         attack: any.
@@ -243,55 +285,28 @@ def hit(attack: Attack, released, positions: Sequence[tuple[int, int]], truths: 
     return np.array([guess == truth for guess, truth in zip(guesses, truths, strict=True)], dtype=bool)
 
 
-class _Made:
-    """Attacks, each made once from what it is granted."""
-
-    def __init__(self, material: Material):
-        self._material = material
-        self._markov: MarkovBayes | None = None
-
-    def attack(self, asked: Asked) -> Attack:
-        knowledge = self._material.knowledge(told=asked.told)
-        if asked.name != MARKOV:
-            return ATTACKS[asked.name].load()(knowledge)
-        if self._markov is None:  # fitted once: its weight was chosen by who is told
-            told = knowledge if asked.told else self._material.knowledge(told=True)
-            self._markov = markov(told, MarkovModel.fit(told.documents, words=told.channel.inputs))
-        fitted = self._markov
-        if asked.told:
-            return fitted
-        return MarkovBayes(knowledge.channel, fitted.model, weight=fitted.weight, k=fitted.k)
-
-
-def markov(knowledge: Knowledge, model: MarkovModel, weight: float | None = None) -> MarkovBayes:
-    """The Markov attack with a model of all the attacker's text, and a weight that some documents of it chose.
+def markov(
+    knowledge: Knowledge,
+    bigrams: Callable[[bool], MarkovModel | InterpolatedModel],
+    setting: tuple[bool, float] | None = None,
+) -> MarkovBayes:
+    """Return the Markov attack with a model of all the attacker's text.
 
     Args:
         knowledge: channel and shadow text.
-        model: fitted on all of that, with a state for every input: it does not depend on epsilon.
-        weight: one that was chosen before; None chooses it.
+        bigrams: the model fitted on all of that, with a state for every input, given whether the public table is
+            mixed in; it does not depend on epsilon.
+        setting: whether it is, and the weight of the model; None chooses both on some documents of the attacker's.
     """
     channel, k = knowledge.channel, None if few_candidates(knowledge.channel) else _K
-    if weight is None:
-        some = replace(knowledge, shadow=list(knowledge.documents)[:_FITTED])
-        weight = MarkovBayes.against(some, k=k).weight
-    return MarkovBayes(channel, model, weight=weight, k=k, attacked=knowledge.attacked)
+    if setting is None:
+        first = replace(knowledge, shadow=list(knowledge.documents)[:_FITTED])
+        setting = MarkovBayes.against(first, k=k).setting
+    public, weight = setting
+    return MarkovBayes(channel, bigrams(public), weight=weight, k=k, attacked=knowledge.attacked)
 
 
 def few_candidates(channel: Channel) -> bool:
-    """Whether few words can become a released one, as where words have groups; judged by some of them.
-
-    Args:
-        channel: Pr(y | x).
-    """
-    some = np.linspace(0, len(channel.outputs) - 1, 64).astype(np.intp)
-    return bool((channel.log_columns(np.unique(some)) > -np.inf).sum(axis=1).max() <= _FEW)
-
-
-def _digest(material: Material) -> str:
-    mechanism = material.mechanism
-    digest = hashlib.sha256(f"{__version__} {mechanism!r} {material.seed}".encode())
-    for docs in (material.docs, material.released, material.shadow):
-        digest.update(repr([list(doc) for doc in docs]).encode("utf-8", "surrogatepass"))
-    digest.update("\n".join(mechanism.inputs).encode("utf-8", "surrogatepass"))
-    return digest.hexdigest()
+    """Return whether few words can become a released one, as where words have groups; 64 outputs are looked at."""
+    outputs = np.linspace(0, len(channel.outputs) - 1, 64).astype(np.intp)
+    return bool((channel.log_columns(np.unique(outputs)) > -np.inf).sum(axis=1).max() <= _FEW)

@@ -1,7 +1,8 @@
-"""What a release gives away of documents: how many words of each are named, and what its words give away.
+"""Measure what a release gives away of documents: how many words of each are named, and what its words give away.
 
 The chance that the rule for single words names a word is exact, and words are drawn independently: so the number
-of named words of a document has an exact law, whatever was drawn this time.
+of named words of a document has an exact law, whatever was drawn this time. Each function but that law returns a
+part of the json; `audit.schema.json` says what its fields are.
 """
 
 from collections.abc import Mapping
@@ -10,8 +11,7 @@ from typing import Any
 import numpy as np
 import scipy
 
-from textsan.attacks import ATTACKS
-from textsan.auditing.attacking import Asked, Hits
+from textsan.auditing.attacking import Attacker, Attacks, Hits
 from textsan.auditing.material import Material
 from textsan.evaluation import clustered_rate
 from textsan.leakage import pointwise_leakage
@@ -22,10 +22,11 @@ HALF = 0.5
 _WORST = 10  # documents and words that are listed
 _BINS = 10
 _SHORT = 64  # words whose law is multiplied out one by one
+_SHOWN, _READ = 40, 5  # tokens of the document that is shown, at most, and scored words, at least
 
 
 def named_law(chances: np.ndarray) -> np.ndarray:
-    """The law of how many of some words are named: Pr(0), Pr(1), .., Pr(n), of independent ones.
+    """Compute Pr(0), Pr(1), .., Pr(n) words named, of n independent words with these chances.
 
     Args:
         chances: (n,) of each.
@@ -43,19 +44,13 @@ def named_law(chances: np.ndarray) -> np.ndarray:
     return law
 
 
-def exposure(material: Material, chances: np.ndarray, hits: Mapping[Asked, Hits]) -> dict[str, Any]:
-    """The expected exposure of each document, its distribution and tail, and the worst documents.
+def exposure(material: Material, chances: np.ndarray, hits: Mapping[Attacker, Hits]) -> dict[str, Any]:
+    """Compute the expected exposure of each document, its distribution and tail, and the worst documents.
 
     Args:
         material: what is audited.
         chances: of `words.chances`.
-        hits: of `attacking.hits`.
-
-    Returns:
-        for json: `documents` with a scored word; `quantiles` and `histogram` of the share of a document's words
-        that the rule names in expectation; `read`, the share of documents of which it names at least half, in
-        expectation; `measured`, the same share as attacks that are told found it on their documents, by name with
-        its interval; `worst`, documents by number (from 0) with their words and expected named ones.
+        hits: of `attacking.hits`, on this material.
     """
     documents, where = np.unique(material.documents, return_inverse=True)
     sizes = np.bincount(where)
@@ -63,80 +58,107 @@ def exposure(material: Material, chances: np.ndarray, hits: Mapping[Asked, Hits]
     parts = np.split(chances, np.cumsum(sizes)[:-1])  # positions stand in the order of their documents
     read = [float(named_law(part)[int(np.ceil(HALF * len(part))) :].sum()) for part in parts]
     counts, edges = np.histogram(shares, bins=_BINS, range=(0.0, 1.0))
-    expected = shares * sizes
     order = np.lexsort((-sizes, -shares))[:_WORST]
     return {
         "documents": len(documents),
-        "quantiles": {f"{q:g}": float(np.quantile(shares, q)) for q in (0.5, 0.9, 0.99, 1.0)},
+        "quantiles": _quantiles(shares),
         "histogram": {"edges": edges.tolist(), "counts": counts.tolist()},
         "read": float(np.mean(read)),
-        "measured": [_measured(material, asked, found) for asked, found in hits.items() if asked.told],
+        "measured": [_measured(material, attacker, made) for attacker, made in hits.items() if attacker.told],
         "worst": [
-            {"document": int(documents[at]), "words": int(sizes[at]), "named": float(expected[at])} for at in order
+            {
+                "document": material.row(int(documents[at])),
+                "words": int(sizes[at]),
+                "named": float(shares[at] * sizes[at]),
+            }
+            for at in order
         ],
     }
 
 
-def _measured(material: Material, asked: Asked, found: Hits) -> dict[str, Any]:
-    documents, where = np.unique(material.documents[found.positions], return_inverse=True)
-    shares = np.bincount(where, weights=found.hits) / np.bincount(where)
-    rate = clustered_rate(shares >= HALF, documents)
-    about = {"attack": asked.name, "label": ATTACKS[asked.name].label, "documents": len(documents)}
-    return about | {"value": rate.value, "low": rate.low, "high": rate.high}
+def _quantiles(values: np.ndarray) -> dict[str, float]:
+    return {f"{q:g}": float(np.quantile(values, q)) for q in (0.5, 0.9, 0.99, 1.0)}
+
+
+def _measured(material: Material, attacker: Attacker, made: Hits) -> dict[str, Any]:
+    documents, where = np.unique(material.documents[made.positions], return_inverse=True)
+    shares = np.bincount(where, weights=made.hits) / np.bincount(where)
+    about = {"attack": attacker.name, "label": attacker.label, "owns": attacker.owns, "documents": len(documents)}
+    return about | clustered_rate(shares >= HALF, documents)._asdict()
 
 
 def composed(material: Material) -> dict[str, Any]:
-    """What the guarantee adds up to over the document with most scored words.
-
-    Args:
-        material: what is audited.
-
-    Returns:
-        for json: `definition`, `epsilon` of a word (null where nothing is promised), `words` of that document,
-        `total`, epsilon for all of them (null where it is per distance, or nothing is promised), and `says`.
-    """
+    """Compute what the guarantee adds up to over the document with most scored words."""
     promise, words = material.mechanism.guarantee, int(np.bincount(material.documents).max())
     finite = bool(np.isfinite(promise.epsilon + promise.epsilon_0))
+    total = None
     if not finite:
-        total, says = None, "Nothing is promised for a word, and so nothing for a document."
+        says = "Nothing is promised for a word, and so nothing for a document."
     elif promise.per == "distance":
-        total = None
         says = f"Epsilon is per unit of distance: over {words:,} words it multiplies the sum of their distances."
     else:
         total = promise.document(words)
         says = (
-            f"Over {words:,} words it adds up to {total:g}: a factor of e to the {total:g} between two documents, "
-            "where the promise is about each pair of their words."
+            f"Over {words:,} words, the most of a document, epsilon adds up to {total:g}: a factor of e to the "
+            f"{total:g} between two documents, where the promise is about each pair of their words."
         )
     epsilon = promise.epsilon if finite else None
     return {"definition": promise.definition, "epsilon": epsilon, "words": words, "total": total, "says": says}
 
 
 def given_away(material: Material) -> dict[str, Any]:
-    """Pointwise leakage of the released words: the factor by which each raises the chance of some guess, at most.
+    """Compute the pointwise leakage of the released words: the most by which each raises the chance of any guess.
 
-    Args:
-        material: what is audited.
-
-    Returns:
-        for json: `quantiles` of the factor over the scored positions, and `words`: those that gave most away, as
-        released and original with their factor; the original's own factor is 1 / Pr(original), and under plain
-        epsilon-DP (no groups, no distance) no factor exceeds e to the epsilon.
+    The factor of the original itself is 1 / Pr(original), and under plain epsilon-DP (no groups, no distance) none
+    exceeds e to the epsilon.
     """
     channel = material.mechanism.channel
-    outputs = [word for word in dict.fromkeys(material.came) if word in channel.output_index]
-    leak = dict(zip(outputs, pointwise_leakage(material.population, channel, outputs), strict=True))
-    of = np.array([leak.get(word, np.nan) for word in material.came])
-    factors = np.exp(of[np.isfinite(of)])
-    if not len(factors):
+    outputs = [word for word in dict.fromkeys(material.outputs) if word in channel.output_index]
+    leakage = dict(zip(outputs, pointwise_leakage(material.population, channel, outputs), strict=True))
+    logs = np.array([leakage.get(word, np.nan) for word in material.outputs])
+    if not np.isfinite(logs).any():
         return {"quantiles": {}, "words": []}
     pairs = {
         (y, x): float(np.exp(value))
-        for y, x, value in zip(material.came, material.truths, of, strict=True)
+        for y, x, value in zip(material.outputs, material.truths, logs, strict=True)
         if np.isfinite(value)
     }
-    best = sorted(pairs.items(), key=lambda item: (-item[1], item[0]))[:_WORST]
+    worst = sorted(pairs.items(), key=lambda item: (-item[1], item[0]))[:_WORST]
     return {
-        "quantiles": {f"{q:g}": float(np.quantile(factors, q)) for q in (0.5, 0.9, 0.99, 1.0)},
-        "words": [{"released": y, "original": x, "factor": factor} for (y, x), factor in best],
+        "quantiles": _quantiles(np.exp(logs[np.isfinite(logs)])),
+        "words": [{"released": y, "original": x, "factor": factor} for (y, x), factor in worst],
+    }
+
+
+def example(
+    material: Material, first: Mapping[str, Any], hits: Mapping[Attacker, Hits], attacks: Mapping[str, Attacks]
+) -> dict[str, Any]:
+    """Return a document before, after, and as the strongest attack reads it: about as much of it as of all.
+
+    Args:
+        material: what is audited.
+        first: of `words.headline`.
+        hits, attacks: of `attacking.hits`.
+    """
+    attacker = Attacker(first["attack"], True, first["owns"])
+    made = hits[attacker]
+    documents, where = np.unique(material.documents[made.positions], return_inverse=True)
+    sizes = np.bincount(where)
+    gaps = np.abs(np.bincount(where, weights=made.hits) / sizes - first["value"])
+    lengths = np.array([len(material.docs[document]) for document in documents])
+    document = int(documents[np.lexsort((lengths, gaps, lengths > _SHOWN, sizes < _READ))[0]])
+    scored = [i for d, i in material.positions if d == document and i < _SHOWN]
+    read = (
+        attacks[attacker.owns]
+        .attack(attacker)
+        .reconstruct([material.released[document]], [(0, i) for i in scored])
+    )
+    return {
+        "document": material.row(document),
+        "attack": first["label"],
+        "before": material.docs[document][:_SHOWN],
+        "after": list(material.released[document][:_SHOWN]),
+        "scored": scored,
+        "read": list(read),
+        "cut": len(material.docs[document]) > _SHOWN,
     }

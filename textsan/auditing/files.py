@@ -1,30 +1,54 @@
-"""Files of an audit: texts with a class each, a release with its record, somebody's guesses.
+"""Read the files of an audit: texts with a class each, a release with its record, somebody's guesses.
 
 Formats are those of `textsan.release.formats`. Errors give a line's number and never quote it.
 """
 
 import csv
+import dataclasses
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from textsan.mechanisms import Mechanism
-from textsan.release.formats import FORMATS, Document, Objects, Record, Table, format_of, reading, records
+from textsan.base.assets import file_sha256
+from textsan.base.cache import write_whole
+from textsan.mechanisms import Mechanism, recorded_mechanism
+from textsan.release.formats import (
+    TEXT,
+    Form,
+    Objects,
+    Record,
+    Table,
+    format_of,
+    is_readable,
+    no_format,
+    place_of,
+    reading,
+    reading_records,
+    shown,
+)
+from textsan.release.plan import check_target
+from textsan.release.record import TOKENIZER, TOKENIZER_V1
 from textsan.release.writing import Writing
+from textsan.text import corpora as text_corpora
 
 
 class Texts(NamedTuple):
-    """What a file holds.
+    """The content of a file.
 
     Attributes:
-        texts: of its records, in their order.
-        labels: a class a record; None where none was asked for.
+        texts: of its records, in their order; several fields of one are lines of it.
+        labels: a class or a key a record; None where none was asked for.
+        groups: an author or a patient a record, None where it has none; None where none was asked for.
+        beside: names of the other columns, or fields of the first object.
     """
 
     texts: list[str]
-    labels: list[str | None] | None
+    labels: list[str | None] | None = None
+    groups: list[str | None] | None = None
+    beside: tuple[str, ...] = ()
 
 
 class Released(NamedTuple):
@@ -33,72 +57,89 @@ class Released(NamedTuple):
     Attributes:
         documents: its token lists.
         mechanism: what made it, by its record.
-        record: what stands beside it.
+        record: the json beside it.
+        form: how its file is read; that of the text but for its encoding.
     """
 
     documents: list[list[str]]
     mechanism: Mechanism
     record: Mapping[str, Any]
+    form: Form
+
+    def cut_alike(self, texts: Sequence[str]) -> list:
+        """Return the original texts such that they are cut into words by the rules of the release.
+
+        Raises:
+            ValueError: rules that this version does not have.
+        """
+        rules = self.record.get("tokenizer")
+        if rules == TOKENIZER:
+            return list(texts)
+        if rules == TOKENIZER_V1:
+            return [text_corpora.Record(text) for text in texts]
+        raise ValueError(f"record: tokenizer {rules!r} is unknown; audit with the version that made the release")
 
 
 def kind_of(path: str, kind: str | None, what: str) -> str:
-    """The format of a file: what is asked for, else what its ending says.
-
-    Args:
-        path: of the file; "-" is standard input, text unless asked for otherwise.
-        kind: asked for; None is nothing.
-        what: the argument, in errors.
+    """Return the format of a file: `kind` where it is given, else by its ending; standard input, "-", is text.
 
     Raises:
         FileNotFoundError: no such file.
-        ValueError: an ending that says nothing.
+        ValueError: an ending that says nothing. The error names the file as the argument `what`.
     """
     if path == "-":
         return kind or "txt"
-    if not os.path.isfile(path):
-        raise FileNotFoundError(f"{what}: {path} does not exist, or is no file; pass a file or -")
-    found = kind or format_of(path)
-    if found is None:
-        known = f"pass --format {', '.join(FORMATS[:-1])} or {FORMATS[-1]}"
-        raise ValueError(f"{what}: the ending of {os.path.basename(path)} says no format; {known}")
-    return found
+    if not is_readable(path):
+        raise FileNotFoundError(f"{what}: {shown(path)} does not exist, or is no file; pass a file or -")
+    known = kind or format_of(path)
+    if known is None:
+        raise no_format(what, path)
+    return known
 
 
 def read_texts(
     path: str,
     kind: str,
-    field: str = "text",
+    form: Form = TEXT,
     *,
     label: str | None = None,
+    group: str | None = None,
+    key: str | None = None,
     what: str = "INPUT",
     quotes: bool = True,
 ) -> Texts:
-    """The texts of a file.
+    """Read the texts of a file.
 
     Args:
         path: of the file; "-" is standard input.
         kind: one of `FORMATS`.
-        field: of the text, in jsonl and tables.
+        form: fields of text in jsonl and tables, and how the file is read.
         label: field of the class; None is none.
+        group: field of the author or patient; None is none.
+        key: field by which rows of two files belong together, in place of a label; None is none.
         what: the argument, in errors.
         quotes: whether an error may name columns: a table without a header has text there.
 
     Raises:
         ValueError, FileNotFoundError: a file that cannot be read.
     """
-    if label is not None and kind == "txt":
-        raise ValueError(f"label: txt has no field {label!r}; pass jsonl, csv or tsv")
-    place = f"{what}: standard input" if path == "-" else f"{what}: {path}"
-    texts, labels = [], []
+    asked = {"label": label, "group": group, "key": key}
+    fields = {option: name for option, name in asked.items() if name is not None}
+    for option, name in fields.items():
+        if kind == "txt":
+            raise ValueError(f"{option}: txt has no field {name!r}; pass jsonl, csv or tsv")
+    place = place_of(what, path)
+    texts: list[str] = []
+    beside: tuple[str, ...] = ()
+    values: dict[str, list[str | None]] = {option: [] for option in fields}
     try:
-        with reading(path, kind) as (lines, _):
-            layout, content = records(lines, kind, field, place)
-            column = _column(layout, label, place)
+        with reading_records(path, kind, form, what) as (layout, content, _):
+            columns = {option: _column(layout, option, name, place) for option, name in fields.items()}
             for record in content:
-                document: Document = layout.open(record)
-                texts.append(document.text)
-                if label is not None:
-                    labels.append(_label(layout, record, column, label))
+                beside = beside if texts else _beside(layout, record, form)
+                texts.append("\n".join(layout.open(record).texts))
+                for option, name in fields.items():
+                    values[option].append(_value(layout, record, columns[option], name))
     except ValueError as error:
         if quotes or "no column" not in str(error):
             raise
@@ -107,106 +148,184 @@ def read_texts(
         ) from None
     if not texts:
         raise ValueError(f"{place}: it holds no document; pass a text")
-    return Texts(texts, labels if label is not None else None)
+    return Texts(texts, values.get("label", values.get("key")), values.get("group"), beside)
 
 
-def read_release(path: str, kind: str, record: str, field: str | None, *, quotes: bool = True) -> Released:
-    """A release that was made before, and what made it.
+def read_shadow(path: str | None, form: Form, *, quotes: bool) -> list[str] | None:
+    """Read text that an attacker may own; None where no file is named."""
+    if path is None:
+        return None
+    return read_texts(path, kind_of(path, None, "shadow"), form, what="shadow", quotes=quotes).texts
+
+
+def check_output(output: str | Path, sources: Iterable[str | Path | None], what: str = "output") -> None:
+    """Check that a file can be written, and is none of the sources.
+
+    Raises:
+        FileNotFoundError: no folder to write into.
+        ValueError: a source, or something that is no regular file, would be replaced.
+    """
+    if not Path(output).parent.is_dir():
+        raise FileNotFoundError(f"{what}: the folder {Path(output).parent} does not exist; make it first")
+    check_target(what, output)
+    for source in sources:
+        if source and Path(source).resolve() == Path(output).resolve():
+            raise ValueError(f"{what}: {output} would overwrite {source}; pass another path")
+
+
+def check_parts(path: str, kind: str, prefix: str) -> dict[str, Path]:
+    """Return the files, named by a prefix, into which `write_parts` is to write the rows of a file.
+
+    Raises:
+        ValueError, FileNotFoundError: one of them exists, or cannot be made; or the file is standard input.
+
+    >>> print(*check_parts("notes.csv", "csv", "notes").values())
+    notes-held-back.csv notes-to-release.csv
+    """
+    if path == "-":
+        raise ValueError("write-split: standard input cannot be read twice; pass a file as INPUT")
+    targets = {part: Path(f"{prefix}-{part}.{kind}") for part in ("held-back", "to-release")}
+    for target in targets.values():
+        if target.exists():
+            raise ValueError(f"write-split: {target} exists; remove it, or pass another PREFIX")
+        check_output(target, (), "write-split")
+    return targets
+
+
+def write_parts(path: str, kind: str, form: Form, held: Iterable[int], targets: Mapping[str, Path]) -> None:
+    """Write the rows that must not be released, and those that may, into two files that only their owner can read.
+
+    Args:
+        path, kind, form: as for `read_texts`.
+        held: numbers, from 0, of the rows that must not be released.
+        targets: of `check_parts`.
+    """
+    back = frozenset(held)
+    with reading_records(path, kind, form) as (layout, content, _):
+        parts: dict[str, list[str]] = {part: [layout.head] for part in targets}
+        for number, record in enumerate(content):
+            document = layout.open(record)
+            parts["held-back" if number in back else "to-release"].append(document.replaced(document.texts))
+    for part, target in targets.items():
+        write_private(target, "".join(parts[part]))
+
+
+def write_private(path: str | Path, text: str) -> None:
+    """Write a file that only its owner can read, whole or not at all."""
+    write_whole(Path(path), text.encode("utf-8", "backslashreplace"))
+
+
+def read_release(path: str, kind: str, record: str, form: Form | None = None, *, quotes: bool = True) -> Released:
+    """Read a release that was made before, and what made it.
 
     Args:
         path: of the released file.
         kind: its format.
         record: path of the record beside it.
-        field: of the text; None is the record's.
+        form: fields of text, and how the file is read; None is the record's.
         quotes: as for `read_texts`.
 
     Raises:
         FileNotFoundError: no record.
-        ValueError: a release that cannot be compared word by word, or whose mechanism today's code does not make.
+        ValueError: another file than the record's, a release that cannot be compared word by word, or whose
+            mechanism today's code does not make.
     """
     if not os.path.isfile(record):
-        raise FileNotFoundError(f"record: {record} does not exist; pass --record, the json that sanitize wrote")
+        raise FileNotFoundError(
+            f"record: {shown(record)} does not exist; pass --record, the json that sanitize wrote"
+        )
+    way = "that sanitize wrote beside the release"
     try:
         about = json.loads(Path(record).read_text(encoding="utf-8"))
     except ValueError:
-        raise ValueError(
-            f"record: {record} is no json; pass the one that sanitize wrote beside the release"
-        ) from None
+        raise ValueError(f"record: {shown(record)} is no json; pass the one {way}") from None
     if not isinstance(about, dict):
-        raise ValueError(f"record: {record} is no record; pass the json that sanitize wrote beside the release")
+        raise ValueError(f"record: {shown(record)} is no record; pass the json {way}")
     writing = str(about.get("writing", ""))
     if Writing(detokenize=True).__str__().split(", ")[1] in writing:
         what = "it was released with --detokenize, and its words cannot be told apart again"
         raise ValueError(f"released: {what}; sanitize without it, or audit a rehearsal with --mechanism")
-    its = field or about.get("field") or "text"
+    if "sha256" in about and about["sha256"] != file_sha256(Path(path)):
+        what = f"{shown(path)} is not the file that {shown(record)} is the record of (its sha256 is another)"
+        raise ValueError(f"released: {what}; pass both as sanitize wrote them")
     try:
-        if not isinstance(its, str):
-            raise TypeError(its)
-        mechanism = Mechanism.from_record(about)
+        form = _form(about) if form is None else dataclasses.replace(form, encoding=None)
+        mechanism = recorded_mechanism(about)
     except (TypeError, AttributeError, OverflowError):  # a field is of another kind, a list for a number say
         what = "a field of it is not of the kind that sanitize writes"
-        raise ValueError(f"record: {record}: {what}; pass the json as it was written") from None
-    found = read_texts(path, kind, its, what="released", quotes=quotes)
+        raise ValueError(f"record: {shown(record)}: {what}; pass the json as it was written") from None
+    texts = read_texts(path, kind, form, what="released", quotes=quotes).texts
     cased = "case carried" in writing
-    return Released([(text.lower() if cased else text).split() for text in found.texts], mechanism, about)
+    return Released([(text.lower() if cased else text).split() for text in texts], mechanism, about, form)
+
+
+def _form(about: Mapping[str, Any]) -> Form:
+    """The form of a release by its record; records of version 0.2.0 have one field."""
+    fields, delimiter = about.get("fields") or [about.get("field") or "text"], about.get("delimiter")
+    if not isinstance(delimiter, str | None) or not all(isinstance(name, str) for name in fields):
+        raise TypeError("fields")
+    return Form(tuple(fields), delimiter=delimiter)
 
 
 def read_guesses(path: str) -> list[tuple[int, int, str]]:
-    """Guesses of a jsonl or csv file with document, index and word; both numbers count from 0.
-
-    Args:
-        path: of the file.
+    """Read guesses of a jsonl or csv file with document, index and word; both numbers count from 0.
 
     Raises:
         FileNotFoundError: no such file.
         ValueError: a line without the three, or with numbers that are none.
     """
-    kind, found = kind_of(path, None, "guesses"), []
+    kind, place, guesses = kind_of(path, None, "guesses"), f"guesses: {shown(path)}", []
     if kind not in ("jsonl", "csv"):
-        raise ValueError(f"guesses: {path} is {kind}; pass jsonl or csv, with document, index and word")
-    with reading(path, kind) as (lines, _):
-        for number, row in enumerate(_rows(lines, kind, path), start=1):
+        raise ValueError(f"{place} is {kind}; pass jsonl or csv, with document, index and word")
+    with reading(path, what="guesses") as (lines, _):
+        for number, row in enumerate(_rows(lines, kind, place), start=1):
             try:
                 document, index, word = row["document"], row["index"], row["word"]
                 numbers = int(document), int(index)
             except (KeyError, TypeError, ValueError, OverflowError):
-                what = f"guesses: {path}: number {number} has no document, index and word, two numbers and a word"
+                what = f"{place}: number {number} has no document, index and word, two numbers and a word"
                 raise ValueError(f"{what}; they count from 0") from None
             if not isinstance(word, str):
-                raise ValueError(f"guesses: {path}: number {number} has no word; pass one, or leave the line out")
-            found.append((*numbers, word))
-    return found
+                raise ValueError(f"{place}: number {number} has no word; pass one, or leave the line out")
+            guesses.append((*numbers, word))
+    return guesses
 
 
-def _rows(lines: Iterator[str], kind: str, path: str) -> Iterator[Mapping[str, Any]]:
+def _rows(lines: Iterator[str], kind: str, place: str) -> Iterator[Mapping[str, Any]]:
     if kind == "csv":
         try:
             yield from csv.DictReader(lines, strict=True)
         except csv.Error as error:
-            raise ValueError(f"guesses: {path} is no csv ({error}); check its quotes") from None
+            raise ValueError(f"{place} is no csv ({error}); check its quotes") from None
         return
     for number, line in enumerate(lines, start=1):
         if line.strip():
             try:
                 yield json.loads(line)
-            except ValueError:
-                raise ValueError(f"guesses: {path}: line {number} is no json; pass one object a line") from None
+            except (ValueError, RecursionError):
+                raise ValueError(f"{place}: line {number} is no json; pass one object a line") from None
 
 
-def _column(layout, label: str | None, place: str) -> int:
-    if label is None or not isinstance(layout, Table):
+def _column(layout, option: str, name: str, place: str) -> int:
+    if not isinstance(layout, Table):
         return -1
-    if layout.header.count(label) != 1:
-        raise ValueError(
-            f"{place}: {layout.header.count(label)} columns are named {label!r}; pass another --label"
-        )
-    return layout.header.index(label)
+    if (columns := layout.header.count(name)) != 1:
+        raise ValueError(f"{place}: {columns} columns are named {name!r}; pass another --{option}")
+    return layout.header.index(name)
 
 
-def _label(layout, record: Record, column: int, label: str) -> str | None:
+def _beside(layout, record: Record, form: Form) -> tuple[str, ...]:
+    """Names of what stands beside the text: of an object, fields in which no text lies, however deep."""
+    names = layout.header if isinstance(layout, Table) else ()
     if isinstance(layout, Objects):
-        assert isinstance(record.content, str)
-        value = json.loads(record.content).get(label)
+        names = layout.read(record)
+    text = {re.split(r"[.\[]", name)[0] for name in form.texts} | set(form.texts)
+    return tuple(name for name in names if name not in text)
+
+
+def _value(layout, record: Record, column: int, name: str) -> str | None:
+    if isinstance(layout, Objects):
+        value = layout.read(record).get(name)
         return None if value is None else str(value)
     cells: Sequence[str] = record.content
     return cells[column] or None

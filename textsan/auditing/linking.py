@@ -1,4 +1,4 @@
-"""Which document was it? Releases are linked to their originals among other documents of the text.
+"""Link releases to their originals among other documents of the text.
 
 The attacker owns candidates, the original among them, and names the one that most easily becomes the release. The
 control seeks a document that was never released in the original's place; the baseline knows the length alone.
@@ -23,7 +23,7 @@ _POOL = 20_000  # documents that others are drawn from, at most: 80 MB for 500 r
 
 
 def linked(material: Material, *, among: int = AMONG, size: int) -> dict[str, Any]:
-    """How often a release is linked to its own original, beside a control and a baseline.
+    """Measure how often a release is linked to its own original, beside a control and a baseline.
 
     Args:
         material: what is audited.
@@ -32,10 +32,8 @@ def linked(material: Material, *, among: int = AMONG, size: int) -> dict[str, An
         size: releases that are linked, at most.
 
     Returns:
-        for json: `among` candidates, `releases`, the shares `main`, `control` (of `controls` releases that some
-        document outside of the text is as long as; null without one) and `length`, and the `excess` of main over
-        control, with intervals over releases. Each is a mean over all draws of the others; of several likeliest
-        candidates one is named at random.
+        for json, as `audit.schema.json` says; each share is a mean over all draws of the others, and of several
+        likeliest candidates one is named at random.
 
     Raises:
         ValueError: fewer than two candidates, or a release that the mechanism cannot have made.
@@ -57,21 +55,21 @@ def linked(material: Material, *, among: int = AMONG, size: int) -> dict[str, An
     same = np.where(lengths[targets][:, None] == lengths, 0.0, -np.inf)
     length = success(same, np.zeros(len(rows)), among)
     known = np.array([stranger is not None for stranger in strangers])
-    scores[rows, targets] = -np.inf  # the original is not there: the stranger stands in its place
+    scores[rows, targets] = -np.inf  # the original is not among them: the stranger stands in its place
     control = success(scores[:, :alone], scores[rows, alone + rows], among, inside=False)[known]
     return {
         "among": among,
         "releases": len(targets),
-        "main": _share(main),
+        "main": _share(main)._asdict(),
         "length": float(length.mean()),
         "controls": int(known.sum()),
-        "control": _share(control) if known.any() else None,
-        "excess": _excess(main[known], control) if known.any() else None,
+        "control": _share(control)._asdict() if known.any() else None,
+        "excess": _excess(_share(main[known]), _share(control))._asdict() if known.any() else None,
     }
 
 
 def success(scores: np.ndarray, own: np.ndarray, among: int, *, inside: bool = True) -> np.ndarray:
-    """For each release the chance that one candidate is named among so many, itself and others of a table.
+    """Compute for each release the chance that a candidate is named among so many, itself and others of a table.
 
     Args:
         scores: (releases, candidates) log-likelihoods.
@@ -95,20 +93,19 @@ def _strangers(material: Material, lengths: Sequence[int], generator: np.random.
     for doc in material.shadow:
         by_length.setdefault(len(doc), []).append(doc)
     alike = [by_length.get(length) for length in lengths]
-    return [some[int(generator.integers(len(some)))] if some else None for some in alike]
+    return [docs[int(generator.integers(len(docs)))] if docs else None for docs in alike]
 
 
-def _share(chances: np.ndarray) -> dict[str, float]:
+def _share(chances: np.ndarray) -> Estimate:
     """A mean of chances with Wilson's interval at their number: wide enough, as ties only narrow it."""
     n, value = len(chances), float(chances.mean())
     whole = hit_rate(np.arange(n) < round(value * n))
-    return {"value": value, "low": min(whole.low, value), "high": max(whole.high, value)}
+    return Estimate(value, min(whole.low, value), max(whole.high, value))
 
 
-def _excess(main: np.ndarray, control: np.ndarray) -> dict[str, float]:
-    """The mean difference on the same releases, with Newcombe's interval of two shares."""
-    one, other = _share(main), _share(control)
-    value = one["value"] - other["value"]
-    below = np.hypot(one["value"] - one["low"], other["high"] - other["value"])
-    above = np.hypot(one["high"] - one["value"], other["value"] - other["low"])
-    return Estimate(value, float(max(value - below, -1)), float(min(value + above, 1)))._asdict()
+def _excess(main: Estimate, control: Estimate) -> Estimate:
+    """The difference of two shares of the same releases, with Newcombe's interval."""
+    value = main.value - control.value
+    below = np.hypot(main.value - main.low, control.high - control.value)
+    above = np.hypot(main.high - main.value, control.value - control.low)
+    return Estimate(value, float(max(value - below, -1)), float(min(value + above, 1)))

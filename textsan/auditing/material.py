@@ -1,17 +1,23 @@
-"""What is audited: a text, its release, what an attacker may own, and which words are scored.
+"""Cut a text once, and hold it beside its release, the text that an attacker may own, and the scored words.
 
 A word has a letter or a digit. Scored are the words that the mechanism protects and has rows for; how many more
-should be protected, and what becomes of them, is counted beside.
+should be protected, and what becomes of them, is counted as well.
+
+Rows are divided by their numbers, and no row's text decides: else an epsilon that was chosen on one part would be
+a function of the other part, too. Rows of one group (an author, a patient) stay together, and a row whose group is
+missing (None, "" or NaN) is a group of its own.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from textsan.attacks import Knowledge
+from textsan.auditing.belonging import check_belonging
 from textsan.evaluation import words_at
 from textsan.mechanisms import Mechanism
 from textsan.mechanisms.base import UnknownWord
@@ -31,14 +37,14 @@ GROUPS = {
     "numbers": "numbers",
     "unseen": "words that the attacker's text lacks",
 }
-"""The words that are looked at apart, and how a reader calls them."""
+"""Groups of words that are measured separately, with their names in the report."""
 
 _LEAST, _MOST = 500, 5_000  # public sentences: ten for each that is audited, between these
 _FREQUENT = 0.25  # of the public list: the words beyond are rare
 
 
 def is_word(token: str) -> bool:
-    """Whether a token has a letter or a digit.
+    """Return whether a token has a letter or a digit.
 
     >>> is_word("n't"), is_word("..."), is_word("7")
     (True, False, True)
@@ -47,10 +53,7 @@ def is_word(token: str) -> bool:
 
 
 def tokens_of(text) -> list[str]:
-    """The lower-case tokens of a text.
-
-    Args:
-        text: a string, a record or a token list.
+    """Return the lower-case tokens of a string, a record or a token list.
 
     Raises:
         ValueError: something else.
@@ -67,12 +70,92 @@ def tokens_of(text) -> list[str]:
     return [token.lower() for token in text]
 
 
+def checked_texts(texts: Iterable, **columns: Sequence | None) -> list:
+    """Return a list of texts, checked to be as many as the values that come with them, a class each say.
+
+    Raises:
+        ValueError: one string, or a column of another length.
+    """
+    if isinstance(texts, str):
+        raise ValueError("texts: one string; pass a list of texts, one a document")
+    texts = list(texts)
+    for name, values in columns.items():
+        if values is not None and len(values) != len(texts):
+            raise ValueError(f"{name}: {len(values)} for {len(texts)} documents; pass one a document")
+    return texts
+
+
+def divided(groups: Sequence[Hashable], sizes: Iterable[int], seed: int) -> list[np.ndarray]:
+    """Draw parts of rows; the rows of a group go into one part.
+
+    Args:
+        groups: one a row.
+        sizes: rows of each part but the last, at least, unless the groups run out.
+        seed: of the draw.
+
+    Returns:
+        row numbers of each part, ascending, and then of the rows that are left.
+
+    >>> [part.tolist() for part in divided(["a", "b", "a", "c"], [2], seed=1)]
+    [[0, 2], [1, 3]]
+    """
+    members = members_of(groups)
+    order = iter(np.random.default_rng([seed, 2]).permutation(len(members)).tolist())
+    parts: list[list[int]] = []
+    for size in sizes:
+        part: list[int] = []
+        while len(part) < size and (at := next(order, None)) is not None:
+            part += members[at]
+        parts.append(part)
+    parts.append([row for at in order for row in members[at]])
+    return [np.sort(np.array(part, dtype=np.intp)) for part in parts]
+
+
+def one_each(groups: Sequence[Hashable], seed: int) -> list[int]:
+    """Draw one row of each group.
+
+    Args:
+        groups: one a row.
+        seed: of the draw.
+
+    Returns:
+        row numbers, ascending.
+
+    >>> one_each(["a", "b", "b", None, None], seed=0)
+    [0, 2, 3, 4]
+    """
+    place = np.argsort(np.random.default_rng([seed, 3]).permutation(len(groups)))
+    return sorted(min(rows, key=place.__getitem__) for rows in members_of(groups))
+
+
+def without_group(groups: Iterable[Hashable]) -> int:
+    """Count rows whose group is missing.
+
+    >>> without_group(["a", None, "", 0])
+    2
+    """
+    return sum(map(_is_missing, groups))
+
+
+def _is_missing(group: Hashable) -> bool:
+    return group is None or group == "" or group != group
+
+
+def members_of(groups: Sequence[Hashable]) -> list[list[int]]:
+    """Return the rows of each group, in the order of their first ones; a row without a group is one of its own."""
+    members: dict[Hashable, list[int]] = {}
+    for row, group in enumerate(groups):
+        members.setdefault((row, None) if _is_missing(group) else (group,), []).append(row)
+    return list(members.values())
+
+
 @dataclass(frozen=True)
 class Material:
-    """A text with its release.
+    """A text with its release, under attack by somebody who owns other text.
 
     Args:
         texts: the documents as they are written: strings, records or token lists.
+        docs: their tokens.
         released: token lists of what became of them.
         mechanism: what made them.
         shadow: token lists that an attacker may own.
@@ -80,9 +163,11 @@ class Material:
         rehearsed: whether the release was made for the audit and is thrown away.
         seed: of whatever is drawn.
         finder: of names, as `find_names` takes it.
+        rows: numbers of the documents among all that were given; None is all, in their order.
     """
 
     texts: Sequence
+    docs: Sequence[list[str]]
     released: Sequence[Sequence[str]]
     mechanism: Mechanism
     shadow: Sequence[Sequence[str]]
@@ -90,15 +175,25 @@ class Material:
     rehearsed: bool
     seed: int = 0
     finder: str = "census"
+    rows: Sequence[int] | None = None
+
+    def on(self, rows: Sequence[int], shadow: Sequence[Sequence[str]], *, public: bool) -> "Material":
+        """Return some of the documents, by their numbers, under attack by the owner of another shadow text."""
+        columns = ("texts", "docs", "released")
+        parts: dict[str, Any] = {name: [getattr(self, name)[row] for row in rows] for name in columns}
+        return replace(self, **parts, rows=list(rows), shadow=shadow, public=public)
+
+    def by(self, mechanism: Mechanism) -> "Material":
+        """Return the same documents as another mechanism releases them."""
+        return replace(self, mechanism=mechanism, released=mechanism.sanitize(self.docs, self.seed))
+
+    def row(self, document: int) -> int:
+        """Return the number of a document among all that were given."""
+        return document if self.rows is None else self.rows[document]
 
     def __repr__(self) -> str:
         """Without the text, which is private."""
         return f"Material({len(self.texts)} documents, {len(self.positions)} positions)"
-
-    @cached_property
-    def docs(self) -> list[list[str]]:
-        """The tokens of the documents."""
-        return [tokens_of(text) for text in self.texts]
 
     @cached_property
     def positions(self) -> list[tuple[int, int]]:
@@ -107,7 +202,7 @@ class Material:
 
     @cached_property
     def attacked(self) -> frozenset[str]:
-        """The words that can stand at a scored position: what an attacker is told who is told where they are."""
+        """The words that can stand at a scored position: given to an attacker who is given the positions."""
         return frozenset(filter(is_word, self.mechanism.protected))
 
     @cached_property
@@ -116,7 +211,7 @@ class Material:
         return words_at(self.docs, self.positions)
 
     @cached_property
-    def came(self) -> list[str]:
+    def outputs(self) -> list[str]:
         """The released words at the scored positions."""
         return words_at(self.released, self.positions)
 
@@ -127,28 +222,28 @@ class Material:
 
     @cached_property
     def words(self) -> int:
-        """How many words the text has."""
+        """The number of words of the text."""
         return sum(is_word(token) for doc in self.docs for token in doc)
 
     @cached_property
     def unknown(self) -> int:
-        """How many words should be protected and have no row."""
+        """The number of words that should be protected and have no row."""
         known = {token: self.mechanism.knows(token) for doc in self.docs for token in doc}
         return sum(not known[token] and is_word(token) for doc in self.docs for token in doc)
 
     @property
     def let_through(self) -> int:
-        """How many words the mechanism releases as they are, by its own rule."""
+        """The number of words that the mechanism releases as they are, by its own rule."""
         return self.words - len(self.positions) - self.unknown
 
     @cached_property
     def own(self) -> Prior:
-        """How often each word stands at a scored position: what nobody can know who has not seen the text."""
+        """The frequency of each word at scored positions, which nobody can know who has not seen the text."""
         return Prior.from_counts(Counter(self.truths), self.mechanism.channel.inputs, alpha_inverse=0)
 
     @cached_property
     def population(self) -> Prior:
-        """How often each of these words stands in the attacker's text, with Good and Turing's mass for the others.
+        """The frequency of each of these words in the attacker's text, with Good and Turing's mass for the others.
 
         One more of each word, as Tong et al. 2024 add, would take most of the mass of a short text from what is
         in it, and what is promised by it would be too good. Where that mass is nothing, as no word was seen in one
@@ -169,40 +264,32 @@ class Material:
 
     @cached_property
     def groups(self) -> dict[str, np.ndarray]:
-        """For each of `GROUPS` whether a scored position is of it."""
+        """For each of `GROUPS` (positions,) whether a scored position is of it."""
         listed = self.mechanism.inputs  # in the order of a public list of frequencies
         frequent = frozenset(listed[: int(_FREQUENT * len(listed))])
         names = frozenset(find_names(self.texts, self.finder))
-        found = {
+        flags = {
             "all": [True] * len(self.truths),
             "rare": [word not in frequent for word in self.truths],
             "names": [position in names for position in self.positions],
             "numbers": [any(map(str.isdigit, word)) for word in self.truths],
             "unseen": [word not in self._seen for word in self.truths],
         }
-        return {name: np.array(flags, dtype=bool) for name, flags in found.items()}
+        return {name: np.array(values, dtype=bool) for name, values in flags.items()}
 
     def knowledge(self, *, told: bool) -> Knowledge:
-        """What an attacker is granted who owns the shadow text.
-
-        Args:
-            told: whether it is known which positions are scored.
-        """
+        """Return what an attacker is granted who owns the shadow text, and is told the scored positions or not."""
         resources = {"adapter": "without-rt", "embeddings": getattr(self.mechanism, "embeddings", None)}
         attacked = self.attacked if told else None
         granted = {"shadow": self.shadow, "attacked": attacked, "seed": self.seed, "resources": resources}
         return Knowledge.of(self.mechanism, **granted)
 
     def sampled(self, size: int) -> list[int]:
-        """Some of the documents that have a scored word, drawn with the seed; all if there are no more.
-
-        Args:
-            size: how many.
-        """
-        some = np.unique(self.documents)
-        if len(some) > size:
-            some = np.sort(np.random.default_rng(self.seed).choice(some, size, replace=False))
-        return some.tolist()
+        """Draw documents that have a scored word, with the seed; all of them if there are no more than `size`."""
+        documents = np.unique(self.documents)
+        if len(documents) > size:
+            documents = np.sort(np.random.default_rng(self.seed).choice(documents, size, replace=False))
+        return documents.tolist()
 
 
 def material(
@@ -214,7 +301,7 @@ def material(
     seed: int = 0,
     finder: str = "census",
 ) -> Material:
-    """What is audited, checked.
+    """Cut texts, release them where no release is given, and check that all fits together.
 
     Args:
         texts, mechanism, released, shadow, seed, finder: as for `audit`.
@@ -222,16 +309,14 @@ def material(
     Raises:
         ValueError: a mechanism without an exact channel, no word to score, or releases that do not fit.
     """
-    if isinstance(texts, str):
-        raise ValueError("texts: one string; pass a list of texts, one a document")
-    texts = list(texts)
+    texts = checked_texts(texts)
     if isinstance(mechanism, NoiseMechanism):
         what = f"{type(mechanism).__name__} has no exact channel, so that little could be said of it"
         raise ValueError(f"mechanism: {what}; audit SanText, CusText, TEM or another that has one")
     mechanism.channel.exact("an audit")
     docs = [tokens_of(text) for text in texts]
-    if (some := sum(map(bool, docs))) < 2:
-        raise ValueError(f"texts: {some} of {len(docs)} have a word; pass two texts or more, and check the field")
+    if (full := sum(map(bool, docs))) < 2:
+        raise ValueError(f"texts: {full} of {len(docs)} have a word; pass two texts or more, and check the field")
     rehearsed = released is None
     if released is None:
         try:
@@ -240,26 +325,115 @@ def material(
             number = next(d for d, doc in enumerate(docs) if error.word in doc)
             what = f"document {number} has a word outside of the vocabulary"
             raise ValueError(f"texts: {what}; pass oov='uniform', or a larger vocabulary") from None
-    came = [list(doc) for doc in released]
-    _aligned(docs, came)
-    if shadow is None:
-        owned = _public(len(docs))
-    else:
-        owned = [tokens_of(text) for text in shadow]
-        if not any(owned):
-            raise ValueError("shadow: no word in it; leave it out, or pass text that an attacker may own")
-    found = Material(texts, came, mechanism, owned, shadow is None, rehearsed, seed, finder)
-    if not found.positions:
+    released = [list(doc) for doc in released]
+    _check_aligned(docs, released)
+    if not rehearsed:
+        check_belonging(docs, released, mechanism)
+    owned = _public(len(docs)) if shadow is None else [tokens_of(text) for text in shadow]
+    if not any(owned):
+        raise ValueError("shadow: no word in it; leave it out, or pass text that an attacker may own")
+    made = Material(texts, docs, released, mechanism, owned, shadow is None, rehearsed, seed, finder)
+    if not made.positions:
         what = "no word of them is protected and in the vocabulary"
         raise ValueError(f"texts: {what}; check their language, or keep fewer words")
-    if not any(word in found.attacked for doc in owned for word in doc):
+    if not any(word in made.attacked for doc in owned for word in doc):
         raise ValueError(
             "shadow: no word of it is protected and in the vocabulary; pass text of the same language"
         )
-    return found
+    return made
 
 
-def _aligned(docs: list[list[str]], released: list[list[str]]) -> None:
+def held_out(everything: Material, groups: Sequence[Hashable] | None) -> Material | None:
+    """Return half of the documents under attack by the owner of the other half; None where they are too few."""
+    if groups is None:
+        groups = [tuple(doc) for doc in everything.docs]
+    held, attacked = (part.tolist() for part in divided(groups, [len(groups) // 2], everything.seed))
+    scored = [any(word in everything.attacked for word in doc) for doc in everything.docs]
+    if min(sum(scored[row] for row in part) for part in (held, attacked)) < 2:
+        return None
+    return everything.on(attacked, [everything.docs[row] for row in held], public=False)
+
+
+def attackers(everything: Material, alike: Material | None) -> dict[str, Material]:
+    """Return the documents under attack, by what the attacker owns; what holds for one attacker is of the first.
+
+    Args:
+        everything: all documents.
+        alike: of `held_out`.
+    """
+    if not everything.public:
+        return {"given": everything}
+    if alike is None:
+        return {"public": everything}
+    return {"held-out": alike, "public": everything.on(alike.rows or [], everything.shadow, public=True)}
+
+
+def described(material: Material, everything: Material, sample: int) -> dict[str, Any]:
+    """Return the size of a text and of the text that its attacker owns, for json.
+
+    Args:
+        material: the documents that are attacked.
+        everything: all documents that were given.
+        sample: documents of the attacks that are not made on all.
+    """
+    owned = "text that was given" if material is everything else "other rows of this text, held out"
+    return {
+        "rows": len(everything.docs),
+        "documents": len(material.docs),
+        "tokens": sum(map(len, material.docs)),
+        "words": material.words,
+        "scored": len(material.positions),
+        "unknown": material.unknown,
+        "unknown_become": material.mechanism.oov,
+        "let_through": material.let_through,
+        "groups": {name: int(flags.sum()) for name, flags in material.groups.items()},
+        "rehearsed": material.rehearsed,
+        "seed": material.seed,
+        "shadow": {
+            "public": material.public,
+            "is": f"public sentences ({', '.join(PUBLIC)})" if material.public else owned,
+            "documents": len(material.shadow),
+            "tokens": sum(map(len, material.shadow)),
+        },
+        "sample": len(material.sampled(sample)),
+        "finder": material.finder,
+    }
+
+
+def answers(
+    material: Material, guesses: Sequence[tuple[int, int, str]], docs: Sequence[Sequence[str]]
+) -> dict[int, str]:
+    """Return somebody's guesses by the number of their scored position; those at other positions are left out.
+
+    Args:
+        material: the documents that are attacked.
+        guesses: document, index of the word in it, both from 0, and the guessed word; a position once.
+        docs: all documents that were given.
+
+    Raises:
+        ValueError: a position twice, one outside of the text, or none that is scored.
+    """
+    numbers = {(material.row(d), i): number for number, (d, i) in enumerate(material.positions)}
+    by_number: dict[int, str] = {}
+    met: set[tuple[int, int]] = set()
+    for line, (document, index, word) in enumerate(guesses, start=1):
+        if not (0 <= document < len(docs) and 0 <= index < len(docs[document])):
+            what = f"number {line} is at ({document}, {index}), outside of the text"
+            raise ValueError(f"guesses: {what}; document and index count from 0")
+        if (document, index) in met:
+            raise ValueError(f"guesses: number {line} is the second at ({document}, {index}); pass one a position")
+        met.add((document, index))
+        if (document, index) in numbers:
+            by_number[numbers[document, index]] = word.lower()
+    if not by_number:
+        raise ValueError(
+            "guesses: none is at a scored position, a protected word; check how documents are numbered, and pass "
+            "--shadow, so that no row is held out"
+        )
+    return by_number
+
+
+def _check_aligned(docs: Sequence[Sequence[str]], released: Sequence[Sequence[str]]) -> None:
     if len(docs) != len(released):
         raise ValueError(f"released: {len(released)} documents for {len(docs)} originals; pass one a document")
     for number, (before, after) in enumerate(zip(docs, released, strict=True), start=1):

@@ -1,16 +1,14 @@
-"""The audit: what a release of a text gives away, measured and exact, as a report."""
+"""Audit a release: measure what it gives away, exactly and by attacks, and hold it against limits."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from textsan.auditing import attacking, documents, guesses as guessing, linking, use, words
-from textsan.auditing.headline import headline
-from textsan.auditing.material import PUBLIC, Material, material
-from textsan.auditing.quotes import HIDDEN, masked, masked_quotes, private_words, public_words, unquoted
-from textsan.auditing.report import LIMITS, Report, decided
+from textsan.auditing import attacking, documents, linking, material as materials, quotes as quoting, use, words
+from textsan.auditing.deciding import LIMITS, decided
+from textsan.auditing.report import Report
 from textsan.base import checks
 from textsan.mechanisms import Mechanism
 
@@ -20,6 +18,7 @@ def audit(
     mechanism: Mechanism,
     *,
     shadow: Iterable | None = None,
+    groups: Sequence[Hashable] | None = None,
     released: Sequence[Sequence[str]] | None = None,
     labels: Sequence[str | None] | None = None,
     guesses: Sequence[tuple[int, int, str]] | None = None,
@@ -27,6 +26,7 @@ def audit(
     attacks: Sequence[str] = (),
     sample: int = attacking.SAMPLE,
     among: int = linking.AMONG,
+    beside: Sequence[str] = (),
     quotes: bool = True,
     finder: str = "census",
     seed: int = 0,
@@ -36,20 +36,27 @@ def audit(
     called: str | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Report:
-    """What a release of a text gives away: of its words, of its documents, to whom; and what it keeps.
+    """Measure what a release of a text gives away, of its words and of its documents, and what it keeps.
+
+    Where no text is named that an attacker may own, half of the documents are held out as the attacker's, and the
+    other half is attacked: by an attacker with the held-out half, and by one with public sentences. The decision
+    uses the stronger one. Equal documents, and those of one group, are in the same half.
 
     Args:
         texts: the documents: strings, records or token lists.
         mechanism: what sanitizes them; it must have an exact channel.
-        shadow: texts that an attacker may own, never the audited ones; None is public sentences.
+        shadow: texts that an attacker may own, never the audited ones; None holds half of the documents out.
+        groups: an author or a patient a document; None is none.
         released: token lists, one a document, as long as its own tokens (`textsan.tokenize`); None makes a release
             with the seed, for the audit alone.
         labels: a class a document, for what a task keeps; None or "" where a document has none.
         guesses: document, index and word, both numbers from 0, of somebody else's attack on `released`.
-        tolerate: limits from 0 to 1 by name, one of `LIMITS`; `Report.exceeded` has those that do not hold.
+        tolerate: limits from 0 to 1 by name, one of `LIMITS`. Of documents the default is what length alone
+            identifies and five in a hundred more.
         attacks: names of the registry, made beside those that are always made.
         sample: documents that attacks are made on which are not made on all.
         among: documents that each original is sought among.
+        beside: names of what is released beside the text, columns say.
         quotes: whether the report may show words of the text. Without, errors do not either.
         finder: of names, as `textsan.text.find_names` takes it.
         seed: of whatever is drawn.
@@ -69,52 +76,59 @@ def audit(
 
     >>> from textsan import CusText, Embeddings
     >>> words = Embeddings(["film", "movie", "plot", "story"], [[0.0], [1.0], [8.0], [9.0]])
-    >>> docs = [["film", "plot"], ["movie", "story"]] * 10
-    >>> report = audit(docs, CusText(words, epsilon=1.0, k=2), shadow=docs, among=5)
-    >>> report.content["words"]["exact"]["own"] > 0.3
-    True
+    >>> docs = [["film", "plot"], ["movie", "story"]] * 40
+    >>> audit(docs, CusText(words, epsilon=1.0, k=2), shadow=docs, tolerate={"words": 0.2}, among=5).verdict
+    'Do not release'
     """
     names, limits = attacking.check_attacks(attacks), _limits(tolerate or {})
     if guesses is not None and released is None:
         raise ValueError("guesses: of which release? pass the released text that they are about")
-    texts = list(texts) if not isinstance(texts, str) else texts
-    private = None if quotes else private_words(texts, mechanism.inputs)
-    means = attacking.Means(checks.whole("workers", workers, low=1), scheduler)
+    texts = materials.checked_texts(texts, groups=groups)
+    work_on = attacking.Workers(checks.whole("workers", workers, low=1), scheduler)
     checks.whole("sample", sample, low=1)
+    folder = None if parts is None else Path(parts)
 
     def work() -> Report:
-        found = material(texts, mechanism, released=released, shadow=shadow, seed=seed, finder=finder)
-        kept = attacking.Kept(None if parts is None else Path(parts), found)
+        everything = materials.material(
+            texts, mechanism, released=released, shadow=shadow, seed=seed, finder=finder
+        )
+        alike = materials.held_out(everything, groups)
+        attackers = materials.attackers(everything, alike)
+        material = next(iter(attackers.values()))
+        about = materials.described(material, everything, sample)
+        # What can refuse a text comes before what takes long.
+        answers = None if guesses is None else materials.answers(material, guesses, everything.docs)
+        linkage = linking.linked(material, among=among, size=sample)
+        task = None if labels is None else use.kept(everything, labels, sample)
+        hits, skipped, fitted = attacking.hits(
+            attackers, names, sample=sample, workers=work_on, folder=folder, progress=progress
+        )
+        table = words.rule(material)
+        chances, first = words.chances(material, table), words.headline(material, hits)
+        exact = words.exact(material, table) | words.from_alike(material, alike, chances)
+        rates = words.rates(attackers, hits)
+        scored = None if answers is None else words.scored(attackers, answers, len(guesses or ()), hits)
+        smaller = words.smaller_epsilon(everything if alike is None else alike, limits.get("words"))
+        of_material = {attacker: made for attacker, made in hits.items() if attackers[attacker.owns] is material}
         content: dict[str, Any] = {
             "textsan": version("textsan"),
-            "about": _about(found, sample, quotes),
+            "about": about | {"quotes": quotes, "beside": list(beside) if quotes else len(beside)},
             "mechanism": _described(mechanism, called),
-            # What can refuse a text comes before what takes long.
-            "linkage": linking.linked(found, among=among, size=sample),
-            "use": None if labels is None else use.kept(found, labels, sample),
-            "guesses": None if guesses is None else guessing.scored(found, guesses, {}),
+            "linkage": linkage,
+            "use": task,
+            "guesses": scored,
+            "words": {"first": first, "attacks": rates, "exact": exact, "skipped": skipped},
+            "documents": documents.exposure(material, chances, of_material)
+            | {"composed": documents.composed(material), "given_away": documents.given_away(material)},
+            "example": documents.example(material, first, hits, fitted) if quotes else None,
+            "smaller": smaller,
         }
-        hits, skipped = attacking.hits(found, names, sample=sample, means=means, kept=kept, progress=progress)
-        table = words.rule(found)
-        chances, rows = words.chances(found, table), words.rates(found, hits)
-        content["words"] = {
-            "first": headline(found, hits),
-            "attacks": rows,
-            "exact": words.exact(found, table),
-            "skipped": skipped,
-        }
-        content["documents"] = documents.exposure(found, chances, hits) | {
-            "composed": documents.composed(found),
-            "given_away": documents.given_away(found),
-        }
-        if guesses is not None:
-            content["guesses"] = guessing.scored(found, guesses, hits)
         content["decision"] = decided(content, limits)
-        if private is not None:
-            content = _silent(content, private, public_words(mechanism.inputs))
-        return Report(content, kept)
+        if not quotes:
+            content = quoting.silenced(content, everything.docs, mechanism.inputs)
+        return Report(content, folder)
 
-    return unquoted(private, work)
+    return quoting.unquoted(quotes, texts, mechanism.inputs, work)
 
 
 def _limits(tolerate: Mapping[str, float]) -> dict[str, float]:
@@ -123,50 +137,14 @@ def _limits(tolerate: Mapping[str, float]) -> dict[str, float]:
     return {name: checks.number(f"tolerate: {name}", value, 0, 1) for name, value in tolerate.items()}
 
 
-def _about(found: Material, sample: int, quotes: bool) -> dict[str, Any]:
-    return {
-        "documents": len(found.docs),
-        "tokens": sum(map(len, found.docs)),
-        "words": found.words,
-        "scored": len(found.positions),
-        "unknown": found.unknown,
-        "unknown_become": found.mechanism.oov,
-        "let_through": found.let_through,
-        "groups": {name: int(flags.sum()) for name, flags in found.groups.items()},
-        "rehearsed": found.rehearsed,
-        "seed": found.seed,
-        "shadow": {
-            "public": found.public,
-            "is": f"public sentences ({', '.join(PUBLIC)})" if found.public else "outside text that was given",
-            "documents": len(found.shadow),
-            "tokens": sum(map(len, found.shadow)),
-        },
-        "sample": len(found.sampled(sample)),
-        "finder": found.finder,
-        "quotes": quotes,
-    }
-
-
 def _described(mechanism: Mechanism, called: str | None) -> dict[str, Any]:
     promise = mechanism.guarantee
-    finite = math.isfinite(promise.epsilon + promise.epsilon_0)
     return {
         "name": called or type(mechanism).__name__,
         "epsilon": getattr(mechanism, "epsilon", None),
         "definition": promise.definition,
         "promise": promise.which,
-        "finite": finite,
+        "finite": math.isfinite(promise.epsilon + promise.epsilon_0),
         "outside": list(promise.outside),
         "exposed": list(mechanism.exposed),
     }
-
-
-def _silent(content: dict[str, Any], private: frozenset[str], public: frozenset[str]) -> dict[str, Any]:
-    """The content without private words: what was quoted is hidden, and what a clause of a mechanism quotes."""
-    for pair in content["documents"]["given_away"]["words"]:
-        pair |= {name: pair[name] if pair[name] in public else HIDDEN for name in ("released", "original")}
-    said, skipped = content["mechanism"], content["words"]["skipped"]
-    for name in ("outside", "exposed"):
-        said[name] = [masked_quotes(clause, private) for clause in said[name]]
-    skipped |= {name: masked(why, private) for name, why in skipped.items()}
-    return content

@@ -15,6 +15,7 @@ knowledge trained on other documents, and one use of the documents that chose. N
 invented later.
 """
 
+import bisect
 import math
 from collections.abc import Callable, Iterator, Sequence
 
@@ -23,10 +24,22 @@ import numpy as np
 from textsan.base import checks
 from textsan.base.listed import Listed
 
-Hits = np.ndarray
-"""(documents,) hits of each document at one epsilon."""
+EPSILONS = tuple(
+    float(f"{step}e{power}") for power in range(-2, 2) for step in (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8)
+)
+"""The grid: ten values a decade, from 0.01 to 80."""
 
-_LARGEST_BET = 0.75  # of what would lose all in one document
+_LARGEST_BET = 0.9  # of what would lose all in one document: with less, a hundred documents pass little
+
+
+def greatest_within(value: Callable[[float], float], most: float, levels: Sequence[float] = EPSILONS) -> float:
+    """Return the greatest level whose value is at most so much, where values rise with levels; 0 if there is none.
+
+    >>> greatest_within(lambda epsilon: epsilon, 3.5), greatest_within(lambda epsilon: epsilon, 0.001)
+    (3.0, 0.0)
+    """
+    number = bisect.bisect_left(levels, True, key=lambda level: not value(level) <= most)
+    return levels[number - 1] if number else 0.0
 
 
 def source_rate(
@@ -37,8 +50,9 @@ def source_rate(
     *,
     largest: int,
     alpha: float = 0.05,
+    spread: float | None = None,
 ) -> float | None:
-    """The largest level whose rate at the source is at most a share, but for a chance of alpha.
+    """Return the largest level whose rate at the source is at most a share, but for a chance of alpha.
 
     The levels are tested in their order, each against "E (H - a W) >= 0", until one is not rejected. For a test a
     gambler bets on each document, by what the documents before it showed: the capital prod (1 - lambda_d Z_d) is a
@@ -53,6 +67,7 @@ def source_rate(
         share: a, above 0 and below 1.
         largest: B, the most words that count of any document, fixed beforehand.
         alpha: chance of a broken promise, above 0 and below 1.
+        spread: as for `rejected`.
 
     Returns:
         the last level that was rejected before the first that was not; None if there is none.
@@ -67,26 +82,28 @@ def source_rate(
     sizes, a = _checked(words, share, alpha, largest)
     chosen = None
     for level in levels:
-        if not all(rejected(_excess(one, sizes, a), a, largest, alpha) for one in hits(level)):
+        if not all(rejected(_excess(of_attack, sizes, a), a, largest, alpha, spread) for of_attack in hits(level)):
             break
         chosen = level
     return chosen
 
 
-def rejected(excess: np.ndarray, share: float, largest: float, alpha: float) -> bool:
-    """Whether "the mean of the excess H - a W is at least 0" is rejected, by betting on each document in turn.
+def rejected(excess: np.ndarray, share: float, largest: float, alpha: float, spread: float | None = None) -> bool:
+    """Test "the mean of the excess H - a W is at least 0" by betting on each document in turn; True rejects it.
 
     Args:
         excess: (documents,) in the order in which they came, from -a B to (1 - a) B.
         share: a.
         largest: B, the most words of any document.
         alpha: chance of rejecting what is true.
+        spread: a guess of the mean of the squared excess, of anything but these documents: a good one makes early
+            bets larger, and a bad one breaks nothing. None is the largest that it can be.
 
     >>> rejected(np.full(200, -1.0), 0.5, 10, 0.05), rejected(np.zeros(200), 0.5, 10, 0.05)
     (True, False)
     """
     scale = (1 - share) * largest
-    capital, total, square = 0.0, 0.0, 0.25 * scale**2  # before any document: a guess of the spread
+    capital, total, square = 0.0, 0.0, 0.25 * scale**2 if spread is None else spread
     for number, z in enumerate(excess.tolist()):
         # The bet that would have grown the capital most, by the mean and the square of what was seen.
         bet = min(max(-total / square, 0.0), _LARGEST_BET / scale) if number else 0.0
@@ -100,7 +117,7 @@ def rejected(excess: np.ndarray, share: float, largest: float, alpha: float) -> 
 def next_document(
     levels: Sequence[float], hits: Sequence[Listed[float]], words: Listed[float], share: float, *, largest: int
 ) -> float | None:
-    """The largest level at which one more document has E H <= a E W (conformal risk control).
+    """Return the largest level at which one more document has E H <= a E W (conformal risk control).
 
     It is the largest with sum_d Z_d + (1 - a) B <= 0, Z_d the running maximum over levels of H_d - a W_d, so that
     what is given up can only grow: the document to come is given the worst that it may have.
@@ -108,8 +125,7 @@ def next_document(
     Args:
         levels: ascending.
         hits: (levels, documents).
-        words: (documents,) words that count.
-        share: a, above 0 and below 1.
+        words, share: as for `source_rate`.
         largest: B, the most words that count of any document, the one to come too.
 
     Returns:
@@ -135,7 +151,7 @@ def next_text(
     documents: int,
     alpha: float = 0.05,
 ) -> float | None:
-    """The largest level at which the next text of T documents exceeds a share with a chance of at most alpha.
+    """Return the largest level at which the next text of T documents exceeds a share with chance alpha at most.
 
     The documents are cut into M blocks of that size. Of the M ratios H / W, the largest so far over levels, the
     k-th smallest counts, k = ceil((1 - alpha) (M + 1)): the next block is as likely to have any rank among them.
@@ -143,8 +159,7 @@ def next_text(
     Args:
         levels: ascending.
         hits: (levels, documents), in an order that says nothing of them.
-        words: (documents,) words that count.
-        share: a, above 0 and below 1.
+        words, share: as for `source_rate`.
         documents: T, at least 1.
         alpha: chance of a broken promise.
 
@@ -161,24 +176,16 @@ def next_text(
     size, (number, rank) = documents, blocks(len(sizes), documents, alpha)
     worst, kept = np.zeros(number), []
     total = sizes[: number * size].reshape(number, size).sum(axis=1)
-    for one in hits:
-        _excess(one, sizes, a)  # for its checks
-        sums = np.asarray(one, dtype=float)[: number * size].reshape(number, size).sum(axis=1)
+    for at_level in hits:
+        _excess(at_level, sizes, a)  # for its checks
+        sums = np.asarray(at_level, dtype=float)[: number * size].reshape(number, size).sum(axis=1)
         worst = np.maximum(worst, np.divide(sums, total, out=np.zeros(number), where=total > 0))
         kept.append(bool(np.sort(worst)[rank - 1] <= a))
     return _last(levels, kept)
 
 
 def blocks(choose: int, ahead: int, alpha: float = 0.05) -> tuple[int, int]:
-    """How many texts the documents make, and the rank k of the one that counts, for `next_text`.
-
-    Args:
-        choose: documents that choose.
-        ahead: documents of a text, at least 1.
-        alpha: chance of a broken promise, above 0 and below 1.
-
-    Returns:
-        M = choose // ahead, and k = ceil((1 - alpha) (M + 1)).
+    """Return M = choose // ahead texts of the documents and k = ceil((1 - alpha) (M + 1)), for `next_text`.
 
     Raises:
         ValueError: fewer texts than that rank.
@@ -197,11 +204,7 @@ def blocks(choose: int, ahead: int, alpha: float = 0.05) -> tuple[int, int]:
 
 
 def checked_share(name: str, value: float) -> float:
-    """A number above 0 and below 1.
-
-    Args:
-        name: of the argument, for the error.
-        value: given.
+    """Return a number, checked to be above 0 and below 1; the name of the argument is for the error.
 
     Raises:
         ValueError: it is not.
@@ -217,22 +220,22 @@ def checked_share(name: str, value: float) -> float:
 def _worst(hits: Sequence[Listed[float]], sizes: np.ndarray, share: float) -> Iterator[np.ndarray]:
     """The running maximum over levels of H_d - a W_d."""
     worst = np.full(len(sizes), -np.inf)
-    for one in hits:
-        worst = np.maximum(worst, _excess(one, sizes, share))
+    for at_level in hits:
+        worst = np.maximum(worst, _excess(at_level, sizes, share))
         yield worst
 
 
 def _last(levels: Sequence[float], kept: Sequence[bool]) -> float | None:
     """The last level before the first that is not kept; what is given up only grows."""
-    number = next((at for at, one in enumerate(kept) if not one), len(kept))
+    number = [*kept, False].index(False)
     return levels[number - 1] if number else None
 
 
 def _excess(hits: Listed[float], sizes: np.ndarray, share: float) -> np.ndarray:
-    found = np.asarray(hits, dtype=float)
-    if found.shape != sizes.shape or not ((found >= 0) & (found <= sizes)).all():
+    counts = np.asarray(hits, dtype=float)
+    if counts.shape != sizes.shape or not ((counts >= 0) & (counts <= sizes)).all():
         raise ValueError("hits: pass one number a document, from 0 to its words")
-    return found - share * sizes
+    return counts - share * sizes
 
 
 def _checked(

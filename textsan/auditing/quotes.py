@@ -1,14 +1,13 @@
-"""Nothing quoted: what keeps the words of a text out of a report, a log and an error.
+"""Keep the words of a text out of a report, a log and an error.
 
 Public are the thousand most frequent words of the vocabulary; every other word of the text is private. The
-report is made without them, and what goes wrong meanwhile is told without them: an unforeseen error by its kind
-and place.
+report is made without them, and errors are masked: an unforeseen one is reported by its kind and place.
 """
 
 import re
 import traceback
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from textsan.auditing.material import is_word, tokens_of
 
@@ -16,14 +15,14 @@ PUBLIC_WORDS = 1_000
 """Words at the head of the public list, which a report may show."""
 
 HIDDEN = "[hidden]"
-"""What stands in place of a word that is not shown."""
+"""The mark in place of a word that is not shown."""
 
 Result = TypeVar("Result")
-_FORESEEN = (ValueError, KeyError, OSError)  # that the command line tells in a line
+_FORESEEN = (ValueError, KeyError, OSError)  # that the command line prints as a line
 
 
 def public_words(inputs: Sequence[str]) -> frozenset[str]:
-    """The words that may be shown.
+    """Return the words that may be shown.
 
     Args:
         inputs: of the mechanism, in the order of a public list.
@@ -32,70 +31,89 @@ def public_words(inputs: Sequence[str]) -> frozenset[str]:
 
 
 def private_words(texts: Iterable, inputs: Sequence[str]) -> frozenset[str]:
-    """The words of a text that may not be shown; of what is no text, none.
+    """Return the words of texts that may not be shown; of what is no text, none.
 
     Args:
         texts: documents.
         inputs: of the mechanism, in the order of a public list.
     """
     try:
-        tokens = {token for text in texts for token in tokens_of(text)}
+        return _private(map(tokens_of, texts), inputs)
     except (TypeError, AttributeError, ValueError):
         return frozenset()
-    return frozenset(filter(is_word, tokens)) - public_words(inputs)
+
+
+def _private(docs: Iterable[Sequence[str]], inputs: Sequence[str]) -> frozenset[str]:
+    return frozenset(token for doc in docs for token in doc if is_word(token)) - public_words(inputs)
 
 
 def masked(line: str, private: frozenset[str]) -> str:
-    """A line with `HIDDEN` for each word of a text in it.
-
-    Args:
-        line: a message.
-        private: the words of the text that are not public.
+    """Return a line with `HIDDEN` for each private word in it.
 
     >>> masked("labels: 'Zyx' is no number", frozenset({"zyx"}))
     "labels: '[hidden]' is no number"
     """
     lower = line.lower()  # tokens of lists need not be those of `tokenize`: o'brien, new_york
-    for word in sorted((one for one in private if one.lower() in lower), key=len, reverse=True):
+    for word in sorted((word for word in private if word.lower() in lower), key=len, reverse=True):
         line = re.sub(rf"(?<!\w){re.escape(word)}(?!\w)", HIDDEN, line, flags=re.IGNORECASE)
     return line
 
 
 def masked_quotes(clause: str, private: frozenset[str]) -> str:
-    """A clause with `HIDDEN` for each word of a text that stands in it between quotation marks.
+    """Return a mechanism's clause with `HIDDEN` for each private word between quotation marks.
 
-    Args:
-        clause: of a mechanism, which knows its vocabulary and no text; so all else of it stays readable.
-        private: the words of the text that are not public.
+    A mechanism knows its vocabulary and no text, so all else of the clause stays readable.
 
     >>> masked_quotes("'cat', the one word of the last group: a cat", frozenset({"cat"}))
     "'[hidden]', the one word of the last group: a cat"
     """
-    return re.sub(r"'[^']*'|\"[^\"]*\"", lambda found: masked(found[0], private), clause)
+    return re.sub(r"'[^']*'|\"[^\"]*\"", lambda match: masked(match[0], private), clause)
 
 
-def unquoted(private: frozenset[str] | None, work: Callable[[], Result]) -> Result:
-    """What some work returns; its errors quote no word of a text, nor do their tracebacks.
+def silenced(content: dict[str, Any], docs: Sequence[Sequence[str]], inputs: Sequence[str]) -> dict[str, Any]:
+    """Hide the private words in an audit: those it quotes, and those that clauses and errors quote.
 
     Args:
-        private: the words of the text that are not public; None lets everything through.
+        content: of the audit; it is changed.
+        docs: the text, cut.
+        inputs: of the mechanism, in the order of a public list.
+    """
+    private, public = _private(docs, inputs), public_words(inputs)
+    for pair in content["documents"]["given_away"]["words"]:
+        pair |= {name: pair[name] if pair[name] in public else HIDDEN for name in ("released", "original")}
+    for name in ("outside", "exposed"):
+        clauses = content["mechanism"][name]
+        content["mechanism"][name] = [masked_quotes(clause, private) for clause in clauses]
+    skipped = content["words"]["skipped"]
+    skipped |= {name: masked(why, private) for name, why in skipped.items()}
+    return content
+
+
+def unquoted(quotes: bool, texts: Sequence, inputs: Sequence[str], work: Callable[[], Result]) -> Result:
+    """Return what some work returns; its errors quote no private word of the texts, nor do their tracebacks.
+
+    Args:
+        quotes: lets everything through.
+        texts: documents, which are looked at where an error is to be masked.
+        inputs: of the mechanism, in the order of a public list.
         work: done now.
 
     Raises:
         ValueError, KeyError: as the work does, with the words masked; ValueError, too, for an OSError, a
             ConnectionError among them.
-        RuntimeError: anything else, of which kind and place are told.
+        RuntimeError: anything else, by its kind and place.
     """
-    if private is None:
+    if quotes:
         return work()
-    told: Exception
+    masked_error: Exception
     try:
         return work()
     except _FORESEEN as error:
-        said = error.args[0] if isinstance(error, KeyError) and error.args else error
-        told = (KeyError if isinstance(error, KeyError) else ValueError)(masked(str(said), private))
+        message = error.args[0] if isinstance(error, KeyError) and error.args else error
+        kind = KeyError if isinstance(error, KeyError) else ValueError
+        masked_error = kind(masked(str(message), private_words(texts, inputs)))
     except Exception as error:  # a bug: its message may hold anything
         place = traceback.extract_tb(error.__traceback__)[-1]
         where = f"line {place.lineno} of {place.name}"
-        told = RuntimeError(f"{type(error).__name__} at {where}; without --no-quotes it is told whole")
-    raise told  # here, where the error that it is told of is no longer at hand
+        masked_error = RuntimeError(f"{type(error).__name__} at {where}; without --no-quotes it is told whole")
+    raise masked_error  # here, where the error that it masks is no longer at hand

@@ -1,11 +1,11 @@
-"""What a release keeps of a label: how well a reader of sanitized text tells the classes that the owner has.
+"""Measure what a release keeps of a label: how well a classifier of sanitized text tells the owner's classes.
 
-With the extra `models` the reader is a frozen encoder with a logistic head, else it counts words (multinomial
+With the extra `models` the classifier is a frozen encoder with a logistic head, else it counts words (multinomial
 naive Bayes). It learns from released documents and is asked about others, released alike; the same on the
 originals says what sanitizing costs.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from typing import Any
 
@@ -15,7 +15,7 @@ from textsan.auditing.material import Material
 from textsan.evaluation import hit_rate
 
 FOLDS = 5
-"""Parts of the text, each of which is asked about once by a reader of the others."""
+"""Parts of the text, each of which is classified once by a classifier that was trained on the others."""
 
 _FEWEST = 10  # documents of a class, at least: rarer classes are left out
 
@@ -23,7 +23,7 @@ _FEWEST = 10  # documents of a class, at least: rarer classes are left out
 def kept(
     material: Material, labels: Sequence[str | None], size: int, *, encoder: bool | None = None
 ) -> dict[str, Any]:
-    """How often a reader names the class of a document, released and original, beside the largest class.
+    """Measure how often the class of a document is told, released and original, beside the largest class.
 
     Args:
         material: what is audited.
@@ -32,8 +32,7 @@ def kept(
         encoder: whether it reads; None is where torch and scikit-learn are installed.
 
     Returns:
-        for json: `reader`, `documents`, `classes`, `largest` (the share of the largest class), and `released` and
-        `original` with their intervals.
+        for json, as `audit.schema.json` says.
 
     Raises:
         ValueError: not as many labels as documents, or fewer than two classes that are large enough.
@@ -41,55 +40,66 @@ def kept(
     if len(labels) != len(material.docs):
         raise ValueError(f"labels: {len(labels)} for {len(material.docs)} documents; pass one a document")
     encoder = all(map(find_spec, ("torch", "sklearn", "transformers"))) if encoder is None else encoder
-    given = np.array([label or "" for label in labels], dtype=object)
-    names, counts = np.unique(given[given != ""].astype(str), return_counts=True)
+    names_of_rows = np.array([label or "" for label in labels], dtype=object).astype(str)
+    names, counts = np.unique(names_of_rows[names_of_rows != ""], return_counts=True)
     names = names[counts >= _FEWEST]
     if len(names) < 2:
         what = f"{len(names)} classes have {_FEWEST} documents or more"
         raise ValueError(f"labels: {what}; pass a column with two such classes at least, or none")
     generator = np.random.default_rng(material.seed)
-    some: Any = np.flatnonzero(np.isin(given.astype(str), names))
-    if encoder and len(some) > size:
-        some = np.sort(generator.choice(some, size, replace=False))
-    classes = np.searchsorted(names, given[some].astype(str))
-    fold = generator.permutation(len(some)) % FOLDS
-    read = _encoded if encoder else _counted
-    found = {}
-    for what, docs in (("released", material.released), ("original", material.docs)):
-        rate = hit_rate(read([docs[d] for d in some], classes, fold) == classes)
-        found[what] = {"value": rate.value, "low": rate.low, "high": rate.high}
-    largest = float(np.bincount(classes).max() / len(some))
+    rows: Any = np.flatnonzero(np.isin(names_of_rows, names))
+    if encoder and len(rows) > size:
+        rows = np.sort(generator.choice(rows, size, replace=False))
+    classes = np.searchsorted(names, names_of_rows[rows])
+    fold = generator.permutation(len(rows)) % FOLDS
+    classified = _encoded if encoder else _counted
+    rates = {
+        name: hit_rate(classified([docs[d] for d in rows], classes, fold) == classes)._asdict()
+        for name, docs in (("released", material.released), ("original", material.docs))
+    }
+    largest = float(np.bincount(classes).max() / len(rows))
     reader = "a frozen encoder with a logistic head" if encoder else "word counts (naive Bayes)"
-    return {"reader": reader, "documents": len(some), "classes": len(names), "largest": largest, **found}
+    return {"reader": reader, "documents": len(rows), "classes": len(names), "largest": largest, **rates}
 
 
-def _counted(docs: Sequence[Sequence[str]], classes: np.ndarray, fold: np.ndarray) -> np.ndarray:
-    """Answers of multinomial naive Bayes with one word more of each, fold by fold."""
-    number: dict[str, int] = {}
-    rows = [np.array([number.setdefault(word, len(number)) for word in doc], dtype=np.intp) for doc in docs]
-    answers = np.zeros(len(docs), dtype=np.intp)
+Fit = Callable[[np.ndarray], Callable[[np.ndarray], np.ndarray]]
+
+
+def _folds(fit: Fit, fold: np.ndarray) -> np.ndarray:
+    """Answers for all rows, each of the classifier that was fitted on the rows of the other folds."""
+    answers = np.zeros(len(fold), dtype=np.intp)
     for part in range(FOLDS):
-        counts = np.ones((classes.max() + 1, max(len(number), 1)))
-        for row in np.flatnonzero(fold != part):
-            np.add.at(counts[classes[row]], rows[row], 1)
-        seen = np.bincount(classes[fold != part], minlength=len(counts)) + 1.0
-        logs = np.log(counts) - np.log(counts.sum(axis=1, keepdims=True))
-        for row in np.flatnonzero(fold == part):
-            answers[row] = int((np.log(seen) + logs[:, rows[row]].sum(axis=1)).argmax())
+        answers[fold == part] = fit(fold != part)(fold == part)
     return answers
 
 
+def _counted(docs: Sequence[Sequence[str]], classes: np.ndarray, fold: np.ndarray) -> np.ndarray:
+    """Answers of multinomial naive Bayes with one word more of each."""
+    number: dict[str, int] = {}
+    rows = [np.array([number.setdefault(word, len(number)) for word in doc], dtype=np.intp) for doc in docs]
+
+    def fit(train):
+        counts = np.ones((classes.max() + 1, max(len(number), 1)))
+        for row in np.flatnonzero(train):
+            np.add.at(counts[classes[row]], rows[row], 1)
+        seen = np.log(np.bincount(classes[train], minlength=len(counts)) + 1.0)
+        logs = np.log(counts) - np.log(counts.sum(axis=1, keepdims=True))
+        return lambda test: [(seen + logs[:, rows[row]].sum(axis=1)).argmax() for row in np.flatnonzero(test)]
+
+    return _folds(fit, fold)
+
+
 def _encoded(docs: Sequence[Sequence[str]], classes: np.ndarray, fold: np.ndarray) -> np.ndarray:
-    """Answers of a logistic head on the vectors of a frozen encoder, fold by fold."""
+    """Answers of a logistic head on the vectors of a frozen encoder."""
     from sklearn.linear_model import LogisticRegression
 
     from textsan.utility import Pieces
     from textsan.utility.frozen import sentence_vectors
 
     vectors = sentence_vectors([list(doc) for doc in docs], Pieces())
-    answers = np.zeros(len(docs), dtype=np.intp)
-    for part in range(FOLDS):
-        head = LogisticRegression(C=10.0, max_iter=1000)
-        head.fit(vectors[fold != part], classes[fold != part])
-        answers[fold == part] = head.predict(vectors[fold == part])
-    return answers
+
+    def fit(train):
+        head = LogisticRegression(C=10.0, max_iter=1000).fit(vectors[train], classes[train])
+        return lambda test: head.predict(vectors[test])
+
+    return _folds(fit, fold)

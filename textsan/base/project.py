@@ -6,17 +6,18 @@ _CHECKOUT = Path(__file__).parents[2]
 
 
 def project_at(start: Path) -> Path | None:
-    """The folder at or above `start` that holds `_toc.yml` and `book/`, None if there is none.
+    """Return the folder at or above `start` that holds `_toc.yml` and `book/`, None if there is none.
 
     Args:
         start: a folder.
     """
     start = Path(start).resolve()
-    return next((one for one in (start, *start.parents) if (one / "_toc.yml").is_file() and _has_book(one)), None)
+    folders = (start, *start.parents)
+    return next((folder for folder in folders if (folder / "_toc.yml").is_file() and _has_book(folder)), None)
 
 
 def project_data() -> Path:
-    """The folder `data/` of the project: published numbers, result tables, sweeps.
+    """Return the folder `data/` of the project: published numbers, result tables, sweeps.
 
     It is that of the project at or above the current folder, else of the checkout that the package was imported
     from, so that a chapter runs in any folder.

@@ -1,15 +1,18 @@
 """Randomness as an argument: one independent stream a document, whatever the order of work."""
 
+import secrets
 from collections.abc import Iterable, Iterator
 
 import numpy as np
+from randomgen import ChaCha
 
 
 def streams(seed, numbers: Iterable[int]) -> Iterator[np.random.Generator]:
-    """One generator a number (of a document, say); each depends on `seed` and its number only.
+    """Yield a generator for each number (of a document, say) that depends on `seed` and the number only.
 
-    The streams are disjoint counter ranges of one Philox key. No seed means a key of 128 bits from the
-    operating system. It is one generator that moves on: use it before asking for the next.
+    With a seed the streams are disjoint counter ranges of one Philox key. Without, they are what ChaCha20, a
+    cryptographic generator, makes of a key of 256 bits from the operating system: who knows a part of the noise
+    learns nothing of the rest. It is one generator that moves on: use it before asking for the next.
 
     Args:
         seed: None, an int of at least 0, or a `numpy.random.Generator` (from which a key is drawn).
@@ -25,6 +28,9 @@ def streams(seed, numbers: Iterable[int]) -> Iterator[np.random.Generator]:
         seed = int(seed.integers(1 << 62))
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0):
         raise ValueError(f"seed: {seed!r} is no seed; pass None, an integer of at least 0 or a Generator")
+    if seed is None:
+        generator = np.random.Generator(ChaCha(key=secrets.randbits(256), rounds=20))
+        return (generator for _ in numbers)
     return _move(np.random.SeedSequence(seed).generate_state(2, np.uint64), numbers)
 
 

@@ -1,17 +1,16 @@
-"""Registries: what is known by name, how it is drawn, and which parameters it takes.
+"""Registries: mechanisms, attacks and tasks by name, how they are drawn, and which parameters they take.
 
 A registry names constructors by import path and loads one when it is used, so that a program depends on what it
 uses. The command line, sweeps, plots and tables all read the same entries.
 """
 
-import functools
-import importlib
 import inspect
 import re
 import types
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from pkgutil import resolve_name
 from typing import Any, Literal, Union, get_args, get_origin
 
 from textsan.base import checks, plugins
@@ -19,11 +18,11 @@ from textsan.base import checks, plugins
 
 @dataclass(frozen=True)
 class Entry:
-    """One thing that is known by name.
+    """A constructor that is known by name.
 
     Args:
         name: in sweeps, on the command line, in tables.
-        constructor: what makes it, or where that is: "package.module:name" or "package.module:Class.method".
+        constructor: a callable, or its import path: "package.module:name" or "package.module:Class.method".
         label: in legends and headings.
         colour: of its lines and points, #rrggbb.
         marker: matplotlib's name of its points.
@@ -42,39 +41,32 @@ class Entry:
     plugin: str | None = None
 
     def load(self) -> Callable:
-        """The constructor, imported now."""
+        """Import the constructor."""
         if callable(self.constructor):
             return self.constructor
-        module, _, path = self.constructor.partition(":")
-        found: Any = importlib.import_module(module)
-        for part in path.split("."):
-            found = getattr(found, part)
-        return found
-
-    @property
-    def origin(self) -> tuple[str, str]:
-        """The module of the constructor, and the name in it that the constructor is, or is a method of."""
-        made: Any = self.constructor
-        while isinstance(made, functools.partial):
-            made = made.func
-        if callable(made):
-            return made.__module__, made.__qualname__.partition(".")[0]
-        module, _, path = made.partition(":")
-        return module, path.partition(".")[0]
+        return resolve_name(self.constructor)
 
     def parameters(self) -> dict[str, inspect.Parameter]:
-        """What can be given by name: the constructor's parameters that are numbers, names or switches.
+        """Return the constructor's parameters that are numbers, names or switches, which can be given by name.
 
-        One without an annotation is what its default is.
+        One without an annotation has the type of its default.
         """
         known = dict(inspect.signature(self.load(), eval_str=True).parameters)
-        for name, one in known.items():
-            if one.annotation is one.empty and one.default not in (one.empty, None):
-                known[name] = one.replace(annotation=type(one.default))
-        return {name: one for name, one in known.items() if name not in _INNER and _is_simple(one.annotation)}
+        for name, parameter in known.items():
+            if parameter.annotation is parameter.empty and parameter.default not in (parameter.empty, None):
+                known[name] = parameter.replace(annotation=type(parameter.default))
+        return {
+            name: parameter
+            for name, parameter in known.items()
+            if name not in _INNER and _is_simple(parameter.annotation)
+        }
 
     def check(self, name: str, value):
-        """A value of a parameter, if it fits.
+        """Return a value of a parameter, if it fits.
+
+        Args:
+            name: the parameter.
+            value: of it.
 
         Raises:
             ValueError: it does not.
@@ -99,10 +91,10 @@ class Registry(Mapping[str, Entry]):
         self._built_in = dict(self._entries)
 
     def register(self, name: str, constructor: str | Callable, *, label: str | None = None, **drawn: Any) -> Entry:
-        """Makes a name known, everywhere.
+        """Make a name known to commands, sweeps, plots and tables.
 
         Args:
-            name: a new one, or one of one's own, whose entry is replaced.
+            name: a new one, or one of your own, whose entry is replaced.
             constructor: a callable, or its import path "package.module:name".
             label: in legends; the name if there is none.
             drawn: colour, marker and line, as in `Entry`; is_bound.
@@ -117,29 +109,32 @@ class Registry(Mapping[str, Entry]):
         return self.add(Entry(name, constructor, label or name, **drawn))
 
     def add(self, entry: Entry) -> Entry:
-        """Makes an entry known under its name, in the place of one that has it."""
+        """Make an entry known under its name, in the place of one that has it."""
         self._entries[entry.name] = entry = replace(entry, plugin=plugins.importing() or entry.plugin)
         return entry
 
     @property
     def plugged_in(self) -> list[Entry]:
-        """The entries that another process knows neither by itself nor by the plugins that it imports."""
-        mine = [entry for entry in self._known().values() if entry.plugin is None]
-        return [entry for entry in mine if self._built_in.get(entry.name) != entry]
+        """Return the entries that another process knows neither by itself nor by the plugins that it imports."""
+        return [
+            entry
+            for entry in self._known().values()
+            if entry.plugin is None and self._built_in.get(entry.name) != entry
+        ]
 
     def unknown(self, name) -> str:
-        """What to tell of a name that is not known: the known ones, and which was meant, if that can be told."""
+        """Return the error line of an unknown name: the known ones, and which was meant, if one is near."""
         return f"name {name!r} is unknown; known: {', '.join(self)}{self.meant(name)}"
 
     def meant(self, name) -> str:
-        """A question after the known name that is most like this one, case, blanks and hyphens aside; if any is.
+        """Return a question after the known name that is most like this one, case, blanks and hyphens aside.
 
         >>> Registry("fruit", (Entry("red pear", dict, "Pear"),)).meant("Red-Paer")
         "; did you mean 'red pear'?"
         """
-        plain = {_plain(known): known for known in self}
-        near = [plain[one] for one in get_close_matches(_plain(str(name)), plain, n=1, cutoff=0.8)]
-        return f"; did you mean {near[0]!r}?" if near else ""
+        known = {_folded(entry): entry for entry in self}
+        near = get_close_matches(_folded(str(name)), known, n=1, cutoff=0.8)
+        return f"; did you mean {known[near[0]]!r}?" if near else ""
 
     def _known(self) -> dict[str, Entry]:
         plugins.load_installed()
@@ -164,7 +159,7 @@ class Registry(Mapping[str, Entry]):
         return len(self._known())
 
 
-def _plain(name: str) -> str:
+def _folded(name: str) -> str:
     return re.sub(r"[\s_-]+", "", name).casefold()
 
 
@@ -174,7 +169,7 @@ def _alternatives(annotation) -> tuple:
 
 def _is_simple(annotation) -> bool:
     simple = (int, float, str, bool, type(None))
-    return all(one in simple or get_origin(one) is Literal for one in _alternatives(annotation))
+    return all(kind in simple or get_origin(kind) is Literal for kind in _alternatives(annotation))
 
 
 def _checked(name: str, value, parameter: inspect.Parameter):

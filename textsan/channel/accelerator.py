@@ -67,7 +67,7 @@ class TorchJoint:
         self._size = max(1, _ENTRIES // max(1, len(self._possible)))
 
     def best_inputs(self, columns: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """As `Channel.best_inputs` of some column numbers; the inputs beyond the possible ones have -inf."""
+        """Find `Channel.best_inputs` of some column numbers; the inputs beyond the possible ones have -inf."""
 
         def best(joint):
             if k == 1:
@@ -102,7 +102,7 @@ def dense_columns(log_matrix: np.ndarray, device: str):
 
 
 def sparse_columns(matrix, device: str):
-    """The same of positive entries, a scipy matrix (n_in, n_out) held by columns."""
+    """Make the function of `dense_columns` from positive entries, a scipy matrix (n_in, n_out) held by columns."""
     import torch
 
     def columns(numbers):
@@ -151,7 +151,7 @@ class TorchDistances:
         return weights.sum(dim=2).cpu().numpy(), least.cpu().numpy()
 
     def scaled(self, rows):
-        """The same as a tensor on the device."""
+        """Compute distances of some rows to all others, a tensor on the device."""
         torch = self._torch
         rows = torch.as_tensor(rows, device=self._points.device)  # numbers, or a tensor that is there already
         points, norms = self._points[rows], self._norms[0][rows]

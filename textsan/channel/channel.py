@@ -181,10 +181,7 @@ class Channel:
         return self.rows(np.arange(self.shape[0]))
 
     def exact(self, what: str) -> "Channel":
-        """This channel, for a computation that needs exact entries.
-
-        Args:
-            what: the computation, for the message.
+        """Return this channel, for a computation, named in the message, that needs exact entries.
 
         Raises:
             ValueError: the channel is estimated.
@@ -211,13 +208,10 @@ class Channel:
         return float(interval.low), float(interval.high)
 
     def keeping(self, words: Iterable[str]) -> "Channel":
-        """The same channel, but some words are released verbatim: their rows are those of the identity.
+        """Make the channel that releases some words verbatim: their rows are those of the identity.
 
         So plain Bayes is right about them by itself: a released "the" is nearly always a kept "the", even where
         another word may become "the", too. Words of which the channel knows nothing stay unknown.
-
-        Args:
-            words: those kept.
 
         >>> channel = Channel.from_matrix([[0.5, 0.5], [0.5, 0.5]], inputs=["the", "a"], outputs=["the", "a"])
         >>> channel.keeping(["the"]).matrix()
@@ -254,10 +248,7 @@ class Channel:
         return channel
 
     def prior_array(self, prior) -> np.ndarray:
-        """Pr(x) in the order of the inputs, (n_in,).
-
-        Args:
-            prior: a `Prior`, or (n_in,) probabilities.
+        """Return Pr(x) in the order of the inputs, (n_in,), from a `Prior` or (n_in,) probabilities.
 
         Raises:
             ValueError: mass on words that are no inputs, or a shape that does not fit.

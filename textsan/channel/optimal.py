@@ -10,6 +10,7 @@ import scipy
 from textsan.base import checks
 
 _LARGEST = 20.0  # epsilon that a programme is given at most: exp(-20) is the least that a solver tells from 0
+_STILL_A_NUMBER = 700.0  # epsilon whose exp(-epsilon) is far from what a double rounds to 0
 _BELOW = 1e-9  # by how much the programme's epsilon is smaller, so that rounding does not pass the claim
 
 
@@ -47,7 +48,7 @@ def private_channel(prior, losses, epsilon: float, *, price: float = 0.0, joints
     inner = max(min(epsilon, _LARGEST) - _BELOW, 0.0)
     matrix, most = _solved(prior, losses, np.exp(-inner), price, joints)
     if price > 0:
-        return mixed_to_private(matrix, epsilon)
+        return mixed_to_private(matrix, min(epsilon, _LARGEST))
     return _refilled(most, losses, np.exp(-inner))
 
 
@@ -60,7 +61,8 @@ def mixed_to_private(matrix: np.ndarray, epsilon: float) -> np.ndarray:
 
     Args:
         matrix: (n, m) rows that sum to one.
-        epsilon: above 0, or rows that agree.
+        epsilon: above 0, or rows that agree; above 700 the channel is that of 700, for exp(-epsilon) is 0 from 746
+            on, and with it the rows would be left as they are.
 
     >>> mixed_to_private(np.eye(2), np.log(3)).round(6)
     array([[0.75, 0.25],
@@ -68,7 +70,7 @@ def mixed_to_private(matrix: np.ndarray, epsilon: float) -> np.ndarray:
     """
     matrix = np.maximum(matrix, 0.0)
     matrix = matrix / matrix.sum(axis=1, keepdims=True)
-    m, small = matrix.shape[1], np.exp(-epsilon)
+    m, small = matrix.shape[1], np.exp(-min(epsilon, _STILL_A_NUMBER))
     eta = max(float((small * matrix.max(axis=0) - matrix.min(axis=0)).max()), 0.0)  # times exp(-epsilon)
     theta = eta * m / (1 - small + eta * m) if eta else 0.0
     return (1 - theta) * matrix + theta / m

@@ -49,7 +49,7 @@ class Posterior:
 
     @classmethod
     def from_scores(cls, positions, released, words, numbers, log_scores, k: int | None = None) -> "Posterior":
-        """Of positions, from scores that are log-probabilities up to a constant; ties go to the earlier candidate.
+        """Make it from scores that are log-probabilities up to a constant; ties go to the earlier candidate.
 
         Args:
             positions: n pairs (document, index).
@@ -117,7 +117,7 @@ class Posterior:
         return [self.words[number] if number >= 0 else y for number, y in zip(best, self.released, strict=True)]
 
     def coverage(self) -> float:
-        """How often the original word is among the candidates, if the posterior is right: the top-k bound.
+        """Compute how often the original word is among the candidates, if the posterior is right: the top-k bound.
 
         For released words their probabilities weigh them, and only those tabulated count: a rate needs all
         outputs, each once. Positions count alike.
@@ -125,7 +125,7 @@ class Posterior:
         return float(self.expected_coverage()[-1])
 
     def expected_success(self, true_prior=None) -> float:
-        """How often the mode is the original word.
+        """Compute how often the mode is the original word.
 
         With all outputs tabulated, each once, and the prior of the text under attack, this is the exact success
         rate of the rule,
@@ -141,12 +141,9 @@ class Posterior:
         return float(self.expected_coverage(true_prior)[0])
 
     def expected_coverage(self, true_prior=None) -> np.ndarray:
-        """How often the original word is among the first 1, 2, .., k candidates, (k,).
+        """Compute how often the original word is among the first 1, 2, .., k candidates, (k,), under a true prior.
 
         Number K of these is a ceiling for every rule that answers with one of K candidates, whatever else it sees.
-
-        Args:
-            true_prior: as for `expected_success`.
 
         >>> from textsan import Channel
         >>> channel = Channel.from_matrix([[0.5, 0.5], [1.0, 0.0]], inputs=["a", "b"], outputs=["u", "v"])
@@ -202,7 +199,7 @@ class Posterior:
         return guess, np.exp(self.log_weights[possible, rank] - self._log_prior[guess])
 
     def _unexplained(self, words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """Those of some inputs whose release no word explains, so that they are guessed, and Pr(x | x) of each."""
+        """Find the inputs whose release no word explains, so that they are guessed, and Pr(x | x) of each."""
         possible, words = self.numbers[:, 0] >= 0, frozenset(words)
         own = [y for y, explained in zip(self.released, possible, strict=True) if not explained and y in words]
         if not own:

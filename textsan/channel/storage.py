@@ -1,4 +1,4 @@
-"""How a channel is held: the matrix, or the non-zero entries of its rows; `exponential` has the third way.
+"""Storage of a channel: the matrix, or the non-zero entries of its rows; `exponential` has the third way.
 
 All three answer the same questions: `log_rows` and `log_columns` of some row or column numbers, the `best_inputs`
 of some columns, and `sample`; and `keeping` makes rows those of the identity, in a table that may have grown by

@@ -34,11 +34,11 @@ class WeightedExponential(Exponential):
         own = np.full(n, -1, dtype=np.intp) if own is None else own
         super().__init__(input_vectors, output_vectors, outputs or m, scale, np.inf, stay, own, "cpu")
         self._log_weights = np.asarray(log_weights, dtype=np.float64)
-        self._rows: Any = _OfColumns(self._rows, self._log_weights)
+        self._rows: Any = _Weighted(self._rows, self._log_weights)
 
     @cached_property
     def _columns(self):
-        return _OfRows(super()._columns, self._log_weights)
+        return _Weighted(super()._columns, self._log_weights, of_rows=True)
 
     @cached_property
     def _twins(self):
@@ -51,8 +51,8 @@ class WeightedExponential(Exponential):
         return lambda columns: torch.as_tensor(self.log_columns(np.asarray(columns)), device=device)
 
     def keeping(self, rows, columns, shape):
-        plain = super().keeping(rows, columns, shape)
-        return self._with(plain._mirror[1], plain.stay, plain.own, shape[1])
+        unweighted = super().keeping(rows, columns, shape)
+        return self._with(unweighted._mirror[1], unweighted.stay, unweighted.own, shape[1])
 
     def restrict(self, rows):
         return self._with(np.asarray(self._mirror[1])[rows], self.stay[rows], self.own[rows], self.shape[1])
@@ -62,22 +62,13 @@ class WeightedExponential(Exponential):
         return WeightedExponential(*given, stay, own, outputs)
 
 
-class _OfColumns:
-    """Scaled distances less the log weights of the columns."""
+class _Weighted:
+    """Scaled distances less log weights, of their columns, or of their rows if they are seen from the outputs."""
 
-    def __init__(self, distances, log_weights: np.ndarray):
-        self._distances, self._log_weights = distances, log_weights
-
-    def block(self, rows, columns: slice = slice(None), **given) -> np.ndarray:
-        scaled = self._distances.block(rows, columns, **given)
-        scaled -= self._log_weights[columns]
-        return scaled
-
-
-class _OfRows(_OfColumns):
-    """The same seen from the outputs: less the log weights of the rows."""
+    def __init__(self, distances, log_weights: np.ndarray, *, of_rows: bool = False):
+        self._distances, self._log_weights, self._of_rows = distances, log_weights, of_rows
 
     def block(self, rows, columns: slice = slice(None), **given) -> np.ndarray:
         scaled = self._distances.block(rows, columns, **given)
-        scaled -= self._log_weights[rows][:, None]
+        scaled -= self._log_weights[rows][:, None] if self._of_rows else self._log_weights[columns]
         return scaled

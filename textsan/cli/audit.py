@@ -7,9 +7,6 @@ import click
 from textsan.cli import options
 from textsan.cli.mechanisms import MechanismCommand
 
-EXCEEDED = 3
-"""The exit status where a limit does not hold."""
-
 
 class AuditCommand(MechanismCommand):
     """Its mechanism is named, or is that of a release."""
@@ -20,15 +17,14 @@ class AuditCommand(MechanismCommand):
 @click.command(cls=AuditCommand)
 @click.argument("source", metavar="INPUT")
 @click.option(
-    "--released", metavar="FILE", help="A release of INPUT, with its record beside it; then no mechanism."
+    "--released", metavar="FILE", help="A release of INPUT, by anything; of textsan, with its record beside it."
 )
+@click.option("--key", metavar="FIELD", help="By which rows belong together, without a record, not by order.")
 @click.option("--record", metavar="FILE", help="That record.  [default: the name of the release and .json]")
 @click.option(
     "-o", "--output", default="audit.html", show_default=True, help="The report; the json goes beside it."
 )
-@options.shadow
-@options.field(", of all files")
-@options.label
+@options.texts(shadow="half of the rows, and public sentences", files=", of all files")
 @click.option("--guesses", metavar="FILE", help="Somebody's guesses of --released: document, index, word; from 0.")
 @click.option(
     "--tolerate",
@@ -52,61 +48,68 @@ class AuditCommand(MechanismCommand):
     show_default=True,
     help="What finds names; presidio needs the extra pii.",
 )
-@options.embedding
-@options.size
+@options.vocabulary
 @options.format_of("Of INPUT and the release.")
 @options.workers
-@options.scheduler
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of whatever is drawn.")
 def audit(
     source,
     mechanism,
     released,
+    key,
     record,
     output,
     shadow,
-    field,
+    fields,
+    delimiter,
+    encoding,
     label,
+    group,
     guesses,
     tolerate,
-    attacks,
-    sample,
-    among,
     no_quotes,
-    finder,
     embedding,
     size,
     kind,
-    workers,
-    scheduler,
-    seed,
     parameters,
+    **settings,
 ):
     """Attack a release of INPUT, and write what it gives away: a report for people, and one for programs.
+
+    A release without a record is one of another program: a masking tool, a rewrite by a language model. What is
+    left verbatim, who finds its documents again, and what the context gives away is measured; nothing is promised.
 
     INPUT is the original text: txt (a document a line), jsonl, csv or tsv, also as gz or xz; "-" is standard
     input. Name a mechanism, and a release is made for the audit and thrown away; or a released file, which has a
     record.
 
-    The report says how many words of a hundred are named, by which attack, told and not told which are protected;
-    what is exact and what is promised beside it; how exposed each document is, and whether it can be told apart
-    from others; and, with --label, what a task keeps. Every figure of an attack is a lower end.
+    Without --shadow half of the rows are held out as the attacker's (with --group all rows of an author or a
+    patient together), and the other half is attacked, also by an attacker with public text. The stronger decides.
 
-    The exit status is 3 where a limit of --tolerate does not hold, by the upper end of its interval. An audit that
-    was killed goes on when it is called again; until then, what is done is in OUTPUT.parts.
+    The first line is the verdict: "Do not release", "Limit kept against these attacks" or "Not shown"; then three
+    reasons, and what to change next. Limits are those of --tolerate, and by default one of documents: what length
+    alone identifies, and five in a hundred more. The upper end of an interval has to keep a limit. "Limit kept"
+    takes a limit for words, 30 documents, and an attacker who has read text like INPUT.
+
+    The exit status is 0 where limits are kept, 3 for "Do not release", and 4 for "Not shown". Only its owner can
+    read the report. An audit that was killed goes on when it is called again; until then, what is done is in
+    OUTPUT.parts.
 
     \b
     Examples:
       textsan audit --mechanism custext+ --epsilon 1 reviews.txt --tolerate words=0.2
-      textsan audit tickets.csv --field message --released safe.csv --shadow others.csv --no-quotes
+      textsan audit tickets.csv --field message --group customer --released safe.csv --no-quotes
       textsan audit tickets.csv --field message --released safe.csv --guesses answers.jsonl
+      textsan audit tickets.csv --field message --released masked.csv --key id --tolerate names=0.02
     """
+    from dataclasses import replace
     from pathlib import Path
 
-    from textsan.auditing import audit as measured, files
+    from textsan.auditing import audit as measured, audit_release, files
     from textsan.base.plugins import blamed
     from textsan.cli import progress
     from textsan.mechanisms import MECHANISMS
+    from textsan.release.formats import Form
 
     quotes = not no_quotes
     if (mechanism is None) == (released is None):
@@ -115,81 +118,106 @@ def audit(
         raise ValueError(f"{next(iter(parameters))}: the release has its own; leave it out")
     limits = _limits(tolerate)
     target = Path(output)
-    if not target.parent.is_dir():
-        raise FileNotFoundError(f"output: the folder {target.parent} does not exist; make it first")
-    if target.is_dir():
-        raise ValueError(f"output: {target} is a folder; pass a file")
     beside = target.with_suffix(".json")
+    unknown = released is not None and record is None and not Path(f"{released}.json").exists()
+    record = record or (released and f"{released}.json")
+    if key is not None and not unknown:
+        raise ValueError("key: it is for a release without a record; leave it out")
+    for path in (output, beside):
+        files.check_output(path, (source, released, record, shadow, guesses))
     if beside == target:
         raise ValueError(f"output: {target} is the name of the json; pass another ending, .html say")
-    given = {"quotes": quotes, "label": label}
-    kind_ = files.kind_of(source, kind, "INPUT")
-    options.field_of(field, kind_)
-    record = record or (released and f"{released}.json")
-    for one in (source, released, record, shadow, guesses):
-        if one and Path(one).resolve() in (target.resolve(), beside.resolve()):
-            raise ValueError(f"output: {output} would overwrite {one}; pass another path")
-    came = None
+    input_kind = files.kind_of(source, kind, "INPUT")
+    options.fields_of(fields, {input_kind})
+    form = Form(fields or ("text",), delimiter=delimiter, encoding=encoding)
+    release = None
+    if unknown:
+        needs = {"shadow": shadow, "guesses": guesses, "label": label, "attacks": settings["attacks"]}
+        if given := [name for name, value in needs.items() if value]:
+            raise ValueError(f"{given[0]}: it needs a mechanism, and the release has no record; leave it out")
+        own = files.read_texts(source, input_kind, form, group=group, key=key, quotes=False)
+        options.warn_without_group(own.groups)
+        form, released_kind = replace(form, encoding=None), files.kind_of(released, kind, "released")
+        other = files.read_texts(released, released_kind, form, key=key, what="released", quotes=False)
+        chosen = {name: settings[name] for name in ("sample", "among", "finder", "seed")} | {"tolerate": limits}
+        chosen |= {"groups": own.groups, "beside": len(own.beside)}
+        report = audit_release(own.texts, _in_order(own.labels, other), **chosen)
+        click.echo("textsan: no record: a release of another program, of which nothing is known", err=True)
+        _written(report, target, beside)
     if released is not None:
-        its = files.kind_of(released, kind, "released")
-        came = files.read_release(released, its, record, field, quotes=quotes)
-        field = field or came.record.get("field")
-    texts, labels = files.read_texts(source, kind_, field or "text", **given)
-    outside = None
-    if shadow is not None:
-        named = files.kind_of(shadow, None, "shadow")
-        outside = files.read_texts(shadow, named, field or "text", what="shadow", quotes=quotes).texts
+        release_kind = files.kind_of(released, kind, "released")
+        release_form = form if fields or delimiter else None
+        release = files.read_release(released, release_kind, record, release_form, quotes=quotes)
+        form = replace(release.form, encoding=encoding)
+    texts, labels, groups, others = files.read_texts(
+        source, input_kind, form, label=label, group=group, quotes=quotes
+    )
+    options.warn_without_group(groups)
+    texts = texts if release is None else release.cut_alike(texts)
+    owned = files.read_shadow(shadow, form, quotes=quotes)
     answers = None if guesses is None else files.read_guesses(guesses)
-    with progress.told("documents, over all attacks") as told:
+    if release is not None:
+        made, name = release.mechanism, release.record["mechanism"]
+    else:
+        name = mechanism
+        with blamed(MECHANISMS[mechanism].load()):
+            made = _made(mechanism, embedding, size, parameters)
+    with progress.reporting("documents, over all attacks") as reported:
+        report = measured(
+            texts,
+            made,
+            shadow=owned,
+            released=None if release is None else release.documents,
+            groups=groups,
+            labels=labels,
+            beside=others if release is None else _names(release.record.get("untouched")),
+            guesses=answers,
+            tolerate=limits,
+            quotes=quotes,
+            parts=f"{output}.parts",
+            called=MECHANISMS[name].label,
+            progress=reported,
+            **settings,
+        )
+    _written(report, target, beside)
 
-        def run(made):
-            return measured(
-                texts,
-                made,
-                shadow=outside,
-                released=None if came is None else came.documents,
-                labels=labels,
-                guesses=answers,
-                tolerate=limits,
-                attacks=attacks,
-                sample=sample,
-                among=among,
-                quotes=quotes,
-                finder=finder,
-                seed=seed,
-                workers=workers,
-                scheduler=scheduler,
-                parts=f"{output}.parts",
-                called=MECHANISMS[mechanism if came is None else came.record["mechanism"]].label,
-                progress=told,
-            )
 
-        if came is not None:
-            report = run(came.mechanism)
-        else:
-            with blamed(MECHANISMS[mechanism].load()):
-                made = _made(mechanism, embedding, size, parameters)
-            report = run(made)
+def _in_order(keys, released) -> list[str]:
+    """The released texts in the order of the keys of INPUT, where there are keys."""
+    if keys is None:
+        return released.texts
+    at = dict(zip(released.labels, released.texts, strict=True))
+    if None in at or set(keys) != set(at) or not len(keys) == len(at) == len(released.texts):
+        raise ValueError("key: a key is missing, twice in a file, or in one file alone; pass a column that fits")
+    return [at[key] for key in keys]
+
+
+def _written(report, target, beside):
+    """Write a report, print its first screen, and exit with its status."""
     report.to_json(beside)
     report.to_html(target)
     report.clear()
-    for line in report.said:
+    for line in report.summary:
         click.echo(line)
     click.echo(f"textsan: {target} and {beside}", err=True)
-    if report.exceeded:
-        sys.exit(EXCEEDED)
+    sys.exit(report.status)
+
+
+def _names(untouched) -> list[str]:
+    """The columns that a record says were released beside the text."""
+    return [name for name in untouched if isinstance(name, str)] if isinstance(untouched, list) else []
 
 
 def _limits(given) -> dict[str, float]:
     limits = {}
-    for one in given:
-        name, _, share = one.partition("=")
+    for limit in given:
+        name, _, share = limit.partition("=")
         if name in limits:
             raise ValueError(f"tolerate: {name} has two limits; pass one")
         try:
             limits[name] = float(share)
         except ValueError:
-            raise ValueError(f"tolerate: {one!r} is no NAME=SHARE; pass words=0.2, say") from None
+            raise ValueError(f"tolerate: {limit!r} is no NAME=SHARE; pass words=0.2, say") from None
     return limits
 
 

@@ -39,14 +39,20 @@ class ChooseCommand(MechanismCommand):
 @click.option("--words", type=float, metavar="SHARE", help="At most this share of protected words may be named.")
 @click.option("--documents", type=float, metavar="SHARE", help="At most this share of documents may be found.")
 @click.option(
-    "--among", type=click.IntRange(2), default=1000, show_default=True, help="Documents to be found among."
+    "--among",
+    type=click.IntRange(2),
+    help="Documents to be found among.  [default: 1000, or as many as the attacker's text has]",
 )
 @click.option(
     "--ahead", type=click.IntRange(1), metavar="N", help="Promise something of the next N documents, too."
 )
-@options.shadow
-@options.field(", of both files")
-@options.label
+@options.texts(shadow="a quarter of the rows; public sentences with --on-released", files=", of both files")
+@click.option(
+    "--on-released", is_flag=True, help="All rows choose, and lose their guarantee if they are released."
+)
+@click.option(
+    "--write-split", metavar="PREFIX", help="Write PREFIX-held-back and PREFIX-to-release, the rows in two files."
+)
 @click.option(
     "--alpha",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
@@ -55,105 +61,102 @@ class ChooseCommand(MechanismCommand):
     help="Chance that a promise is broken.",
 )
 @click.option("--sample", type=click.IntRange(1), default=1000, show_default=True, help="Documents that choose.")
-@options.embedding
-@options.size
+@options.vocabulary
 @options.format_of("Of INPUT.")
 @options.no_quotes
 @options.workers
-@options.scheduler
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of releases and of the order.")
+@click.option("--seed", type=click.IntRange(0), help="Of all that is drawn.  [default: drawn, and printed]")
 @click.option("-o", "--output", metavar="FILE", help="All that was found, as json.")
 def choose(
     source,
     mechanisms,
-    words,
-    documents,
-    among,
     ahead,
     shadow,
-    field,
+    fields,
+    delimiter,
+    encoding,
     label,
-    alpha,
-    sample,
+    group,
+    on_released,
+    write_split,
     embedding,
     size,
     kind,
     no_quotes,
-    workers,
-    scheduler,
     seed,
     output,
     parameters,
+    **settings,
 ):
     """Choose the largest epsilon that keeps a target on text like INPUT, for each mechanism.
 
     Columns that rest on different things and are never mixed: the guarantee alone; the exact channel, with the
-    frequencies of public text; the strongest attack measured on INPUT, with a promise; and, with --label, what a
+    frequencies of the attacker's text; the strongest attack measured, with a promise; and, with --label, what a
     task keeps there. The promise is a theorem about these attacks, trained on other documents, and about text of
     the same source; what it says, and what not, is printed below. "None" is an answer.
 
-    A parameter is passed to each mechanism that takes it. The answer depends neither on the order of the documents
-    nor on the number of workers.
+    The epsilon is a function of the rows that choose it, and so tells of them. A quarter of the rows choose, and
+    another quarter is the attacker's (with --shadow, half choose): these must not be released. Release the other
+    half: --write-split writes both. With --on-released all rows choose; released, they have no guarantee.
+
+    A parameter is passed to each mechanism that takes it. The answer does not depend on the number of workers.
 
     \b
     Examples:
-      textsan choose reviews.txt --mechanism custext+ --words 0.2
-      textsan choose notes.csv --field note --label ward --words 0.2 --no-quotes
+      textsan choose reviews.txt --mechanism custext+ --words 0.2 --write-split reviews
+      textsan choose notes.csv --field note --group patient --label ward --words 0.2 --no-quotes
     """
     import json
-    from pathlib import Path
+    import secrets
 
     from textsan import load_embeddings
     from textsan.auditing import choose_epsilon, files
     from textsan.base.plugins import blamed
     from textsan.mechanisms import MECHANISMS
+    from textsan.release.formats import Form
 
     mechanisms, quotes = mechanisms or DEFAULT, not no_quotes
+    seed = secrets.randbelow(1 << 32) if seed is None else seed  # one for all mechanisms: they get the same split
     taken = {name: _taken(name, parameters) for name in mechanisms}
-    if left := [name for name in parameters if not any(name in some for some in taken.values())]:
+    if left := [name for name in parameters if not any(name in accepted for accepted in taken.values())]:
         raise ValueError(f"{left[0]}: no such parameter of {' or '.join(mechanisms)}; leave it out")
-    named = files.kind_of(source, kind, "INPUT")
-    field = options.field_of(field, named)
-    if output and not Path(output).parent.is_dir():
-        raise FileNotFoundError(f"output: the folder {Path(output).parent} does not exist; make it first")
-    if output and Path(output).is_dir():
-        raise ValueError(f"output: {output} is a folder; pass a file")
-    for one in (source, shadow):
-        if output and one and Path(output).resolve() == Path(one).resolve():
-            raise ValueError(f"output: {output} would overwrite {one}; pass another path")
-    texts, labels = files.read_texts(source, named, field, label=label, quotes=quotes)
-    outside = None
-    if shadow is not None:
-        its = files.kind_of(shadow, None, "shadow")
-        outside = files.read_texts(shadow, its, field, what="shadow", quotes=quotes).texts
-    vocabulary, found = load_embeddings(embedding).frequent(size), []
+    input_kind = files.kind_of(source, kind, "INPUT")
+    fields = options.fields_of(fields, {input_kind}) or ("text",)
+    form = Form(fields, delimiter=delimiter, encoding=encoding)
+    if output:
+        files.check_output(output, (source, shadow))
+    if on_released and write_split:
+        raise ValueError("write-split: with --on-released nothing is split; leave one of them out")
+    targets = files.check_parts(source, input_kind, write_split) if write_split else {}
+    texts, labels, groups, _ = files.read_texts(source, input_kind, form, label=label, group=group, quotes=quotes)
+    options.warn_without_group(groups)
+    owned = files.read_shadow(shadow, form, quotes=quotes)
+    vocabulary, choices = load_embeddings(embedding).frequent(size), []
     for name in mechanisms:
         with blamed(MECHANISMS[name].load()):
-            found.append(
+            choices.append(
                 choose_epsilon(
                     texts,
                     name,
-                    words=words,
-                    documents=documents,
-                    among=among,
-                    shadow=outside,
+                    shadow=owned,
                     labels=labels,
+                    groups=groups,
+                    split=not on_released,
                     ahead=ahead,
-                    alpha=alpha,
-                    sample=sample,
                     embeddings=vocabulary,
                     quotes=quotes,
                     seed=seed,
-                    workers=workers,
-                    scheduler=scheduler,
-                    progress=lambda said: click.echo(f"textsan: {said}", err=True),
+                    progress=lambda line: click.echo(f"textsan: {line}", err=True),
+                    **settings,
                     **taken[name],
                 )
             )
     if output:
-        rows = json.dumps([choice.row() for choice in found], indent=2, ensure_ascii=False)
-        Path(output).write_text(rows + "\n", encoding="utf-8")
-    for line in _table(found, ahead):
+        rows = json.dumps([choice.row() for choice in choices], indent=2, ensure_ascii=False)
+        files.write_private(output, rows + "\n")
+    if targets:
+        files.write_parts(source, input_kind, form, choices[0].not_released, targets)
+    for line in [*_table(choices, ahead), *_rows(choices, len(texts), targets)]:
         click.echo(line)
 
 
@@ -165,33 +168,81 @@ def _taken(mechanism: str, parameters: dict) -> dict:
     return {name: value for name, value in parameters.items() if name in known}
 
 
-def _table(found, ahead) -> list[str]:
+def _table(choices, ahead) -> list[str]:
     heads = ["mechanism", "guarantee", "channel", "attack: source", "attack: next document"]
     heads += ["attack: next text"] if ahead else []
-    kept = any(choice.use for choice in found)
-    heads += ["class told, of 100"] if kept else []
+    kept = any(choice.use for choice in choices)
+    heads += ["class recovered, of 100"] if kept else []
     rows = [heads]
-    for choice in found:
+    for choice in choices:
         numbers = [choice.guarantee, choice.channel, choice.source, choice.next_document]
         numbers += [choice.next_text] if ahead else []
         cells = ["none" if number is None else f"{number:g}" for number in numbers]
         if kept:
-            cells.append(f"{100 * choice.use['released']['value']:.0f}" if choice.use else "")
+            cells.append(_use(choice.use))
         rows.append([choice.mechanism, *cells])
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
     ]
-    lines.insert(0, f"The largest epsilon with {' and '.join(found[0].targets)}; one of a grid, and none between.")
-    lines += ["", *(f"{name.replace('_', ' ')}: {said}" for name, said in found[0].promise.items())]
-    lines += [line for choice in found if (line := why_none(choice))]
-    if len(found) > 1 and all(choice.reasons for choice in found):
-        lines.append(f"Nearest comes {min(found, key=lambda choice: choice.excess).mechanism}.")
+    lines.insert(
+        0, f"The largest epsilon with {' and '.join(choices[0].targets)}; one of a grid, and none between."
+    )
+    lines += ["", *(f"{name.replace('_', ' ')}: {sentence}" for name, sentence in choices[0].promise.items())]
+    lines += [line for choice in choices for line in (why_none(choice), useless(choice)) if line]
+    if len(choices) > 1 and all(choice.reasons for choice in choices):
+        lines.append(f"Nearest comes {min(choices, key=lambda choice: choice.excess).mechanism}.")
     return lines
 
 
+def _use(use) -> str:
+    if not use:
+        return ""
+    return f"{100 * use['released']['value']:.0f}" + " (no better than the largest class)" * _is_useless(use)
+
+
+def _is_useless(use) -> bool:
+    return use["released"]["low"] <= use["largest"]
+
+
+def useless(choice) -> str:
+    """Say that a task keeps nothing at the chosen epsilon; "" where it does, or was not asked about."""
+    use = choice.use
+    if not use or not _is_useless(use):
+        return ""
+    released, largest = use["released"], 100 * use["largest"]
+    return (
+        f"{choice.mechanism}: at epsilon {choice.source:g} a reader of the release recovers the class of "
+        f"{100 * released['value']:.0f} of 100 ({100 * released['low']:.0f} to {100 * released['high']:.0f}), and "
+        f"{largest:.0f} of 100 are of the largest class: it is not shown to be better than no release."
+    )
+
+
+def _rows(choices, total: int, targets) -> list[str]:
+    """The parts of the rows, which are the same for all mechanisms, with what may be released, and the seed."""
+    choice = choices[0]
+    numbers = {name: f"{number:,}" for name, number in choice.rows.items()}
+    if not choice.not_released:
+        lines = [f"Rows: all {total:,} chose; the attacker's text has {numbers['attacker']} documents."]
+    else:
+        left = f"{numbers['released']} are left to be released"
+        lines = [
+            f"Rows: {numbers['choosing']} chose, {left}; the attacker's text has {numbers['attacker']} documents.",
+            f"Not to be released: {len(choice.not_released):,} of {total:,} rows, numbered with -o.",
+        ]
+    lines += [f"Written: {' and '.join(map(str, targets.values()))}."] if targets else []
+    name = targets.get("to-release", "the other rows")
+    for choice in choices:
+        if choice.not_released and choice.source is not None:
+            command = (
+                f"textsan sanitize --mechanism {choice.mechanism} --epsilon {choice.source:g} --chosen-on other"
+            )
+            lines.append(f"Release {name} with: {command}")
+    return [*lines, f"Seed: {choice.seed}"]
+
+
 def why_none(choice) -> str:
-    """Why a mechanism keeps no target; "" where one is kept."""
+    """Say why a mechanism keeps no target; "" where one is kept."""
     if not choice.reasons:
         return ""
     return f"{choice.mechanism}: no epsilon is promised: {'; and '.join(choice.reasons)}."

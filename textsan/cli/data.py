@@ -50,14 +50,17 @@ def pull(names):
 @data.command()
 @click.argument("names", nargs=-1)
 def verify(names):
-    """Hash the cached assets NAMES (default: all that the book needs, and all else that is cached) anew.
+    """Hash the cached assets NAMES (default: all that are cached) anew.
 
     Example: textsan data verify
     """
     from textsan.base import assets
 
     known = assets.registry()["assets"]
-    names = names or [name for name in known if name in assets.defaults() or assets.is_cached(name)]
+    names = names or [name for name in known if (assets.cache_folder() / name).is_dir()]
+    if not names:
+        click.echo(f"nothing is cached in {assets.cache_folder()}; textsan data pull fetches what the book needs")
+        return
     problems = [line for name in names for line in assets.verify(name)]
     for line in problems:
         click.echo(f"textsan: {line}", err=True)

@@ -1,5 +1,7 @@
 """The group of commands, and how it fails: one line for what a user can mend, a traceback for a bug."""
 
+import io
+import os
 import sys
 from importlib.metadata import EntryPoints, entry_points
 
@@ -17,10 +19,14 @@ class Commands(click.Group):
     """
 
     def list_commands(self, context):
-        return sorted({*super().list_commands(context), *_beside().names})
+        return sorted({*super().list_commands(context), *_of_other_packages().names})
 
     def get_command(self, context, name):
-        return _beside()[name].load() if name in _beside().names else super().get_command(context, name)
+        return (
+            _of_other_packages()[name].load()
+            if name in _of_other_packages().names
+            else super().get_command(context, name)
+        )
 
     def resolve_command(self, context, args):
         try:
@@ -32,6 +38,9 @@ class Commands(click.Group):
             raise click.UsageError(f"{error.message} {where}", error.ctx) from None
 
     def make_context(self, *given, **more):
+        for stream in (sys.stdout, sys.stderr):  # UTF-8, whatever the locale: a release and a report are
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(encoding="utf-8", errors="backslashreplace")
         try:
             return super().make_context(*given, **more)
         except click.UsageError as error:
@@ -42,6 +51,9 @@ class Commands(click.Group):
             return super().invoke(context)
         except click.UsageError as error:
             _usage(error)
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left there has no reader
+            fail("standard output was closed before all of it was written")
         except ConnectionError as error:
             fail(error)
         except (ValueError, KeyError, OSError) as error:
@@ -53,7 +65,7 @@ class Commands(click.Group):
             fail(missing(error))
 
 
-def _beside() -> EntryPoints:
+def _of_other_packages() -> EntryPoints:
     return entry_points(group="textsan.commands")
 
 
@@ -68,11 +80,13 @@ def _usage(error):
 
 
 def _line(error) -> str:
-    """What an error says; one of the operating system's names its file."""
+    """Return the line of an error; one of the operating system's names its file."""
     if isinstance(error, KeyError) and error.args:
         return error.args[0]
     if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+        from textsan.release.formats import shown
+
+        return f"{shown(str(error.filename))}: {error.strerror}" if error.filename else error.strerror
     return str(error)
 
 

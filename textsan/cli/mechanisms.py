@@ -29,7 +29,7 @@ class MechanismCommand(PluginCommand):
     def parse_args(self, context, args):
         from textsan.mechanisms import MECHANISMS
 
-        context.meta[_AS_TYPED] = f"{context.command_path} {shlex.join(args)}"
+        context.meta[_AS_TYPED] = list(args)
         rest = super().parse_args(context, args)
         given = {name: context.params.pop(name) for name in list(context.params) if name.startswith(_OF_MECHANISM)}
         context.params["parameters"] = {
@@ -57,7 +57,7 @@ class MechanismCommand(PluginCommand):
         return [*others[:first], *map(_option, takers.values()), *others[first:]]
 
     def offers(self, entry) -> bool:
-        """Whether a mechanism can be named here.
+        """Return whether a mechanism can be named here.
 
         Args:
             entry: of the registry.
@@ -65,7 +65,7 @@ class MechanismCommand(PluginCommand):
         return True
 
     def named(self, params: dict) -> tuple[str, ...]:
-        """The mechanisms that were named.
+        """Return the mechanisms that were named.
 
         Args:
             params: of the command, as given.
@@ -73,7 +73,7 @@ class MechanismCommand(PluginCommand):
         return (params["mechanism"],) if params.get("mechanism") else ()
 
     def mechanism(self) -> click.Option:
-        """The option that names one, made when the command is read."""
+        """Make the option that names a mechanism, when the command is read."""
         from textsan.mechanisms import MECHANISMS
 
         option = click.Option(["--mechanism"], required=self.required, type=Name(list(MECHANISMS)))
@@ -81,13 +81,13 @@ class MechanismCommand(PluginCommand):
         return option
 
     def _others(self, context) -> list[click.Parameter]:
-        """The parameters of the command itself: arguments, `--mechanism`, options."""
+        """Return the parameters of the command itself: arguments, `--mechanism`, options."""
         n = self.arguments
         return [*self.params[:n], self.mechanism(), *super().get_params(context)[n:]]
 
 
 class Name(click.Choice):
-    """A name of a mechanism; one that is near is asked after."""
+    """A name of a mechanism; the error of an unknown one asks after one that is near."""
 
     def convert(self, value, param, context):
         from textsan.mechanisms import MECHANISMS
@@ -103,19 +103,24 @@ def _flag(name: str) -> str:
 
 
 def _flags(parameters: list[click.Parameter]) -> set[str]:
-    return {flag for one in parameters for flag in one.opts}
+    return {flag for parameter in parameters for flag in parameter.opts}
 
 
 _AS_TYPED = f"{__name__}.as_typed"
 
 
-def as_typed(context: click.Context) -> str:
-    """The command line of a `MechanismCommand`, as it was typed."""
-    return context.meta[_AS_TYPED]
+def as_typed(context: click.Context, *more: str) -> str:
+    """Return the command line of a `MechanismCommand`, as it was typed.
+
+    Args:
+        context: of the command.
+        more: options that were not.
+    """
+    return f"{context.command_path} {shlex.join([*more, *context.meta[_AS_TYPED]])}"
 
 
 def _option(takers: list) -> click.Option:
-    """One option for a parameter that some mechanisms share: what it is for each of them."""
+    """Make an option of a parameter that some mechanisms share, with its meaning for each of them."""
     names: dict[str, list[str]] = {}
     for entry, parameter in takers:
         default = "" if parameter.default in (inspect.Parameter.empty, None) else f" ({parameter.default:})"

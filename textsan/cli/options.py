@@ -1,27 +1,37 @@
 """Options that several commands share, each in one place."""
 
+from collections.abc import Callable, Collection
+from functools import reduce
+
 import click
 
-embedding = click.option(
-    "--embedding",
-    default="glove-6b-50d",
-    show_default=True,
-    help="Word vectors: glove-6b-50d, counter-fitted, or a file.",
+
+def _all(*options: Callable) -> Callable:
+    """Make one decorator of several, in the order of their help."""
+    return lambda command: reduce(lambda decorated, option: option(decorated), reversed(options), command)
+
+
+vocabulary = _all(
+    click.option(
+        "--embedding",
+        default="glove-6b-50d",
+        show_default=True,
+        help="Word vectors: glove-6b-50d, counter-fitted, or a file.",
+    ),
+    click.option(
+        "--size",
+        type=click.IntRange(1),
+        default=20_000,
+        show_default=True,
+        help="So many of the most frequent words of the vectors are the vocabulary.",
+    ),
 )
-workers = click.option("-j", "--workers", type=click.IntRange(1), default=1, show_default=True, help="Processes.")
 scheduler = click.option(
     "--scheduler", metavar="ADDRESS", help="Use the workers of this dask scheduler (extra cluster)."
 )
-shadow = click.option(
-    "--shadow", metavar="FILE", help="Text that an attacker may own.  [default: public sentences]"
-)
-label = click.option("--label", metavar="FIELD", help="Field or column of a class: says what a task keeps.")
-size = click.option(
-    "--size",
-    type=click.IntRange(1),
-    default=20_000,
-    show_default=True,
-    help="So many of the most frequent words of the vectors are the vocabulary.",
+workers = _all(
+    click.option("-j", "--workers", type=click.IntRange(1), default=1, show_default=True, help="Processes."),
+    scheduler,
 )
 no_quotes = click.option(
     "--no-quotes", is_flag=True, help="No word of the text beyond the thousand most frequent, anywhere."
@@ -29,7 +39,7 @@ no_quotes = click.option(
 
 
 def format_of(files: str):
-    """The format of files, where their ending does not say it.
+    """Make the option of the format of files, where their ending does not tell it.
 
     Args:
         files: whose, for the help.
@@ -38,26 +48,77 @@ def format_of(files: str):
 
 
 def field(files: str):
-    """The field of the text.
+    """Make the option of the fields of the text.
 
     Args:
         files: whose, for the help.
     """
-    return click.option(
-        "--field", help=f"Field or column of the text in jsonl, csv and tsv{files}.  [default: text]"
+    what = f"Field or column of text in jsonl, csv and tsv{files}; several are one document.  [default: text]"
+    return click.option("--field", "fields", metavar="NAME", multiple=True, help=what)
+
+
+delimiter = click.option(
+    "--delimiter",
+    metavar="CHAR",
+    callback=lambda *given: _tab(given[2]),
+    help="Of a csv: ';' say, or tab.  [default: ,]",
+)
+encoding = click.option(
+    "--encoding", metavar="NAME", help="Of INPUT, where it has no byte order mark: cp1252, say.  [default: utf-8]"
+)
+
+
+def texts(shadow: str, files: str):
+    """Make the options of a text to attack and of the attacker's text.
+
+    Args:
+        shadow: the default attacker's text, for the help.
+        files: whose fields, for the help.
+    """
+    return _all(
+        click.option("--shadow", metavar="FILE", help=f"Text that an attacker may own.  [default: {shadow}]"),
+        field(files),
+        delimiter,
+        encoding,
+        click.option("--label", metavar="FIELD", help="Field or column of a class: says what a task keeps."),
+        click.option(
+            "--group",
+            metavar="FIELD",
+            help="Field or column of an author or patient, whose rows are not independent.",
+        ),
     )
 
 
-def field_of(given: str | None, kind: str) -> str:
-    """The field that holds the text.
+def _tab(given: str | None) -> str | None:
+    return "\t" if given in ("tab", "\\t") else given
+
+
+def warn_without_group(groups: list | None) -> None:
+    """Warn of rows without a group, each of which counts as a group of its own.
 
     Args:
-        given: by the user; None is "text".
-        kind: of the file.
+        groups: of the rows; None where no group was asked for.
+    """
+    from textsan.auditing.material import without_group
+
+    if number := without_group(groups or ()):
+        rows = "1 row has" if number == 1 else f"{number:,} rows have"
+        what = "each counts as a group of its own"
+        click.echo(f"textsan: warning: {rows} no group: {what}, as if independent of all others", err=True)
+
+
+def fields_of(given: tuple[str, ...], kinds: Collection[str], option: str = "field") -> tuple[str, ...]:
+    """Names of fields, where one of the files has any.
+
+    Args:
+        given: by the user.
+        kinds: formats of the files.
+        option: its name, in errors.
 
     Raises:
         ValueError: text lines have no field.
     """
-    if given and kind == "txt":
-        raise ValueError(f"field: txt has no field {given!r}; leave it out, or pass --format jsonl, csv or tsv")
-    return given or "text"
+    if given and set(kinds) == {"txt"}:
+        way = "leave it out, or pass --format jsonl, csv or tsv"
+        raise ValueError(f"{option}: txt has no field {given[0]!r}; {way}")
+    return given

@@ -2,7 +2,7 @@
 
 import click
 
-_HELP = "Mechanisms and attacks of one's own: a Python file, or a module that can be imported. May be repeated."
+_HELP = "Mechanisms and attacks of your own: a Python file, or a module that can be imported. May be repeated."
 
 
 class PluginCommand(click.Command):

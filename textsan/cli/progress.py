@@ -1,4 +1,4 @@
-"""How far long work is: a bar on a terminal, and elsewhere, in a log say, a plain line now and then."""
+"""Progress of long work: a bar on a terminal, and elsewhere, in a log say, a plain line now and then."""
 
 import math
 import sys
@@ -13,8 +13,8 @@ SILENT = 20
 
 
 @contextmanager
-def told(unit: str) -> Iterator[Callable[[int, int | None], None]]:
-    """What is called with how much is done, and how much there is; None is unknown.
+def reporting(unit: str) -> Iterator[Callable[[int, int | None], None]]:
+    """Yield a function to call with how much is done, and how much there is; None is unknown.
 
     Args:
         unit: of both, in the plural.
@@ -30,24 +30,24 @@ def told(unit: str) -> Iterator[Callable[[int, int | None], None]]:
 
             yield draw
         return
-    said, before = time.monotonic(), -1
+    last, before = time.monotonic(), -1
 
-    def say(done: int, total: int | None) -> None:
-        nonlocal said, before
+    def write(done: int, total: int | None) -> None:
+        nonlocal last, before
         before = done if before < 0 else before  # what an earlier call had done took no time of this one
         now = time.monotonic()
-        if now - said >= SILENT:
-            click.echo(f"textsan: so far {line(done, total, unit, done - before, now - said)}", err=True)
-            said, before = now, done  # attacks differ in speed: the last one's counts
+        if now - last >= SILENT:
+            click.echo(f"textsan: so far {line(done, total, unit, done - before, now - last)}", err=True)
+            last, before = now, done  # attacks differ in speed: the last one's counts
 
-    yield say
+    yield write
 
 
 def line(done: int, total: int | None, unit: str, new: int, seconds: float) -> str:
-    """How far it is, and how long the rest takes at the latest speed.
+    """Return how far the work is, and how long the rest takes at the latest speed.
 
     Args:
-        done, total, unit: as for `told`.
+        done, total, unit: as for `reporting`.
         new: what was done since the last line.
         seconds: since then.
 

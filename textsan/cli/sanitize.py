@@ -1,5 +1,7 @@
 """`textsan sanitize`: sanitize files of text."""
 
+from contextlib import contextmanager
+
 import click
 
 from textsan.cli import options
@@ -9,15 +11,22 @@ from textsan.cli.mechanisms import MechanismCommand, as_typed
 @click.command(cls=MechanismCommand)
 @click.argument("sources", metavar="INPUT...", nargs=-1, required=True)
 @click.argument("target", metavar="OUTPUT")
-@options.embedding
-@options.size
+@options.vocabulary
 @click.option("--vocabulary", type=click.Path(exists=True, dir_okay=False), help="Public word list, one a line.")
 @options.format_of("Of all files.  [default: as INPUT ends, in any case, before .gz or .xz]")
 @options.field("")
+@click.option("--pass", "passed", metavar="NAME", multiple=True, help="Field or column released as it is.")
+@click.option("--drop", "dropped", metavar="NAME", multiple=True, help="Field or column left out.")
+@options.delimiter
+@options.encoding
 @click.option("--keep-case", is_flag=True, help="Capital letters stay in their places: leaks what they tell.")
 @click.option("--detokenize", is_flag=True, help="Spacing as people write; line breaks inside of a text stay.")
+@click.option(
+    "--chosen-on",
+    type=click.Choice(["this", "other", "fixed"]),
+    help="Where epsilon comes from: chosen on this text (then nothing is promised), on other text, fixed before.",
+)
 @options.workers
-@options.scheduler
 @click.option("--seed", type=click.IntRange(0), help="Repeat a run; a known seed removes the guarantee.")
 @click.pass_context
 def sanitize(
@@ -29,9 +38,14 @@ def sanitize(
     size,
     vocabulary,
     kind,
-    field,
+    fields,
+    passed,
+    dropped,
+    delimiter,
+    encoding,
     keep_case,
     detokenize,
+    chosen_on,
     workers,
     scheduler,
     seed,
@@ -39,10 +53,13 @@ def sanitize(
 ):
     """Sanitize the text of INPUT into OUTPUT, and write what was done and promised to OUTPUT.json.
 
-    INPUT is text (a document a line), jsonl (null stays null), csv or tsv, also as gz or xz; OUTPUT is of the
-    same format, and compressed if it ends so. Of several INPUTs, or where OUTPUT is a folder, each gets a file of
-    its name in it. "-" is standard input (text, unless OUTPUT ends otherwise) or output (then the record goes to
-    standard error).
+    INPUT is text (a document a line), jsonl (null stays null), csv or tsv (never quoted), also as gz or xz; OUTPUT
+    is of the same format, in UTF-8, and compressed if it ends so. Of several INPUTs, or where OUTPUT is a folder,
+    each gets a file of its name in it. "-" is standard input (text, unless OUTPUT ends otherwise) or output (then
+    the record goes to standard error).
+
+    Every field or column needs one of --field, --pass and --drop; if one has none, the error is the command to
+    type. In jsonl a name reaches into objects and lists: customer.name, turns[].text.
 
     Text is lower-cased and tokenized; tokens are joined with blanks. With --keep-case a word gets the capitals of
     the word in whose place it stands, which tells where names and sentences were. With --detokenize it is spaced
@@ -54,7 +71,10 @@ def sanitize(
     The text does not depend on the number of workers. A run that was stopped goes on where it was when it is
     called again; until then, what is done is in OUTPUT.parts.
 
-    Example: textsan sanitize --mechanism custext --epsilon 1 reviews.txt safe.txt
+    \b
+    Examples:
+      textsan sanitize --mechanism custext --epsilon 1 reviews.txt safe.txt
+      textsan sanitize --mechanism custext --epsilon 1 --field title --field body --drop author in.csv safe.csv
     """
     import json
     from pathlib import Path
@@ -65,14 +85,16 @@ def sanitize(
     from textsan.mechanisms import MECHANISMS, make_mechanism
     from textsan.release import record
     from textsan.release.files import sanitize_files
+    from textsan.release.formats import Form, encoding_of, shown
     from textsan.release.plan import plan
     from textsan.release.shards import Counts, Job
     from textsan.release.writing import Writing
 
     files = plan(sources, target, kind)
-    if field and all(file.kind == "txt" for file in files):
-        raise ValueError(f"field: txt has no field {field!r}; leave it out, or pass --format jsonl, csv or tsv")
-    field = field or "text"
+    kinds = {file.kind for file in files}
+    for option, names in (("field", fields), ("pass", passed), ("drop", dropped)):
+        options.fields_of(names, kinds, option)
+    form = Form(fields or ("text",), passed, dropped, delimiter, encoding)
     words = load_embeddings(embedding)
     if vocabulary:
         try:
@@ -84,38 +106,59 @@ def sanitize(
     else:
         words = words.frequent(size)
     about = {"mechanism": mechanism, "given": parameters, "words": words}
+    records = []
 
-    def describe(file, counts):
-        command = as_typed(context)
-        return record.description(job, file, counts, **about, embedding=embedding, field=field, command=command)
+    def describe(file, counts, sha256):
+        settings = {"embedding": embedding, "form": form, "command": as_typed(context)}
+        records.append(record.description(job, file, counts, sha256, **about, **settings))
+        return records[-1]
 
     with blamed(MECHANISMS[mechanism].load()):
-        job = Job(make_mechanism(mechanism, words, **parameters), seed, Writing(keep_case, detokenize))
+        job = Job(make_mechanism(mechanism, words, **parameters), seed, Writing(keep_case, detokenize), chosen_on)
         warnings, key = record.warnings(job), record.key(job, **about)
-        describe(files[0], Counts())  # what a plugin says of itself is heard before anything is released
-    there = [file.target for file in files if file.target != "-" and Path(file.target).exists()]
+        describe(files[0], Counts(), "")  # what a plugin says of itself is heard before anything is released
+    replaced = [file.target for file in files if file.target != "-" and Path(file.target).exists()]
     for warning in warnings:
         click.echo(f"textsan: warning: {warning}", err=True)
 
     total = sum(file.size for file in files) or None
-    with progress.told("bytes") as told:
+    with progress.reporting("bytes") as report, _to_type(context):
         counts = sanitize_files(
             job,
             files,
             f"{target.rstrip('/')}.parts",
-            field=field,
+            form=form,
             key=key,
             workers=workers,
             scheduler=scheduler,
-            progress=lambda documents, position: told(position, total),
+            progress=lambda documents, position: report(position, total),
             describe=describe,
         )
+    for file in files:
+        if (source_encoding := encoding_of(file.source, encoding)) != "utf-8":
+            line = f"{shown(file.source)} is {source_encoding}, and what is written is utf-8"
+            click.echo(f"textsan: {line}", err=True)
     for doubt in record.doubts(counts):
         click.echo(f"textsan: warning: {doubt}", err=True)
-    for line in record.summary(job, files, counts):
+    for line in record.summary(job, files, form, counts):
         click.echo(f"textsan: {line}", err=True)
-    if there:
-        again = f"{there[0]} was there and is replaced; whoever has the earlier release too has two draws of it"
-        click.echo(f"textsan: warning: {again}", err=True)
+    if replaced:
+        name = shown(replaced[0])
+        doubt = f"{name} was there and is replaced; whoever has the earlier release too has two draws of it"
+        click.echo(f"textsan: warning: {doubt}", err=True)
     if target == "-":
-        click.echo(json.dumps(describe(files[0], counts)), err=True)
+        click.echo(json.dumps(records[-1]), err=True)
+
+
+@contextmanager
+def _to_type(context):
+    """Add to an error of fields that nobody named the command that leaves them out."""
+    from textsan.release.formats import Unnamed
+
+    try:
+        yield
+    except Unnamed as error:
+        if not error.names:
+            raise
+        drops = [part for name in error.names for part in ("--drop", name)]
+        raise ValueError(f"{error}. Without them: {as_typed(context, *drops)}") from None

@@ -2,6 +2,7 @@
 
 import click
 
+from textsan.cli import options
 from textsan.cli.errors import fail
 from textsan.cli.plugins import PluginCommand
 
@@ -12,38 +13,34 @@ _LINES = 60  # comparisons that are shown; more are for a program to read
 @click.argument("spec", type=click.Path(exists=True, dir_okay=False))
 @click.option("-o", "--output", help="Folder of the results.  [default: runs/sweeps/ and the name of SPEC]")
 @click.option("-j", "--workers", type=click.IntRange(min=1), help="Processes.  [default: one a core]")
-@click.option("--scheduler", metavar="ADDRESS", help="Use the workers of this dask scheduler (extra cluster).")
+@options.scheduler
 @click.option("--over", multiple=True, metavar="ATTACK", help="Compare with it, pair by pair. May be repeated.")
-@click.option(
-    "--status", is_flag=True, help="Say which results are fresh, stale or missing, and why; run nothing."
-)
-def sweep(spec, output, workers, scheduler, over, status):
+def sweep(spec, output, workers, scheduler, over):
     """Run the grid of experiments in SPEC; a sweep that was stopped goes on where it was.
 
     SPEC asks for attacks on sanitized text and for tasks; or it names an experiment of another kind, on vectors or
     gradients, and gives values to its arguments. Results of single cells are in OUTPUT/cells, the table of all of
     them is OUTPUT/results.csv, what made it OUTPUT/results.yml, and what attacks hit OUTPUT/results.npz. With a
-    scheduler, its workers must reach OUTPUT, and plugins, under the same names. Cells that other code made are
-    stale, and are computed anew. SPEC may name plugins, too.
+    scheduler, its workers must reach OUTPUT, and plugins, under the same names. SPEC may name plugins, too.
 
     Example: textsan sweep data/sweeps/quick.yml --over context-free
     """
     from textsan.sweeps import specification, sweep
 
     folder, cells = folder_of(spec, output), specification.read_spec(spec)
-    if status:
-        click.echo(status_line(cells, folder))
-    else:
-        means = {"workers": workers or -1, "scheduler": scheduler}
-        try:
-            failures = sweep.run(cells, folder, **means, baselines=over)
-        except KeyboardInterrupt:
-            fail(f"stopped; finished cells are kept in {folder}, and the same command goes on from there")
-        click.echo(folder / "results.csv")
-        if failures:
-            fail(f"{len(failures)} failed, the others are kept: " + "\n".join(failures))
-        if over:
-            click.echo(_compared(folder, over))
+    if already := sum(sweep.is_computed(cell, folder) for cell in cells):
+        there = f"{already} of {len(cells)} cells are in {folder} already"
+        click.echo(f"{there}; if the code that made them is another, remove the folder", err=True)
+    means = {"workers": workers or -1, "scheduler": scheduler}
+    try:
+        failures = sweep.run(cells, folder, **means, baselines=over)
+    except KeyboardInterrupt:
+        fail(f"stopped; finished cells are kept in {folder}, and the same command goes on from there")
+    click.echo(folder / "results.csv")
+    if failures:
+        fail(f"{len(failures)} failed, the others are kept: " + "\n".join(failures))
+    if over:
+        click.echo(_compared(folder, over))
 
 
 def _compared(folder, over) -> str:
@@ -78,16 +75,7 @@ def _differing(parameters):
 
 
 def folder_of(spec, output):
-    """Where the results of a specification go."""
+    """Return the folder of the results of a specification."""
     from pathlib import Path
 
     return Path(output or Path("runs", "sweeps", Path(spec).stem))
-
-
-def status_line(cells, folder) -> str:
-    """How many cells of a folder are fresh, stale and missing."""
-    from textsan.sweeps import sweep
-
-    now = sweep.state(cells, folder)
-    why = f" (made by {sweep.made_by(now.changed)})" if now.stale else ""
-    return f"{folder}: {len(now.fresh)} fresh, {len(now.stale)} stale{why}, {len(now.missing)} missing"

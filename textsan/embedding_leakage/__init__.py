@@ -1,4 +1,4 @@
-"""What a sentence vector gives away: structured secrets, keywords, bags of words.
+"""Leakage of sentence vectors: structured secrets, keywords, bags of words.
 
 Imports the rooms up to `utility`.
 """

@@ -4,12 +4,10 @@ from . import (
     heads as heads,
     inversion as inversion,
     keyword as keyword,
-    nullspace as nullspace,
     pattern as pattern,
 )
-from .erasure import Eraser as Eraser
+from .erasure import Eraser as Eraser, NullspaceProjection as NullspaceProjection
 from .inversion import WordInversion as WordInversion
 from .keyword import KeywordInference as KeywordInference, KeywordTransfer as KeywordTransfer
-from .nullspace import NullspaceProjection as NullspaceProjection
 from .pattern import PatternReconstruction as PatternReconstruction
 from .vector_knowledge import VectorKnowledge as VectorKnowledge

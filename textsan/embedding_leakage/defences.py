@@ -10,7 +10,7 @@ import numpy as np
 
 from textsan.base import checks
 from textsan.mechanisms import Mechanism
-from textsan.text.vocabulary import tokenize
+from textsan.text.vocabulary import tokenize_v1
 
 Encode = Callable[[Sequence[str]], np.ndarray]
 
@@ -25,11 +25,7 @@ def unit(vectors: np.ndarray) -> np.ndarray:
 
 
 def rounded(vectors: np.ndarray, step: float) -> np.ndarray:
-    """Each coordinate of a vector of length one, rounded to the nearest multiple of `step`.
-
-    Args:
-        vectors: (n, d).
-        step: above 0.
+    """Round each coordinate of vectors (n, d), scaled to length one, to the nearest multiple of `step`, above 0.
 
     >>> rounded(np.array([[3.0, 4.0]]), 0.5)
     array([[0.5, 1. ]])
@@ -59,11 +55,7 @@ def laplace(vectors: np.ndarray, scale: float, seed) -> np.ndarray:
 
 
 def laplace_epsilon(scale: float, dimensions: int) -> float:
-    """The epsilon of `laplace` between any two texts: 2 sqrt(d) / scale.
-
-    Args:
-        scale: above 0.
-        dimensions: d, at least 1.
+    """Compute the epsilon of `laplace` between any two texts: 2 sqrt(d) / scale, scale above 0.
 
     >>> laplace_epsilon(2.0, 4)
     2.0
@@ -72,12 +64,7 @@ def laplace_epsilon(scale: float, dimensions: int) -> float:
 
 
 def reduced(vectors: np.ndarray, dimensions: int, seed) -> np.ndarray:
-    """Vectors of length one on `dimensions` random orthogonal directions, the same for the same seed.
-
-    Args:
-        vectors: (n, d).
-        dimensions: 1 to d.
-        seed: int or Generator.
+    """Project vectors (n, d), scaled to length one, on random orthogonal directions, the same for the same seed.
 
     Raises:
         ValueError: more dimensions than there are.
@@ -121,18 +108,12 @@ def defended(encode: Encode, name: str, strength: float, seed: int = 0) -> Encod
 
 
 def sanitized(texts: Sequence[str], mechanism: Mechanism, *, seed, first: int = 0) -> list[str]:
-    """Texts in lower case whose words went through a mechanism, joined by blanks.
-
-    Args:
-        texts: strings.
-        mechanism: a sanitizer of words.
-        seed: of the draws.
-        first: number of the first text, as of `Mechanism.sanitize`: others draw others.
+    """Sanitize the words of texts in lower case, the first text numbered `first`, and join them by blanks.
 
     >>> from textsan import CusText, Embeddings
     >>> one = CusText(Embeddings(["a"], [[0.0]]), 1.0, k=1)
     >>> sanitized(["A a"], one, seed=0)
     ['a a']
     """
-    tokens = [[word.lower() for word in tokenize(text)] for text in texts]
+    tokens = [[word.lower() for word in tokenize_v1(text)] for text in texts]
     return [" ".join(words) for words in mechanism.sanitize(tokens, seed=seed, first=first)]

@@ -1,14 +1,21 @@
-"""Linear concept erasure: the least change of vectors after which no linear reader sees a concept.
+"""Concept erasure: vectors without what linear readers find of a concept.
 
-LEACE (Belrose et al. 2023). Whiten the vectors, so that no direction is louder than another; there, take out the
-directions in which they go with the concept; undo the whitening. What is left has no covariance with the concept,
-which is the same as that no linear reader beats a constant answer (their section 3). Other readers may.
+LEACE (Belrose et al. 2023) is the least change. Whiten the vectors, so that no direction is louder than another;
+there, take out the directions in which they go with the concept; undo the whitening. What is left has no
+covariance with the concept, which is the same as that no linear reader beats a constant answer (their section 3).
+Others may.
+
+INLP (Ravfogel et al. 2020) trains a linear reader of the concept, projects the vectors on what it does not look
+at, trains another on those, and so on. Each round costs the vectors a dimension for each concept.
 """
 
 from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
+
+from textsan.base import checks
+from textsan.embedding_leakage.heads import Standard
 
 _NONE = 1e-9  # a correlation that is rounding alone
 
@@ -36,7 +43,7 @@ class Eraser:
 
     @classmethod
     def fit(cls, vectors: np.ndarray, concept) -> Self:
-        """The eraser of these vectors: exact for them, and for others as near as they are like them.
+        """Fit the eraser: exact for these vectors, and for others as near as they are like them.
 
         Args:
             vectors: (n, d), of texts that whoever erases may read.
@@ -46,7 +53,7 @@ class Eraser:
         Raises:
             ValueError: not one row of the concept a vector, or a column that is the same for all of them.
         """
-        x, z = with_concept(vectors, concept)
+        x, z = _with_concept(vectors, concept)
         mean, z = x.mean(axis=0), (z - z.mean(axis=0)) / z.std(axis=0)
         # Singular values of the vectors: eigenvalues of their covariance would lose directions 1e8 times as quiet.
         _, lengths, directions = np.linalg.svd(x - mean, full_matrices=False)
@@ -60,33 +67,70 @@ class Eraser:
 
     @property
     def dimensions(self) -> int:
-        """How many are taken out: at most one for each column of the concept."""
+        """The number of directions that are taken out: at most one for each column of the concept."""
         return len(self.reads)
 
     def __call__(self, vectors: np.ndarray) -> np.ndarray:
-        """The vectors without the concept, (n, d), of the same type.
-
-        Args:
-            vectors: (n, d), those of the fit or others.
-        """
+        """Return vectors (n, d) without the concept, of the same type."""
         given = np.asarray(vectors)
         taken = (given - self.mean) @ self.reads.T @ self.writes.T
         return (given - taken).astype(given.dtype, copy=False)
 
 
-def with_concept(vectors: np.ndarray, concept) -> tuple[np.ndarray, np.ndarray]:
-    """Vectors and the concept that is to be erased from them, (n, d) and (n, k), as numbers.
+@dataclass(frozen=True)
+class NullspaceProjection:
+    """x - B^T B (x - m) in standardised coordinates, with the rows of B the directions of all readers.
 
-    Args:
-        vectors: (n, d).
-        concept: (n,) or (n, k).
+    Attributes:
+        standard: to mean 0 and standard deviation 1, and back.
+        basis: B, (k, d), orthonormal.
 
-    Raises:
-        ValueError: not one row of the concept a vector, or a column that is the same for all of them.
-
-    >>> with_concept(np.eye(2), [0, 1])[1].tolist()
-    [[0.0], [1.0]]
+    >>> vectors = np.array([[0.0, 1.0], [0.0, -1.0], [2.0, 1.0], [2.0, -1.0]])
+    >>> NullspaceProjection.fit(vectors, [0, 0, 1, 1], rounds=1)(vectors).round(6).tolist()
+    [[1.0, 1.0], [1.0, -1.0], [1.0, 1.0], [1.0, -1.0]]
     """
+
+    standard: Standard
+    basis: np.ndarray
+
+    @classmethod
+    def fit(cls, vectors: np.ndarray, concept, rounds: int) -> Self:
+        """Find the directions in which `rounds` logistic readers, one after another, see each concept.
+
+        Args:
+            vectors, concept: as for `Eraser.fit`; 0 and 1.
+            rounds: readers of each concept, of at least 1; they end early where no direction is left.
+        """
+        from sklearn.linear_model import LogisticRegression
+
+        x, z = _with_concept(vectors, concept)
+        standard = Standard(x)
+        x = standard(x)
+        basis = np.empty((0, x.shape[1]))
+        for _ in range(checks.whole("rounds", rounds, low=1)):
+            for truth in z.T:
+                left = x - x @ basis.T @ basis
+                reader = LogisticRegression(class_weight="balanced", C=0.01, max_iter=1000).fit(left, truth)
+                direction = reader.coef_[0] - basis.T @ (basis @ reader.coef_[0])
+                size = np.linalg.norm(direction)
+                if size > 1e-9:
+                    basis = np.vstack([basis, direction / size])
+        return cls(standard, basis)
+
+    @property
+    def dimensions(self) -> int:
+        """The number of directions that are taken out."""
+        return len(self.basis)
+
+    def __call__(self, vectors: np.ndarray) -> np.ndarray:
+        """Return vectors (n, d) without what the readers looked at, of the same type."""
+        given = np.asarray(vectors)
+        taken = self.standard(given) @ self.basis.T @ self.basis
+        return (given - taken * self.standard.scale).astype(given.dtype, copy=False)
+
+
+def _with_concept(vectors: np.ndarray, concept) -> tuple[np.ndarray, np.ndarray]:
+    """Check a concept, and return vectors (n, d) and it, (n, k), as numbers."""
     x, z = np.asarray(vectors, dtype=float), np.asarray(concept, dtype=float)
     z = z.reshape(len(z), -1)
     if len(z) != len(x):

@@ -1,4 +1,4 @@
-"""What attackers train on vectors: small networks, the same for the same seed on one machine.
+"""Small networks that attackers train on vectors, the same for the same seed on one machine.
 
 torch is imported when one is trained.
 """
@@ -17,7 +17,7 @@ RATE = 3e-3
 
 
 class Standard:
-    """Takes off the mean of the attacker's vectors and divides by their standard deviations.
+    """Standardise vectors by the means and standard deviations of the attacker's.
 
     >>> Standard(np.array([[0.0], [2.0]]))(np.array([[4.0]]))
     array([[3.]], dtype=float32)
@@ -31,14 +31,7 @@ class Standard:
 
 
 def stack(width: int, hidden: Sequence[int], classes: int, *, normalise: bool = False):
-    """Hidden sigmoid layers and a linear one, fresh from torch's stream.
-
-    Args:
-        width: of the inputs.
-        hidden: widths of the hidden layers.
-        classes: of the outputs.
-        normalise: batch normalisation before each sigmoid.
-    """
+    """Make hidden sigmoid layers of these widths and a linear one, fresh from torch's stream."""
     from torch import nn
 
     parts = []
@@ -65,16 +58,7 @@ def batches(n: int, steps: int) -> Iterator:
 
 
 def train(make: Callable, loss: Callable, n: int, *, steps: int, rate: float = RATE, seed: int):
-    """A network that was trained by Adam.
-
-    Args:
-        make: makes the network.
-        loss: of the network, the rows of a batch and the share of the steps that are done, a tensor.
-        n: rows there are.
-        steps: batches.
-        rate: Adam's first learning rate.
-        seed: of first weights and batches.
-    """
+    """Train a network by Adam; the loss is of network, rows of a batch, and share of the steps that are done."""
     import torch
 
     with encoders.seeded(seed):

@@ -12,23 +12,19 @@ import numpy as np
 from textsan.base import checks
 from textsan.embedding_leakage import heads
 from textsan.embedding_leakage.vector_knowledge import VectorKnowledge
-from textsan.text.vocabulary import tokenize
+from textsan.text.vocabulary import tokenize_v1
 
 PENALTIES = tuple(10.0**power for power in range(0, 6))
 """Ridge penalties, of which leave-one-out error on the leaked pairs chooses."""
 
 
 def bag(text: str, ignored: Collection[str] = ()) -> set[str]:
-    """A text's words in lower case, those without a letter and ignored ones left out.
-
-    Args:
-        text: a string.
-        ignored: stop words, for example.
+    """Return a text's words in lower case, those without a letter and ignored ones left out.
 
     >>> sorted(bag("The cat, the dog", {"the"}))
     ['cat', 'dog']
     """
-    words = {word.lower() for word in tokenize(text)}
+    words = {word.lower() for word in tokenize_v1(text)}
     return {word for word in words if word not in ignored and any(map(str.isalpha, word))}
 
 
@@ -79,33 +75,18 @@ class WordInversion:
         return cls(words, standard, RidgeCV(alphas=PENALTIES).fit(standard(vectors), truth))
 
     def guess(self, vectors: np.ndarray, k: int = 5) -> list[list[str]]:
-        """The k likeliest words of each text, best first.
-
-        Args:
-            vectors: the released ones, (n, d).
-            k: at least 1.
-        """
+        """Guess the k likeliest words of each text from released vectors (n, d), best first."""
         scores = self.model.predict(self.standard(np.asarray(vectors)))
         best = np.argsort(-scores, axis=1, kind="stable")[:, : checks.whole("k", k, low=1)]
         return [[self.words[i] for i in row] for row in best]
 
     def blind(self, n: int, k: int = 5) -> list[list[str]]:
-        """The k words that are in most leaked texts, n times: what is guessed without a vector.
-
-        Args:
-            n: texts.
-            k: words.
-        """
+        """Return the k words that are in most leaked texts, n times: the guess without a vector."""
         return [list(self.words[:k])] * n
 
 
 def recovered(guesses: Sequence[Sequence[str]], texts: Sequence[str], ignored: Collection[str] = ()) -> np.ndarray:
-    """The share of each text's words that were guessed, (n,); nan for a text without words.
-
-    Args:
-        guesses: words for each text.
-        texts: what is behind the vectors.
-        ignored: words that do not count.
+    """Compute the share of each text's words that were guessed, (n,); nan for a text without words.
 
     >>> recovered([["cat", "cow"]], ["the cat, the dog"], {"the"}).tolist()
     [0.5]

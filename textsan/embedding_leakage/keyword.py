@@ -14,7 +14,7 @@ from textsan.base import checks
 from textsan.embedding_leakage import heads
 from textsan.embedding_leakage.vector_knowledge import VectorKnowledge
 from textsan.evaluation import Estimate
-from textsan.text.vocabulary import tokenize
+from textsan.text.vocabulary import tokenize_v1
 
 Head = Literal["linear", "mlp"]
 Balance = Literal["none", "resample", "weights", "threshold"]
@@ -26,24 +26,17 @@ _TESTED = 0.25  # of the texts, on which a threshold is chosen
 
 
 def present(texts: Sequence[str], keyword: str) -> np.ndarray:
-    """Whether the keyword is one of a text's words, whatever its case; (n,) bool.
-
-    Args:
-        texts: strings.
-        keyword: one word.
+    """Tell whether the keyword is one of a text's words, whatever its case; (n,) bool.
 
     >>> present(["New York, again.", "Yorkshire"], "york")
     array([ True, False])
     """
     word = keyword.lower()
-    return np.array([word in text.lower() and word in map(str.lower, tokenize(text)) for text in texts], bool)
+    return np.array([word in text.lower() and word in map(str.lower, tokenize_v1(text)) for text in texts], bool)
 
 
 def check_keyword(keyword: str, texts: Sequence[str]) -> np.ndarray:
-    """`present`, if there is something to learn.
-
-    Args:
-        keyword, texts: as of `present`.
+    """Return `present`, if there is something to learn.
 
     Raises:
         ValueError: the keyword is in fewer than two of the texts, or in all but one or none.
@@ -106,11 +99,7 @@ class KeywordInference:
         return cls(fit(vectors, there, balance == "weights", knowledge.seed))
 
     def scores(self, vectors: np.ndarray) -> np.ndarray:
-        """How much speaks for the keyword, (n,): log-odds less the threshold, so that yes is above 0.
-
-        Args:
-            vectors: the released ones, (n, d).
-        """
+        """Compute log-odds of the keyword in released vectors (n, d) less the threshold, (n,): yes is above 0."""
         return self.score(np.asarray(vectors)) - self.threshold
 
 
@@ -188,15 +177,9 @@ class KeywordTransfer(KeywordInference):
 
 
 def placed(texts: Sequence[str], keyword: str, others: Sequence[str], *, seed) -> list[str]:
-    """Texts with one word put in at a random place: the keyword into every other text, one of `others` elsewhere.
+    """Put one word into each text at a random place: the keyword into every other text, one of its kind elsewhere.
 
     So a word was put into all of them, and only which one it is tells the two kinds apart.
-
-    Args:
-        texts: carriers; those with the keyword in them already count as its kind.
-        keyword: one word.
-        others: words of its kind.
-        seed: int or Generator.
 
     Raises:
         ValueError: no other word.
@@ -217,7 +200,7 @@ def placed(texts: Sequence[str], keyword: str, others: Sequence[str], *, seed) -
 
 
 class KeywordScore(NamedTuple):
-    """How well an attack tells who has the keyword.
+    """Scores of an attack that tells who has the keyword.
 
     Attributes:
         auc: area under the curve of true over false positives; 0.5 is blind.
@@ -236,13 +219,9 @@ class KeywordScore(NamedTuple):
 
 
 def keyword_score(scores: np.ndarray, there: np.ndarray, *, seed, resamples: int = 1000) -> KeywordScore:
-    """The scores of answers, with 95 % intervals from resampling texts with and without the keyword apart.
+    """Score answers (n,), yes above 0, with 95 % intervals from resampling texts of both kinds apart.
 
-    Args:
-        scores: (n,), above 0 is yes.
-        there: (n,) bool, the truth.
-        seed: int or Generator.
-        resamples: bootstrap samples.
+    With one text of a kind nothing is known of the spread; the intervals are [0, 1].
 
     Raises:
         ValueError: the keyword is in none of the texts, or in all.
@@ -264,27 +243,19 @@ def keyword_score(scores: np.ndarray, there: np.ndarray, *, seed, resamples: int
     pick_no = pick_no / (n - positives)
     auc = float(own.mean())
     areas = pick_yes @ own + pick_no @ others - auc
+    alone = min(positives, n - positives) < 2
     right_yes, right_no = (yes > 0).astype(float), (no <= 0).astype(float)
     rates = pick_yes @ right_yes, pick_no @ right_no
     share = positives / n
-    return KeywordScore(
-        _between(auc, np.clip(areas, 0, 1)),
-        _between((right_yes.mean() + right_no.mean()) / 2, (rates[0] + rates[1]) / 2),
-        _between(
-            share * right_yes.mean() + (1 - share) * right_no.mean(), share * rates[0] + (1 - share) * rates[1]
-        ),
-        max(share, 1 - share),
-        positives,
-        n,
-    )
+    area = _between(auc, np.clip(areas, 0, 1), alone)
+    balanced = _between((right_yes.mean() + right_no.mean()) / 2, (rates[0] + rates[1]) / 2, alone)
+    right = share * right_yes.mean() + (1 - share) * right_no.mean()
+    accuracy = _between(right, share * rates[0] + (1 - share) * rates[1], alone)
+    return KeywordScore(area, balanced, accuracy, max(share, 1 - share), positives, n)
 
 
 def best_threshold(scores: np.ndarray, there: np.ndarray) -> float:
-    """The border between yes and no of the largest balanced accuracy: the middle of two neighbouring scores.
-
-    Args:
-        scores: (n,).
-        there: (n,) bool, of both kinds.
+    """Find the border of scores (n,) between yes and no of the largest balanced accuracy, between two of them.
 
     >>> best_threshold(np.array([0.0, 1.0, 2.0]), np.array([False, False, True]))
     1.5
@@ -296,7 +267,9 @@ def best_threshold(scores: np.ndarray, there: np.ndarray) -> float:
     return float(borders[right.argmax()])
 
 
-def _between(value: float, drawn: np.ndarray) -> Estimate:
+def _between(value: float, drawn: np.ndarray, alone: bool) -> Estimate:
+    if alone:
+        return Estimate(float(value), 0.0, 1.0)
     return Estimate(float(value), *np.quantile(drawn, [0.025, 0.975]).tolist())
 
 
@@ -310,7 +283,7 @@ def _stratified(there: np.ndarray, random) -> np.ndarray:
 
 
 def _class_weights(there: np.ndarray) -> np.ndarray:
-    """What a text of each kind weighs so that both kinds weigh the same, (2,) float32."""
+    """Weigh the texts of each kind so that both kinds weigh as much, (2,) float32."""
     counts = np.bincount(there.astype(int), minlength=2)
     return (len(there) / (2 * np.maximum(counts, 1))).astype(np.float32)
 

@@ -94,11 +94,7 @@ class PatternReconstruction:
         return cls(segments, standard, networks)
 
     def log_probabilities(self, vectors: np.ndarray) -> dict[str, np.ndarray]:
-        """(n, values) of each segment.
-
-        Args:
-            vectors: the released ones, (n, d).
-        """
+        """Compute log-probabilities of the values of each segment, (n, values), from released vectors (n, d)."""
         import torch
 
         with torch.inference_mode():
@@ -109,13 +105,9 @@ class PatternReconstruction:
             }
 
     def ranked(self, vectors: np.ndarray, k: int = 5) -> dict[str, list[list]]:
-        """The k likeliest values of each segment, and under "whole" the k likeliest tuples of them, best first.
+        """Return the k likeliest values of each segment and, under "whole", tuples of them, for vectors (n, d).
 
         A tuple among the best k has each of its parts among that part's best k, so k^3 tuples are enough.
-
-        Args:
-            vectors: the released ones, (n, d).
-            k: at least 1.
         """
         k, logs = checks.whole("k", k, low=1), self.log_probabilities(vectors)
         best = {name: np.argsort(-table, axis=1, kind="stable")[:, :k] for name, table in logs.items()}
@@ -131,13 +123,7 @@ class PatternReconstruction:
         return found | {"whole": whole}
 
     def hits(self, vectors: np.ndarray, texts: Sequence[str], k: int = 1) -> dict[str, np.ndarray]:
-        """Whether the truth is among the k likeliest, for each segment and the whole.
-
-        Args:
-            vectors: the released ones, (n, d).
-            texts: what is behind them; for scores alone.
-            k: at least 1.
-        """
+        """Tell whether the truth is among the k likeliest, for each segment and the whole, of vectors (n, d)."""
         truths = {s.name: [s.read(text) for text in texts] for s in self.segments}
         truths["whole"] = list(zip(*truths.values(), strict=True))
         return {
@@ -147,10 +133,7 @@ class PatternReconstruction:
 
 
 def rates(hits: Mapping[str, np.ndarray]) -> dict[str, Estimate]:
-    """The share of hits of each segment with its 95 % interval.
-
-    Args:
-        hits: of `PatternReconstruction.hits`.
+    """Compute the share of `PatternReconstruction.hits` of each segment with its 95 % interval.
 
     >>> print(rates({"year": np.array([True, False])})["year"])
     0.500 [0.095, 0.905]
@@ -159,15 +142,10 @@ def rates(hits: Mapping[str, np.ndarray]) -> dict[str, Estimate]:
 
 
 def beyond_product(hits: Mapping[str, np.ndarray], *, seed, resamples: int = 1000) -> Estimate:
-    """How much more often the whole is right than if the parts were right independently of each other.
+    """Compute how much more often the whole is right than if its parts were right independently.
 
-    That is the mean of the product minus the product of the means; 95 % interval from resampling victims. Zero is
-    what the whole column of Table II (Pan et al. 2020) looks like.
-
-    Args:
-        hits: of `PatternReconstruction.hits`, with "whole".
-        seed: int or Generator.
-        resamples: bootstrap samples.
+    That is the mean of the product minus the product of the means; 95 % interval from resampling victims, of one
+    victim [-1, 1]. Zero is what the whole column of Table II (Pan et al. 2020) looks like.
 
     >>> right = np.array([True, False])
     >>> beyond_product({"year": right, "month": right, "whole": right}, seed=0).value
@@ -180,5 +158,7 @@ def beyond_product(hits: Mapping[str, np.ndarray], *, seed, resamples: int = 100
         return whole[rows].mean() - parts[:, rows].mean(axis=1).prod()
 
     random, n = np.random.default_rng(seed), len(whole)
+    if n < 2:
+        return Estimate(float(gap(slice(None))), -1.0, 1.0)
     drawn = [gap(random.integers(n, size=n)) for _ in range(resamples)]
     return Estimate(float(gap(slice(None))), *np.quantile(drawn, [0.025, 0.975]).tolist())

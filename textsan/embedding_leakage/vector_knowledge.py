@@ -1,4 +1,4 @@
-"""What a threat model grants to an attacker who holds vectors."""
+"""The knowledge of an attacker who holds vectors."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class VectorKnowledge:
-    """What an attacker on released vectors is granted; the texts behind them are never in it.
+    """The knowledge of an attacker on released vectors; the texts behind them are never in it.
 
     Args:
         encode: vectors (n, d) of a list of texts, as the service would release them: with its defence, if it has
@@ -38,27 +38,20 @@ class VectorKnowledge:
 
     def __repr__(self) -> str:
         """Without the texts, which are long."""
-        granted = []
-        if self.corpus is not None:
-            granted.append(f"{len(self.corpus)} texts")
-        if self.rule is not None:
-            granted.append("a rule")
-        if self.captured is not None:
-            granted.append(f"{len(self.captured)} captured vectors")
-        if self.queries is not None:
-            granted.append(f"{self.queries} queries")
-        return f"VectorKnowledge({', '.join(['an encoder', *granted])})"
+        granted = ["an encoder"]
+        granted += [] if self.corpus is None else [f"{len(self.corpus)} texts"]
+        granted += [] if self.rule is None else ["a rule"]
+        granted += [] if self.captured is None else [f"{len(self.captured)} captured vectors"]
+        granted += [] if self.queries is None else [f"{self.queries} queries"]
+        return f"VectorKnowledge({', '.join(granted)})"
 
     @property
     def asked(self) -> int:
-        """How many texts the attacker has had encoded."""
+        """The number of texts that the attacker has had encoded."""
         return sum(self._asked)
 
     def ask(self, texts: Sequence[str]) -> np.ndarray:
-        """The vectors of texts, counted as queries.
-
-        Args:
-            texts: the attacker's own.
+        """Return the vectors of the attacker's own texts, counted as queries.
 
         Raises:
             ValueError: more than the queries that are granted.
@@ -81,10 +74,7 @@ class VectorKnowledge:
         return list(self.corpus)
 
     def drawn(self, n: int) -> list[str]:
-        """Texts of the known form, drawn by the attacker.
-
-        Args:
-            n: how many.
+        """Draw n texts of the known form.
 
         Raises:
             ValueError: the form is not known.

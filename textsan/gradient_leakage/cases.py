@@ -14,7 +14,7 @@ from textsan.gradient_leakage.victims import ACTIVATIONS, Victim, gradient, is_s
 
 @dataclass(frozen=True)
 class Shared:
-    """What the server knows: all that an attack may use.
+    """The server's knowledge: all that an attack may use.
 
     Attributes:
         victim: the model, its weights included.
@@ -35,7 +35,7 @@ class Shared:
         return rows.long().to(self.labels.device)
 
     def to(self, device) -> "Shared":
-        """The same on a torch device: a copy, the victim's own place is left alone."""
+        """Copy it to a torch device; the victim stays where it is."""
         if self.labels.device == torch.device(device):
             return self
         gradient = {name: one.to(device) for name, one in self.gradient.items()}
@@ -65,7 +65,7 @@ class Case:
 
     @property
     def texts(self) -> list[str]:
-        """What the attacks are after, as the tokenizer writes it back."""
+        """The sentences that attacks are after, as the tokenizer writes them back."""
         return [self.shared.victim.decode(row) for row in self.sentences]
 
 
@@ -91,14 +91,7 @@ class _Pooled(nn.Module):
 def sentence_gradients(
     victim: Victim, embedded: torch.Tensor, mask: torch.Tensor, labels: torch.Tensor
 ) -> dict[str, torch.Tensor]:
-    """The gradient of each sentence's own loss, (B, ...) by parameter, by `opacus`.
-
-    Args:
-        victim: in evaluation mode.
-        embedded: word embeddings, (B, length, d).
-        mask: (B, length).
-        labels: (B,).
-    """
+    """Compute the gradient of each sentence's loss, (B, ...) by parameter, from word embeddings (B, length, d)."""
     from opacus.grad_sample import GradSampleModule
 
     frozen = {name: one.requires_grad for name, one in victim.named_parameters()}
@@ -160,14 +153,7 @@ def make_case(
 def batches(
     records: Sequence, size: int, count: int, *, seed: int = 0, longest: int | None = None
 ) -> list[tuple[list[str], list[int]]]:
-    """Texts and labels of disjoint batches, drawn at random.
-
-    Args:
-        records: with labels.
-        size: sentences a batch.
-        count: batches.
-        seed: of the draw.
-        longest: words of the longest sentences that are drawn; None is any.
+    """Draw `count` disjoint batches of `size` records with labels at random, of at most `longest` words each.
 
     Raises:
         ValueError: too few records.

@@ -1,4 +1,4 @@
-"""What a client does to a gradient before it is sent: noise, pruning, DP-SGD.
+"""Defences of a client's gradient before it is sent: noise, pruning, DP-SGD.
 
 A defence is a function of (gradient, victim, ids, mask, labels, seed) that returns the gradient that is sent.
 Frozen embeddings are no defence to choose here: no attack of this room gets their gradients.
@@ -15,13 +15,10 @@ Gradient = dict[str, torch.Tensor]
 
 
 def noise(sigma: float) -> Callable:
-    """Gaussian noise, in each tensor `sigma` times its own root mean square.
+    """Add Gaussian noise, in each tensor `sigma`, at least 0, times its own root mean square.
 
     Relative, so that one number means the same in every layer; it promises no privacy, because its size
     depends on the data.
-
-    Args:
-        sigma: at least 0.
 
     >>> noise(0.0)({"w": torch.ones(2)}, None, None, None, None, 0)["w"]
     tensor([1., 1.])
@@ -30,11 +27,11 @@ def noise(sigma: float) -> Callable:
 
     def change(gradient: Gradient, victim, ids, mask, labels, seed: int) -> Gradient:
         generator = torch.Generator().manual_seed(seed)
-        return {
-            name: one
-            + sigma * one.pow(2).mean().sqrt() * torch.randn(one.shape, generator=generator).to(one.dtype)
-            for name, one in gradient.items()
-        }
+        sent = {}
+        for name, tensor in gradient.items():
+            drawn = torch.randn(tensor.shape, generator=generator).to(tensor.dtype)
+            sent[name] = tensor + sigma * tensor.pow(2).mean().sqrt() * drawn
+        return sent
 
     return change
 
@@ -52,12 +49,10 @@ def prune(share: float) -> Callable:
 
     def change(gradient: Gradient, victim, ids, mask, labels, seed: int) -> Gradient:
         kept = {}
-        for name, one in gradient.items():
-            dropped = int(share * one.numel())
-            order = one.abs().flatten().argsort()
-            flat = one.flatten().clone()
-            flat[order[:dropped]] = 0
-            kept[name] = flat.view_as(one)
+        for name, tensor in gradient.items():
+            flat = tensor.flatten().clone()
+            flat[flat.abs().argsort()[: int(share * len(flat))]] = 0
+            kept[name] = flat.view_as(tensor)
         return kept
 
     return change
@@ -75,11 +70,11 @@ def dp_sgd(multiplier: float, clip: float = 1.0) -> Callable:
     def change(gradient: Gradient, victim, ids, mask, labels, seed: int) -> Gradient:
         generator = torch.Generator().manual_seed(seed)
         each = sentence_gradients(victim, victim.words.detach()[ids], mask, labels)
-        norms = torch.stack([one.flatten(1).norm(dim=1) for one in each.values()]).norm(dim=0)
+        norms = torch.stack([tensor.flatten(1).norm(dim=1) for tensor in each.values()]).norm(dim=0)
         factor = (clip / norms).clamp(max=1)
         sent = {}
-        for name, one in each.items():
-            total = torch.einsum("b...,b->...", one, factor)
+        for name, tensor in each.items():
+            total = torch.einsum("b...,b->...", tensor, factor)
             drawn = torch.randn(total.shape, generator=generator).to(total.dtype)
             sent[name] = (total + multiplier * clip * drawn) / len(ids)
         return sent

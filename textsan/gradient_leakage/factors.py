@@ -65,18 +65,14 @@ class Factors:
         return (turned * self.inputs).sum((-2, -1))
 
 
-def stacked(some: Sequence[Factors]) -> Factors:
+def stacked(factors: Sequence[Factors]) -> Factors:
     """Factors of p parameters of one shape as one, p first."""
-    inputs = None if some[0].inputs is None else torch.stack([one.inputs for one in some])
-    return Factors(torch.stack([one.slopes for one in some]), inputs)
+    inputs = None if factors[0].inputs is None else torch.stack([part.inputs for part in factors])
+    return Factors(torch.stack([part.slopes for part in factors]), inputs)
 
 
 def joined(batch: Sequence[dict[str, Factors]]) -> dict[str, Factors]:
-    """Factors of the mean loss of a batch, from those of its sentences, each given for n batches.
-
-    Args:
-        batch: of each sentence its factors by parameter; n = 1 is the same sentence in all batches.
-    """
+    """Combine the factors of a batch's sentences, for n batches or the same in all, to those of the mean."""
     if len(batch) == 1:
         return batch[0]
     n = max(len(one.slopes) for sentence in batch for one in sentence.values())
@@ -100,14 +96,7 @@ def sentence_factors(
     *,
     differentiable: bool = False,
 ) -> tuple[dict[str, Factors], torch.Tensor]:
-    """The gradient of each sentence's own loss in every shared parameter, in factors; and the features.
-
-    Args:
-        victim: in evaluation mode.
-        embedded: word embeddings, (n, length, d).
-        mask: (n, length).
-        labels: (n,).
-        differentiable: whether the result is to be differentiated in `embedded`.
+    """Compute the gradient of each sentence's loss in every shared parameter, in factors; and the features.
 
     Returns:
         factors by parameter, for n sentences, and features, (n, d).
@@ -115,8 +104,8 @@ def sentence_factors(
     seen: dict[str, tuple[nn.Module, torch.Tensor, torch.Tensor]] = {}
 
     def keep(name: str):
-        def hook(module, given, said):
-            seen[name] = module, given[0], said
+        def hook(module, inputs, output):
+            seen[name] = module, inputs[0], output
 
         return hook
 
@@ -131,15 +120,15 @@ def sentence_factors(
         with torch.enable_grad():
             features = victim.features(embedded, mask)
             total = F.cross_entropy(victim.logits(features), labels, reduction="sum")
-            said = [out for _, _, out in seen.values()]
-            slopes = torch.autograd.grad(total, said, create_graph=differentiable)
-            found: dict[str, torch.Tensor] = {}
+            outputs = [output for _, _, output in seen.values()]
+            slopes = torch.autograd.grad(total, outputs, create_graph=differentiable)
+            factors: dict[str, Factors] = {}
             for (name, (module, given, _)), slope in zip(seen.items(), slopes, strict=True):
-                found |= _of_layer(name, module, given if differentiable else given.detach(), slope)
+                factors |= _of_layer(name, module, given if differentiable else given.detach(), slope)
     finally:
         for hook in hooks:
             hook.remove()
-    return found, features if differentiable else features.detach()
+    return factors, features if differentiable else features.detach()
 
 
 def _of_layer(name: str, module: nn.Module, given: torch.Tensor, slope: torch.Tensor) -> dict[str, Factors]:

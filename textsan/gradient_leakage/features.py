@@ -8,6 +8,7 @@ baseline.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.optimize import least_squares, linear_sum_assignment
@@ -19,15 +20,11 @@ _BLOCK = 2000  # rows of the pooler at a time
 
 
 def hermite(w: np.ndarray, order: int) -> np.ndarray:
-    """The tensor H_p(w) for which E[f(w) H_p(w)] = E[the p-th derivative of f], w standard normal.
+    """Compute the tensor H_p(w), p from 1 to 4, with E[f(w) H_p(w)] = E[the p-th derivative of f], w normal.
 
     H_p(w) = (-1)^p grad^p phi(w) / phi(w), phi the density: H_1 = w, H_2 = w w^T - I, and so on by the recurrence
     H_p = w (x) H_{p-1} - grad H_{p-1}. For small sizes; sums over many w are products of matrices, see
     `feature_tensor`.
-
-    Args:
-        w: (d,).
-        order: 1 to 4.
 
     Returns:
         array of `order` axes of length d.
@@ -55,7 +52,7 @@ def hermite(w: np.ndarray, order: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class TwoLayer:
-    """What the server sees of the pooler's random rows.
+    """The server's view of the pooler's random rows.
 
     Attributes:
         weights: w_j, (m, d').
@@ -94,7 +91,7 @@ class TwoLayer:
         return cls(*(one.double().numpy() for one in rows)), slopes
 
     def projected(self, basis: np.ndarray) -> "TwoLayer":
-        """The same in the coordinates of an orthonormal basis, (d', k), of a space that holds the features."""
+        """Change to the coordinates of an orthonormal basis, (d', k), of a space that holds the features."""
         return TwoLayer(self.weights @ basis, self.gradient @ basis)
 
 
@@ -108,11 +105,7 @@ def row_space(gradient: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]
 
 
 def feature_tensor(seen: TwoLayer, symmetric: bool = True) -> np.ndarray:
-    """T = sum_j g_j (x) H_2(w_j), (d', d', d'): a product of matrices in blocks (Li et al. 2023, App. B.1).
-
-    Args:
-        seen: of the pooler.
-        symmetric: averaged over which axis is the gradient's, the paper's (T + T_2 + T_3) / 3.
+    """Compute T = sum_j g_j (x) H_2(w_j), (d', d', d'), or its symmetric mean (Li et al. 2023, App. B.1).
 
     >>> rng = np.random.default_rng(0)
     >>> seen = TwoLayer(rng.normal(size=(5, 2)), rng.normal(size=(5, 2)))
@@ -133,15 +126,9 @@ def feature_tensor(seen: TwoLayer, symmetric: bool = True) -> np.ndarray:
 def power_method(
     tensor: np.ndarray, count: int, *, restarts: int = 20, iterations: int = 100, seed=0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Components of a symmetric tensor by the robust power method with deflation (Anandkumar et al. 2014).
+    """Find `count` components of a symmetric tensor by the robust power method (Anandkumar et al. 2014).
 
     Exact where components are orthogonal.
-
-    Args:
-        tensor: (k, k, k).
-        count: components, at most k.
-        restarts, iterations: of each component.
-        seed: of the starts.
 
     Returns:
         weights (count,) and unit vectors (count, k).
@@ -163,16 +150,10 @@ def power_method(
 
 
 def decompose(tensor: np.ndarray, count: int, *, restarts: int = 20, seed: int = 0):
-    """CP decomposition of a symmetric tensor, sum_i lambda_i v_i (x) v_i (x) v_i.
+    """Compute the CP decomposition of a symmetric tensor (k, k, k), sum_i lambda_i v_i (x) v_i (x) v_i.
 
     Alternating least squares of `tensorly` from several starts, the one that fits best; components need not be
     orthogonal.
-
-    Args:
-        tensor: (k, k, k).
-        count: components.
-        restarts: random starts.
-        seed: of these.
 
     Returns:
         lambda (count,), sign and all: those that fit the tensor best for these vectors; and unit vectors v
@@ -187,17 +168,9 @@ def decompose(tensor: np.ndarray, count: int, *, restarts: int = 20, seed: int =
     if not size > 0:
         raise ValueError("tensor: it is zero; a classifier that is sure of every label has no gradient to read")
     generator = np.random.RandomState(seed)  # what tensorly takes
+    options: dict[str, Any] = {"n_iter_max": 200, "init": "random", "tol": 1e-10, "normalize_factors": True}
     for _ in range(restarts):
-        found = parafac(
-            tensor / size,
-            count,
-            n_iter_max=200,
-            init="random",
-            tol=1e-10,
-            random_state=generator,
-            normalize_factors=True,
-        )
-        weights, (a, b, c) = found
+        weights, (a, b, c) = parafac(tensor / size, count, **options, random_state=generator)
         off = np.linalg.norm(np.einsum("r,ar,br,cr->abc", weights, a, b, c) - tensor / size)
         if off < error - 1e-12:
             best, error = (weights, a, b, c), off
@@ -256,13 +229,9 @@ def baseline(seen: TwoLayer, count: int) -> Recovered:
 
 
 def cosines(directions: np.ndarray, features: np.ndarray) -> np.ndarray:
-    """Absolute cosine of each feature with the direction matched to it one to one: the oracle's order.
+    """Compute cosines of features (B, d') with directions (B, d') matched one to one, without sign: by an oracle.
 
     Nobody who attacks can compute it: the match is made with the true features (Hungarian assignment).
-
-    Args:
-        directions: (B, d').
-        features: true ones, (B, d').
 
     Returns:
         (B,).

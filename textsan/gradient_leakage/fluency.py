@@ -1,4 +1,4 @@
-"""How fluent a text is to an auxiliary language model: nats a token, of decoded strings.
+"""Fluency of a text to an auxiliary language model: nats a token, of decoded strings.
 
 Strings, so that the victim's vocabulary need not be the model's. A bigram model of public text costs nothing; a
 causal language model is LAMP's way.
@@ -9,14 +9,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from textsan.models import causal
-from textsan.text.vocabulary import count_words, tokenize
+from textsan.text.vocabulary import count_words, tokenize_v1
 
 
 def bigram_fluency(docs: Sequence[Sequence[str]]) -> Callable[[list[str]], np.ndarray]:
-    """A bigram model with back-off to add-one word frequencies, from token lists of public text.
-
-    Args:
-        docs: token lists; not the attacked text.
+    """Fit a bigram model with back-off to add-one word frequencies, from token lists of public text.
 
     >>> score = bigram_fluency([["a", "good", "film"]] * 3)
     >>> score(["a good film"])[0] < score(["film a good"])[0]
@@ -30,12 +27,12 @@ def bigram_fluency(docs: Sequence[Sequence[str]]) -> Callable[[list[str]], np.nd
     firsts, total = {**words, "<s>": len(docs)}, sum(words.values()) + len(words) + 1
 
     def nats(text: str) -> float:
-        tokens = tokenize(text) or [""]
-        found = []
+        tokens = tokenize_v1(text) or [""]
+        losses = []
         for before, word in zip(["<s>", *tokens], tokens, strict=False):
             back, seen = (words.get(word, 0) + 1) / total, firsts.get(before, 0)
-            found.append(-np.log((pairs.get((before, word), 0) + 2 * back) / (seen + 2)))
-        return float(np.mean(found))
+            losses.append(-np.log((pairs.get((before, word), 0) + 2 * back) / (seen + 2)))
+        return float(np.mean(losses))
 
     return lambda texts: np.array([nats(text) for text in texts])
 
@@ -43,12 +40,7 @@ def bigram_fluency(docs: Sequence[Sequence[str]]) -> Callable[[list[str]], np.nd
 def causal_fluency(
     name: str = causal.CAUSAL, batch: int = 32, *, precision: causal.Precision = "float32"
 ) -> Callable[[list[str]], np.ndarray]:
-    """A causal language model's mean nats a token, by name; gpt2 is LAMP's.
-
-    Args:
-        name, precision: of `textsan.models.causal.load_causal`.
-        batch: texts at a time.
-    """
+    """Load a causal language model by name that gives mean nats a token; gpt2 is LAMP's."""
     import torch
 
     model, tokenizer = causal.load_causal(name, precision=precision), causal.load_causal_tokenizer(name)
@@ -56,22 +48,22 @@ def causal_fluency(
 
     def nats(texts: list[str]) -> np.ndarray:
         once = list(dict.fromkeys(texts))  # orders of a short sentence often agree
-        said = dict(zip(once, read(once), strict=True))
-        return np.array([said[text] for text in texts])
+        nats_of = dict(zip(once, read(once), strict=True))
+        return np.array([nats_of[text] for text in texts])
 
     def read(texts: list[str]) -> np.ndarray:
         rows = [[start, *tokenizer(text)["input_ids"]] for text in texts]
-        found = np.zeros(len(rows))
+        means = np.zeros(len(rows))
         for at in range(0, len(rows), batch):
-            some = rows[at : at + batch]
-            longest = max(map(len, some))
-            ids = torch.tensor([row + [start] * (longest - len(row)) for row in some])
-            mask = torch.tensor([[1] * len(row) + [0] * (longest - len(row)) for row in some])
+            part = rows[at : at + batch]
+            longest = max(map(len, part))
+            ids = torch.tensor([row + [start] * (longest - len(row)) for row in part])
+            mask = torch.tensor([[1] * len(row) + [0] * (longest - len(row)) for row in part])
             ids, mask = ids.to(model.device), mask.to(model.device)
             with torch.no_grad():
                 logs = model(input_ids=ids, attention_mask=mask).logits.float().log_softmax(-1)
-            said = logs[:, :-1].gather(2, ids[:, 1:, None])[:, :, 0] * mask[:, 1:]
-            found[at : at + batch] = (-said.sum(1) / mask[:, 1:].sum(1).clamp(min=1)).cpu().numpy()
-        return found
+            scores = logs[:, :-1].gather(2, ids[:, 1:, None])[:, :, 0] * mask[:, 1:]
+            means[at : at + batch] = (-scores.sum(1) / mask[:, 1:].sum(1).clamp(min=1)).cpu().numpy()
+        return means
 
     return nats

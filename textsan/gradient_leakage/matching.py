@@ -24,7 +24,7 @@ _PLACES = {"cpu": 1000, "cuda": 20_000}  # tokens whose gradients are computed a
 
 @dataclass(frozen=True)
 class Settings:
-    """What tells the attacks apart.
+    """Settings that tell the attacks apart.
 
     Attributes:
         distance: "cosine" is the mean over parameters of 1 - cosine; "squared" the sum of squared differences
@@ -58,7 +58,7 @@ class Settings:
     feature_orders: float = 0.0
 
     def quicker(self, share: float) -> "Settings":
-        """The same with a share of the steps, draws and orders, and the rate's decay stretched to fit."""
+        """Take a share of the steps, draws and orders, and stretch the rate's decay to fit."""
         sizes = {name: max(1, round(getattr(self, name) * share)) for name in ("steps", "every")}
         sizes["starts"] = self.starts if self.starts == 1 else max(2, round(self.starts * share))
         sizes["orders"] = 0 if self.orders == 0 else max(4, round(self.orders * share))
@@ -90,12 +90,7 @@ and TAG from a start as long as LAMP's."""
 
 
 def distance(found: Sequence[Factors], shared: Sequence[torch.Tensor], settings: Settings) -> torch.Tensor:
-    """Distance of the gradient of each of n batches from a shared one, (n,).
-
-    Args:
-        found: in factors, stacked for the parameters of each shape.
-        shared: written out, stacked in the same way.
-        settings: which distance.
+    """Compute the distance of the gradients of n batches, in factors, from a shared one, written out, (n,).
 
     >>> one, twice = torch.tensor([[3.0, 4.0]]), torch.tensor([[[[6.0, 8.0]]]])
     >>> [distance([Factors(twice)], [one], Settings(name)).tolist() for name in ("squared", "cosine")]
@@ -119,7 +114,7 @@ def _cosine(found: Factors, shared: torch.Tensor) -> torch.Tensor:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an attack by optimisation ends with.
+    """The result of an attack by optimisation.
 
     Attributes:
         sentences: piece numbers, special ones included.
@@ -275,7 +270,7 @@ class Matching:
         return Outcome(self.read(best), lowest, history)
 
     def _descent(self, x: torch.Tensor) -> Callable[[], tuple[torch.Tensor, torch.Tensor]]:
-        """What gives the distance at `x`, which changes in place, and the gradient of all that is minimised there.
+        """Make a function that gives the distance and the objective's gradient at `x`, which changes in place.
 
         A step is some thousand short operations. A GPU computes one faster than Python can ask for the next, so
         there they are recorded once, and played back.

@@ -12,11 +12,7 @@ ROUGES = ("rouge1", "rouge2", "rougeL")
 
 
 def rouge(reference: str, recovered: str) -> dict[str, float]:
-    """F-measures of ROUGE-1, ROUGE-2 and ROUGE-L, from 0 to 1, by `rouge-score` without stemming.
-
-    Args:
-        reference: the true sentence.
-        recovered: the attack's.
+    """Compute F-measures of ROUGE-1, ROUGE-2 and ROUGE-L, from 0 to 1, by `rouge-score` without stemming.
 
     >>> round(rouge("a good film", "good film")["rouge1"], 3)
     0.8
@@ -28,12 +24,9 @@ def rouge(reference: str, recovered: str) -> dict[str, float]:
 
 
 def oracle_match(references: Sequence[str], recovered: Sequence[str]) -> list[int]:
-    """Which recovered sentence is set against each reference: the assignment with the largest sum of ROUGE-1.
+    """Assign a recovered sentence to each of as many references, with the largest sum of ROUGE-1.
 
     An oracle, as in LAMP: only who has the references can make it, and no attacker can.
-
-    Args:
-        references, recovered: as many of each.
 
     >>> oracle_match(["a film", "no dog"], ["dog", "film"])
     [1, 0]
@@ -53,7 +46,7 @@ def exact_share(reference: Sequence[int], recovered: Sequence[int]) -> float:
 
 
 def score(case: Case, sentences: Sequence[Sequence[int]]) -> list[dict]:
-    """What an attack recovered of each sentence of a case, one row a sentence.
+    """Score what an attack recovered of a case, one row a sentence.
 
     Args:
         case: with the truth.

@@ -20,13 +20,7 @@ WEIGHTS = ("query", "value")
 
 
 def inputs(victim: Victim, position: int, pieces=slice(None)) -> torch.Tensor:
-    """x(w, p) of pieces w at one position, (pieces, d).
-
-    Args:
-        victim: with BERT's embeddings.
-        position: from 0.
-        pieces: numbers of some; all by default.
-    """
+    """Compute x(w, p) of some pieces w, or all, at one position from 0, (pieces, d)."""
     part = victim.encoder.embeddings
     with torch.no_grad():
         here = part.position_embeddings.weight[position] + part.token_type_embeddings.weight[0]
@@ -34,16 +28,11 @@ def inputs(victim: Victim, position: int, pieces=slice(None)) -> torch.Tensor:
 
 
 def residuals(victim: Victim, found: "Span", positions: int) -> torch.Tensor:
-    """Residual of every piece at every position up to one, (pieces, positions), in one product.
+    """Compute the residual of every piece at every position up to one, (pieces, positions), in one product.
 
     Off the span, x(w, p) is (a_w + b_p) / s + c with s the standard deviation that LayerNorm divides by. Its
     length follows from inner products of the a_w, the b_p and c, so that nothing of size pieces x positions x d is
     built. By cancellation it is exact to about the root of the rounding error.
-
-    Args:
-        victim: with BERT's embeddings.
-        found: of a gradient.
-        positions: how many.
     """
     part, norm = victim.encoder.embeddings, victim.encoder.embeddings.LayerNorm
     with torch.no_grad():
@@ -71,13 +60,7 @@ def _length(words, places, bias, scale) -> torch.Tensor:
 
 
 def stacked(shared: Shared, layer: int = 0, weights: Iterable[str] = WEIGHTS) -> torch.Tensor:
-    """Gradients of a layer's query and value weights below one another, each scaled to norm 1.
-
-    Args:
-        shared: of a case.
-        layer: of the encoder, from 0.
-        weights: "query", "key" or "value".
-    """
+    """Stack gradients of a layer's query and value weights, each scaled to norm 1."""
     rows = []
     for weight in weights:
         one = shared.gradient[f"encoder.encoder.layer.{layer}.attention.self.{weight}.weight"]
@@ -128,7 +111,7 @@ def span(matrix: torch.Tensor, tolerance: float | None = None) -> Span:
 
 @dataclass(frozen=True)
 class Accepted:
-    """What passes the check.
+    """The pieces that pass the check.
 
     Attributes:
         pieces: at each position the accepted piece numbers, best first.
@@ -189,7 +172,7 @@ def accepted(
 
 @dataclass(frozen=True)
 class Closure:
-    """What theory says that the check accepts, and of which rank the gradient is.
+    """The pieces that the check accepts by theory, and the rank of the gradient.
 
     Attributes:
         pairs: accepted (piece, position).
@@ -203,15 +186,12 @@ class Closure:
 
 
 def closure(pairs: Iterable[tuple[int, int]]) -> Closure:
-    """What passes the span check of a batch, from its true (piece, position) alone: the structural theorem.
+    """Predict what passes the span check of a batch, from its true (piece, position) alone.
 
     Draw an edge from piece w to position p for each true pair. If the graph is a forest, the true pairs pass and
     the rank is their number. Else every pair within a connected component passes, and the rank is
     vertices - components + 1. It holds for generic embeddings with a LayerNorm that has a bias, and a layer
     wider than the number of vertices.
-
-    Args:
-        pairs: true (piece, position) of all sentences of the batch.
 
     >>> closure([(7, 0), (8, 0), (7, 1), (8, 1)]).rank, sorted(closure([(7, 0), (8, 0), (7, 1)]).pairs)
     (4, [(7, 0), (7, 1), (8, 0)])

@@ -58,7 +58,7 @@ class Victim(nn.Module):
         return {piece: tokenizer.token_to_id(piece) for piece in ("[CLS]", "[SEP]", "[PAD]")}
 
     def features(self, embedded: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        """What the pooler reads, (B, d): the encoder's output at [CLS].
+        """Compute the features, the encoder's output at [CLS], (B, d).
 
         Args:
             embedded: word embeddings of the pieces, (B, length, d), before position and LayerNorm.
@@ -69,7 +69,7 @@ class Victim(nn.Module):
         return self.encoder(inputs_embeds=embedded, attention_mask=hidden).last_hidden_state[:, 0]
 
     def logits(self, features: torch.Tensor) -> torch.Tensor:
-        """What the classifier says of features, (B, classes)."""
+        """Compute the logits of features, (B, classes)."""
         return self.classifier(ACTIVATIONS[self.activation](self.pooler(features)))
 
     def forward(self, ids: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
@@ -77,12 +77,7 @@ class Victim(nn.Module):
         return self.logits(self.features(self.words[ids], mask))
 
     def encode(self, texts: Sequence[str], longest: int = 48) -> tuple[torch.Tensor, torch.Tensor]:
-        """Piece numbers with [CLS] and [SEP], padded, and the mask.
-
-        Args:
-            texts: sentences.
-            longest: pieces kept of each, the two special ones included.
-        """
+        """Return piece numbers with [CLS] and [SEP], `longest` at most, padded, and the mask."""
         special, tokenizer = self.special, encoders.load_tokenizer(self.name)
         pieces = [tokenizer.encode(text, add_special_tokens=False).ids[: longest - 2] for text in texts]
         rows = [torch.tensor([special["[CLS]"], *row, special["[SEP]"]]) for row in pieces]
@@ -107,13 +102,7 @@ class Victim(nn.Module):
 def load_victim(
     name: str = encoders.ENCODER, *, layers: int | None = None, classes: int = 2, seed: int = 0
 ) -> Victim:
-    """A registered encoder with a fresh pooler (tanh, as BERT's) and classifier, without dropout.
-
-    Args:
-        name: an encoder with a BERT architecture.
-        layers: how many of its layers are kept; None is all.
-        classes: at least 2.
-        seed: of the fresh weights.
+    """Load a registered encoder, or its first layers, with a fresh pooler (tanh) and classifier, without dropout.
 
     Raises:
         KeyError: unknown encoder.
@@ -130,24 +119,23 @@ def load_victim(
             raise ValueError(f"layers: {layers} of an encoder of {depth}; pass at most {depth}")
         encoder.encoder.layer = encoder.encoder.layer[:layers]
     with encoders.seeded(seed):
-        pooler, classifier = nn.Linear(d, d), nn.Linear(d, checks.whole("classes", classes, 2))
-        for layer in (pooler, classifier):
-            nn.init.normal_(layer.weight, std=encoder.config.initializer_range)
-            nn.init.zeros_(layer.bias)
-    return Victim(encoder, pooler, classifier, "tanh", name).eval()
+        head = _fresh_head(d, classes, encoder.config.initializer_range)
+    return Victim(encoder, *head, "tanh", name).eval()
+
+
+def _fresh_head(width: int, classes: int, deviation: float) -> tuple[nn.Linear, nn.Linear]:
+    pooler, classifier = nn.Linear(width, width), nn.Linear(width, checks.whole("classes", classes, 2))
+    for layer in (pooler, classifier):
+        nn.init.normal_(layer.weight, std=deviation)
+        nn.init.zeros_(layer.bias)
+    return pooler, classifier
 
 
 def small_victim(*, width: int = 64, layers: int = 2, classes: int = 2, seed: int = 0) -> Victim:
-    """A victim that is attacked in seconds: fresh weights, and the default encoder's pieces.
+    """Make a victim of a width, a multiple of 4, that is attacked in seconds: fresh weights, the default's pieces.
 
     Its word embeddings are those of the default encoder in `width` random orthogonal directions, scaled to BERT's
     usual size; all else is drawn.
-
-    Args:
-        width: of its layers, a multiple of 4.
-        layers: at least 1.
-        classes: at least 2.
-        seed: of everything that is drawn.
 
     >>> small_victim().words.shape  # doctest: +SKIP
     torch.Size([30522, 64])
@@ -162,11 +150,8 @@ def small_victim(*, width: int = 64, layers: int = 2, classes: int = 2, seed: in
         turned = table @ torch.linalg.qr(torch.randn(table.shape[1], width))[0]
         encoder.embeddings.word_embeddings.weight.data = turned / turned.std() * 0.1
         encoder.embeddings.LayerNorm.bias.data.normal_(std=0.1)  # a trained one is not zero
-        pooler, classifier = nn.Linear(width, width), nn.Linear(width, checks.whole("classes", classes, 2))
-        for layer in (pooler, classifier):
-            nn.init.normal_(layer.weight, std=0.1)
-            nn.init.zeros_(layer.bias)
-    return Victim(encoder, pooler, classifier, "tanh").eval()
+        head = _fresh_head(width, classes, 0.1)
+    return Victim(encoder, *head, "tanh").eval()
 
 
 def widened(
@@ -225,7 +210,7 @@ def fine_tune(
     seed: int = 0,
     change: Callable | None = None,
 ) -> Victim:
-    """Trains a victim on labelled sentences with AdamW, word and position embeddings frozen; changed in place.
+    """Train a victim on labelled sentences with AdamW, word and position embeddings frozen; changed in place.
 
     Args:
         victim: left in evaluation mode, on its device; trained without dropout, as the shared gradient is made.
@@ -260,13 +245,7 @@ def fine_tune(
 
 
 def accuracy(victim: Victim, records: Sequence, batch: int = 64) -> list[bool]:
-    """Whether the victim is right, of each labelled record.
-
-    Args:
-        victim: as it is.
-        records: with labels.
-        batch: sentences at a time.
-    """
+    """Tell whether the victim is right, of each labelled record, a batch at a time."""
     labels, hits = labels_of(records), []
     with torch.no_grad():
         for at in range(0, len(records), batch):
@@ -276,7 +255,7 @@ def accuracy(victim: Victim, records: Sequence, batch: int = 64) -> list[bool]:
 
 
 def is_shared(name: str) -> bool:
-    """Whether the gradient of a parameter is sent: all but those of word and position embeddings.
+    """Tell whether the gradient of a parameter is sent: all but those of word and position embeddings.
 
     >>> is_shared("encoder.embeddings.word_embeddings.weight"), is_shared("pooler.weight")
     (False, True)
@@ -292,13 +271,7 @@ def loss(victim: Victim, embedded: torch.Tensor, mask: torch.Tensor, labels: tor
 def gradient(
     victim: Victim, ids: torch.Tensor, mask: torch.Tensor, labels: torch.Tensor
 ) -> dict[str, torch.Tensor]:
-    """Gradient of the mean loss in every shared parameter, by name.
-
-    Args:
-        victim: in evaluation mode.
-        ids, mask: (B, length).
-        labels: (B,).
-    """
+    """Compute the gradient of the mean loss in every shared parameter, by name; ids and mask are (B, length)."""
     names, parameters = zip(*((n, p) for n, p in victim.named_parameters() if is_shared(n)), strict=True)
     batch_loss = loss(victim, victim.words.detach()[ids], mask, labels)
     return dict(zip(names, torch.autograd.grad(batch_loss, parameters), strict=True))

@@ -1,4 +1,4 @@
-"""How much a channel gives away: Bayes vulnerability, entropies, repeated releases.
+"""Leakage of channels: Bayes vulnerability, entropies, repeated releases.
 
 Imports `text`, `channel`, `priors`, `privacy` and `mechanisms`; pure functions of a prior and a channel.
 """

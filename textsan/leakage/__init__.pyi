@@ -10,13 +10,12 @@ from .linkage import (
     sharp_information as sharp_information,
 )
 from .noise import noisy_vector_vulnerability as noisy_vector_vulnerability
-from .pointwise import pointwise_leakage as pointwise_leakage, repeated_leakage as repeated_leakage
+from .pointwise import pointwise_leakage as pointwise_leakage
 from .several_attackers import JointFrontier as JointFrontier, joint_frontier as joint_frontier
 from .vulnerability import (
     bayes_vulnerability as bayes_vulnerability,
     conditional_entropy as conditional_entropy,
     entropy as entropy,
-    min_entropy_leakage as min_entropy_leakage,
     prior_vulnerability as prior_vulnerability,
     vulnerability_bracket as vulnerability_bracket,
 )

@@ -52,7 +52,7 @@ def gain_vulnerability(prior, channel: Channel, gain) -> float:
 
 @dataclass(frozen=True)
 class Deficiency:
-    """How much more somebody can have of one channel than of another, between two ends, with a case that shows it.
+    """The largest excess gain of one channel over another, between two ends, with a case that shows it.
 
     Attributes:
         lower: the gain that is more in the case of `prior` and `gain`, from 0 to 1.

@@ -65,12 +65,9 @@ class Frontier:
         return f"Frontier(V <= {self.success:g}: least loss in [{self.lower:.6g}, {self.upper:.6g}], no epsilon)"
 
     def least_loss(self, success):
-        """What every channel of a vulnerability loses at least: the largest of the lines there.
+        """Compute the least loss of every channel of a vulnerability V(X | Y): the largest of the lines there.
 
         True at any vulnerability, and sharp near those for which the frontier was computed.
-
-        Args:
-            success: V(X | Y), a number or an array.
 
         Returns:
             expected distance; infinite below the blind guess, where there is no channel.
@@ -84,10 +81,7 @@ class Frontier:
         return loss if asked.ndim else float(loss)
 
     def attained_loss(self, success):
-        """What some channel of a vulnerability loses: two that were found, mixed.
-
-        Args:
-            success: V(X | Y), a number or an array.
+        """Compute the loss of some channel of a vulnerability V(X | Y): two that were found, mixed.
 
         Returns:
             expected distance; infinite below the least vulnerability that was found.
@@ -285,7 +279,7 @@ def _without_crumbs(lists: SortedOutputs, capacity: np.ndarray, v: float) -> np.
 
 
 def _solve_exactly(lists: SortedOutputs, v: float) -> tuple[np.ndarray, tuple[float, float]]:
-    """The same by the linear programme of all pairs; the line is computed anew from the dual point."""
+    """Solve the linear programme of all pairs; the line is computed anew from the dual point."""
     p, m = lists.probabilities, lists.outputs
     n, size = len(p), len(p) * m
     far = np.empty((n, m))

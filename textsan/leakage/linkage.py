@@ -1,4 +1,4 @@
-"""Which document was it? How often the best matcher finds the original of a release among N candidates.
+"""The success of the best matcher that looks for the original of a release among N candidates.
 
 A sanitizer is a noisy channel, the candidates are its code book, and to link is to decode. Here the words of all
 documents are independent draws of one prior, one of N documents of equal length goes through the channel word by
@@ -105,7 +105,7 @@ def linkage_threshold(information: float, candidates: int) -> float:
 
 
 class LinkageLimit(NamedTuple):
-    """What a guarantee alone says of linking a document; see `linkage_limit`.
+    """Bounds on linking a document by a guarantee alone; see `linkage_limit`.
 
     Attributes:
         composed: by composition of the words.
@@ -149,7 +149,7 @@ def linkage_limit(epsilon: float, length: int, candidates: int) -> LinkageLimit:
 def linkage_success(
     prior, channel: Channel, length: int, candidates: int, *, draws: int = 200, seed=0
 ) -> Estimate:
-    """How often the best matcher links a document of independent words to its original among N, ties included.
+    """Compute how often the best matcher links a document of independent words among N, ties included.
 
     Given the original and its release, with b the probability that a wrong candidate scores less and a that it
     scores the same, the right one is named with probability ((a + b)^N - b^N) / (N a), which is b^(N - 1) where
@@ -246,7 +246,7 @@ class _Matches:
         return low.clip(0, 1), high.clip(0, 1)
 
     def _columns(self, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Of released words, for every possible x: information, and posterior probability."""
+        """Compute information and posterior probability of released words, for every possible x."""
         information = self._channel.log_columns(columns)[:, self._possible]
         joint = information + np.log(self._p)
         marginal = scipy.special.logsumexp(joint, axis=1, keepdims=True)
@@ -325,7 +325,7 @@ class _Matches:
         return np.array(low), np.array(high)
 
     def _spectra(self, draws: np.ndarray, width: float, cells: int) -> tuple[np.ndarray, np.ndarray]:
-        """Of each draw the transformed posterior law of the rounded score, and what rounding takes on average."""
+        """Transform the posterior law of each draw's rounded score, and average what rounding takes."""
         at = self._at[draws]
         wanted = np.unique(at)
         spectra = np.ones((len(draws), cells // 2 + 1), dtype=complex)

@@ -1,4 +1,4 @@
-"""How much a noisy vector gives away, before it becomes a word: an end above V(X | Y) of the noise mechanisms."""
+"""Vulnerability of a noisy vector before it becomes a word: an end above V(X | Y) of the noise mechanisms."""
 
 import numpy as np
 import scipy

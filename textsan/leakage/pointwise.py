@@ -1,11 +1,9 @@
-"""What one released word gives away: pointwise maximal leakage (Saeidian et al. 2023; Issa et al. 2020).
+"""Pointwise maximal leakage of one released word (Saeidian et al. 2023; Issa et al. 2020).
 
 Seeing y raises the chance of any guess, about the word or about anything that was computed of it, by a factor of
 at most exp(leakage of y). It is a property of what was released, not of a rule, and says nothing of chances that
 fall.
 """
-
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -41,34 +39,3 @@ def pointwise_leakage(prior, channel: Channel, outputs: Listed | None = None) ->
     _, largest = channel.best_inputs(np.where(p > 0, 0.0, -np.inf), outputs)
     possible = marginal > -np.inf
     return np.where(possible, np.maximum(largest[:, 0] - np.where(possible, marginal, 0.0), 0.0), np.nan)
-
-
-def repeated_leakage(prior, channel: Channel, released: Sequence[str]) -> float:
-    """The same of several releases of one word, drawn independently: log max_x prod Pr(y | x) / Pr(y_1 .. y_n).
-
-    It is not the sum of the leakages of each, and can be more: what comes later is measured against the posterior
-    that the earlier ones leave.
-
-    Args:
-        prior: `Prior`, or (n_in,) probabilities.
-        channel: Pr(y | x).
-        released: y_1 .. y_n, outputs of the channel, at least one.
-
-    Raises:
-        ValueError: no release, or none that one word of the prior can have become.
-
-    >>> table = [[0.9, 0.01, 0.09], [0.01, 0.9, 0.09], [0.3, 0.3, 0.4]]
-    >>> channel = Channel.from_matrix(table, inputs="abc", outputs="uvw")
-    >>> prior = [0.45, 0.45, 0.1]
-    >>> alone = pointwise_leakage(prior, channel, ["u", "v"]).sum()
-    >>> round(float(alone), 3), round(repeated_leakage(prior, channel, ["u", "v"]), 3)
-    (1.434, 1.661)
-    """
-    p = _probabilities(prior, channel.exact("pointwise leakage"))
-    if not len(released):
-        raise ValueError("released: none; pass at least one release of the word")
-    likelihood = channel.log_columns(list(released)).sum(axis=0)[p > 0]
-    best = likelihood.max()
-    if best == -np.inf:
-        raise ValueError("released: no word of the prior can have become all of these; check the channel")
-    return float(-np.log(p[p > 0] @ np.exp(likelihood - best)))

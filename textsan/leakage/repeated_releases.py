@@ -102,13 +102,10 @@ def mode_probability(row, x: int, n: int, *, ties: str = "split") -> float:
 
 
 def queries_bounds(row, x: int, confidence: float = 0.95) -> tuple[float, float]:
-    """Certified bounds of `queries_needed`, cheap for rows of any length; both infinite where N is.
+    """Bound `queries_needed`, certified and cheap for rows of any length; both infinite where N is.
 
     From below the strongest rival alone: x must be drawn more often than it. From above all rivals by a union
     bound: Pr(y is drawn as often as x) <= (1 - (sqrt Pr(x|x) - sqrt Pr(y|x))^2)^n (Chernoff).
-
-    Args:
-        row, x, confidence: as for `queries_needed`.
 
     >>> low, high = queries_bounds([0.6, 0.4], 0)
     >>> low <= queries_needed([0.6, 0.4], 0) <= high

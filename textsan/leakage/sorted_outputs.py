@@ -13,6 +13,7 @@ import numpy as np
 from textsan.base.blocks import BLOCK, map_blocks
 
 _FIRST = 32  # outputs of a list that are looked at to begin with
+_ROUNDING = 1e-12  # of a word's probability: capacities that sum to it may lack so much
 _NEAREST = 250  # outputs on each list because they are near, and as many because they are frequent
 
 
@@ -80,10 +81,7 @@ class SortedOutputs:
         return numbers[row], far[row]
 
     def fill(self, capacity: np.ndarray) -> tuple[float, np.ndarray]:
-        """Spends each word's probability on its nearest outputs, at most their capacity on each.
-
-        Args:
-            capacity: (m,) of the outputs, above 0.
+        """Spend each word's probability on its nearest outputs, at most their capacity (m,) on each.
 
         Returns:
             the expected distance, and (n,) the distance of the last output that each word is spent on.
@@ -97,7 +95,7 @@ class SortedOutputs:
                 room = capacity[numbers]
                 up_to = np.cumsum(room, axis=1)
                 p = self.probabilities[rows]
-                deeper.append(rows[up_to[:, -1] < p])
+                deeper.append(rows[up_to[:, -1] < p * (1 - _ROUNDING)])
                 spent = np.clip(p[:, None] - (up_to - room), 0.0, room)
                 loss += float(np.einsum("ij,ij->", spent, far))
                 # the last output is the one with which the sum reaches p
@@ -123,11 +121,7 @@ class SortedOutputs:
         return numbers[:used], spent, float(spent @ far[:used])
 
     def excess(self, last: np.ndarray) -> np.ndarray:
-        """s_y = sum_x (t_x - d(x, y))_+ of every output, (m,), from the fronts of the lists.
-
-        Args:
-            last: (n,) distances t, none beyond what a fill has returned for the word so far.
-        """
+        """Compute s_y = sum_x (t_x - d(x, y))_+ of every output, (m,), for t within what a fill has returned."""
         total = np.zeros(self.outputs)
         for rows, numbers, far in self._fronts:
             over = last[rows, None] - far
@@ -136,7 +130,7 @@ class SortedOutputs:
         return total
 
     def whole_excess(self, last: np.ndarray) -> np.ndarray:
-        """The same of any distances t within the reach of the lists: of all outputs, on a list or not."""
+        """Compute the excess of any distances t within the reach of the lists, of all outputs."""
         total = np.zeros(self.outputs)
         for rows, numbers, far in self._tables:
             for at in range(0, len(rows), BLOCK * 16):

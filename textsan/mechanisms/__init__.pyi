@@ -9,7 +9,7 @@ from .erasure import Erasure as Erasure
 from .fbdd import FBDD as FBDD
 from .given_channel import ChannelMechanism as ChannelMechanism
 from .mahalanobis import Mahalanobis as Mahalanobis
-from .make import make_mechanism as make_mechanism
+from .make import make_mechanism as make_mechanism, recorded_mechanism as recorded_mechanism
 from .optimal_custext import OptimalCusText as OptimalCusText
 from .random import Random as Random
 from .rantext import RanText as RanText

@@ -1,11 +1,11 @@
-"""What all mechanisms share: documents in, documents of the same lengths out, one independent draw a token."""
+"""The base of all mechanisms: documents in, documents of the same lengths out, one independent draw a token."""
 
 import inspect
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
-from typing import Literal, Self
+from typing import Literal, Self, overload
 
 import numpy as np
 import scipy
@@ -13,9 +13,8 @@ import scipy
 from textsan.base import checks
 from textsan.base.randomness import streams
 from textsan.channel import Channel
-from textsan.mechanisms.make import recorded_mechanism
 from textsan.priors import Prior
-from textsan.privacy import Guarantee
+from textsan.privacy import Guarantee, Threshold
 from textsan.text.embeddings import Embeddings
 from textsan.text.vocabulary import tokenize
 
@@ -81,7 +80,7 @@ class Mechanism:
 
     @property
     def guarantee(self) -> Guarantee:
-        """What is promised: the definition, its parameters, and what lies outside. Here nothing is claimed."""
+        """The promise: the definition, its parameters, and what lies outside. Here nothing is claimed."""
         return Guarantee("none", math.inf, None, self._outside())
 
     @property
@@ -91,45 +90,22 @@ class Mechanism:
 
     @property
     def exposed(self) -> tuple[str, ...]:
-        """What is released as it is, whatever is drawn: a clause each, for those who should be warned."""
+        """Clauses that warn of what is released as it is, whatever is drawn."""
         unknown = ("words outside of the vocabulary, released verbatim",) if self.oov == "keep" else ()
         return *self._kept_clause(), *unknown
 
     def knows(self, token: str) -> bool:
-        """Whether a token is kept or has a row, as it stands or lower-cased."""
+        """Tell whether a token is kept or has a row, as it stands or lower-cased."""
         return self._row(token) != _UNKNOWN
 
     @property
     def parameters(self) -> dict:
-        """What the constructor was given or chose by default, by name; what it does not keep is not known."""
+        """The arguments of the constructor, given or by default, by name; only those that it keeps."""
         known = inspect.signature(type(self)).parameters
         return {name: getattr(self, name) for name in known if hasattr(self, name)}
 
-    @classmethod
-    def from_record(cls, record, words: Embeddings | None = None) -> "Mechanism":
-        """The mechanism that made a release, by the record beside it.
-
-        Args:
-            record: path of the json that `textsan sanitize` wrote, or what it holds.
-            words: the public vocabulary, where it was a list of one's own; None loads the most frequent words of
-                the vectors that the record names.
-
-        Raises:
-            KeyError: a mechanism that is not registered: load its plugin first.
-            ValueError: no record, other words than the record's, or parameters that today's code does not have.
-
-        >>> Mechanism.from_record({"mechanism": "custext"})
-        Traceback (most recent call last):
-        ...
-        ValueError: record: it has no 'parameters'; pass the json beside a released file
-        """
-        return recorded_mechanism(record, words)
-
     def with_(self, **changes) -> Self:
-        """The same mechanism with some parameters changed.
-
-        Args:
-            changes: arguments of the constructor, by name.
+        """Make the mechanism with some parameters changed, arguments of the constructor.
 
         Raises:
             ValueError: a name that the constructor does not have.
@@ -144,11 +120,11 @@ class Mechanism:
                 raise ValueError(f"{name}: {type(self).__name__} has no such parameter; it has {', '.join(known)}")
         return type(self)(**known | changes)
 
-    def epsilon_for(self, success: float, prior: Prior) -> float:
-        """The largest epsilon whose promise alone keeps the best guess of a word from succeeding more often.
+    def epsilon_for(self, success: float, prior: Prior) -> Threshold:
+        """Compute the largest epsilon whose promise alone keeps the best guess of a word within a success rate.
 
-        The inverse of `Guarantee.success`, the mechanism's other parameters as they are; to a relative 1e-4, and
-        never above: what is returned keeps its promise.
+        The inverse of `Guarantee.success`, for the same attacker, the mechanism's other parameters as they are; to
+        a relative 1e-4, and never above: what is returned keeps its promise, and so does what is printed of it.
 
         Args:
             success: rate that the best guess may have, from 0 to 1.
@@ -165,20 +141,20 @@ class Mechanism:
         """
         success = checks.number("success", success, 0, 1)
         if "epsilon" not in self.parameters:
-            return math.inf if self.guarantee.success(prior) <= success else math.nan
+            return Threshold(math.inf if self.guarantee.success(prior) <= success else math.nan)
 
         def excess(log_epsilon):
             return self.with_(epsilon=math.exp(log_epsilon)).guarantee.success(prior) - success
 
         low, high, width = math.log(1e-5), math.log(1e3), 1e-4
         if excess(low) > 0:
-            return math.nan
+            return Threshold(math.nan)
         if excess(high) <= 0:
-            return math.inf
+            return Threshold(math.inf)
         root = scipy.optimize.brentq(excess, low, high, xtol=width)
         while excess(root) > 0:  # the root is known to its width, on either side
             root = max(root - width, low)
-        return math.exp(root)
+        return Threshold(math.exp(root))
 
     def __repr__(self) -> str:
         shown = (f"{name}={_shown(value)}" for name, value in self.parameters.items())
@@ -232,17 +208,27 @@ class Mechanism:
         released = iter(words.tolist())
         return [list(islice(released, len(doc))) for doc in docs]
 
+    @overload
+    def sanitize_text(self, text: str, seed=None) -> str: ...  # type: ignore[overload-overlap]
+    @overload
+    def sanitize_text(self, text: Iterable[str], seed=None) -> list[str]: ...
+    @overload
+    def sanitize_text(self, text: Iterable[str | None], seed=None) -> list[str | None]: ...
     def sanitize_text(self, text, seed=None):
-        """Text sanitized: a string gives a string, a list of strings a list.
+        """Sanitize a string, or each string of a list or a column.
 
-        Text is lower-cased and tokenized, and the words of the result are joined with single blanks.
+        Text is lower-cased and tokenized, and the words of the result are joined with single blanks. None and NaN
+        in a list, which mark that there is no text, stay as they are.
 
         Args:
-            text: a string, or a list of them.
+            text: a string, or a list or pandas Series of them.
             seed: as for `sanitize`; None is the only choice that protects anybody.
 
+        Returns:
+            a string for a string, else a list.
+
         Raises:
-            ValueError: something else than strings.
+            ValueError: something else than strings, or a table.
 
         >>> from textsan import Embeddings, SanText
         >>> SanText(Embeddings(["a", "b"], [[0.0], [9.0]]), epsilon=99).sanitize_text("A b, a b", seed=0)
@@ -250,11 +236,16 @@ class Mechanism:
         """
         if isinstance(text, str):
             return self.sanitize_text([text], seed)[0]
+        if isinstance(text, Mapping) or hasattr(text, "columns"):
+            what = f"{type(text).__name__} has columns, which are sanitized one at a time"
+            raise ValueError(f"text: {what}; pass one of them, table['text'] say")
         texts = list(text) if isinstance(text, Iterable) else [text]
-        for one in texts:
+        there = [one for one in texts if not _is_missing(one)] if isinstance(text, Iterable) else texts
+        for one in there:
             if not isinstance(one, str):
                 raise ValueError(f"text: {type(one).__name__} is no string; token lists go to sanitize()")
-        return [" ".join(words) for words in self.sanitize([tokenize(one) for one in texts], seed)]
+        released = iter(self.sanitize([tokenize(one) for one in there], seed))
+        return [one if _is_missing(one) else " ".join(next(released)) for one in texts]
 
     def _row(self, token: str) -> int:
         lower = token.lower()
@@ -263,7 +254,7 @@ class Mechanism:
         return self._index.get(token, self._index.get(lower, _UNKNOWN))
 
     def _unknown(self, tokens: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
-        """What becomes of words without a row, one uniform variate each."""
+        """Replace words without a row, with one uniform variate each."""
         if self.oov == "error":
             raise UnknownWord(tokens[0])
         if self.oov == "keep":
@@ -272,7 +263,7 @@ class Mechanism:
         return words[(uniforms * len(words)).astype(np.intp)]
 
     def _outside(self) -> tuple[str, ...]:
-        """What no guarantee covers, a clause each."""
+        """Clauses on what no guarantee covers."""
         fate = {"uniform": "become uniform draws", "keep": "are released verbatim", "error": "are refused"}[
             self.oov
         ]
@@ -286,7 +277,7 @@ class Mechanism:
         return self.replacements
 
     def _variates(self, stream: np.random.Generator, n: int) -> np.ndarray:
-        """What `n` tokens of one document consume: (n,) or (n, width), the first of them uniform."""
+        """Draw the variates of `n` tokens of one document: (n,) or (n, width), the first of them uniform."""
         return stream.random(n)
 
     def _draw(self, rows: np.ndarray, variates: np.ndarray) -> np.ndarray:
@@ -311,6 +302,11 @@ class Mechanism:
 
 
 _UNKNOWN, _VERBATIM = -1, -2
+
+
+def _is_missing(value) -> bool:
+    """Tell whether a cell of a column has no text: None, NaN, or the NA of pandas."""
+    return value is None or (isinstance(value, float) and math.isnan(value)) or type(value).__name__ == "NAType"
 
 
 def _shown(value) -> str:

@@ -43,12 +43,7 @@ def bert_vocabulary(encoder: str = ENCODER) -> Embeddings:
 
 
 def wordpieces(texts: Iterable[str], encoder: str = ENCODER) -> list[list[str]]:
-    """The pieces of each text, uncased and whole: no special pieces, no truncation.
-
-    Args:
-        texts: any strings.
-        encoder: a model of the registry with a WordPiece vocabulary.
-    """
+    """Cut texts into the pieces of an encoder, uncased and whole: no special pieces, no truncation."""
     encoded = load_tokenizer(encoder).encode_batch(list(texts), add_special_tokens=False)
     return [encoding.tokens for encoding in encoded]
 

@@ -9,14 +9,15 @@ import numpy as np
 
 from textsan.base import checks
 from textsan.channel import Channel
-from textsan.mechanisms.base import Mechanism, Oov
+from textsan.mechanisms.base import Oov
 from textsan.mechanisms.public_prior import public_prior
 from textsan.mechanisms.table import table_channel
+from textsan.mechanisms.vectors import VectorMechanism
 from textsan.privacy import Adjacency, Guarantee
 from textsan.text.embeddings import Embeddings, euclidean
 
 
-class BudgetedSanText(Mechanism):
+class BudgetedSanText(VectorMechanism):
     """Pr(y | x) proportional to exp(-epsilon_x d(x, y) / 2), epsilon_x larger for words that say little.
 
     A document of n words is given n epsilon on average: epsilon_x = epsilon s_x, and the mean of s under the
@@ -28,7 +29,8 @@ class BudgetedSanText(Mechanism):
     sqrt(2) |(S x, D s_x) - (S x', D s_x')|. Proof: |s_x d(x, y) - s_x' d(x', y)| is at most
     S d(x, x') + D |s_x - s_x'|; numerator and normaliser are each within epsilon / 2 times that, and
     a + b <= sqrt(2) |(a, b)|. Epsilon per unit of the vectors' own distance is passed (tested). Computed, it holds
-    while epsilon_x d(x, y) is at most 1400 for all pairs: beyond it weights underflow to 0, and nothing holds.
+    while epsilon_x d(x, y) is at most about 1300 for all pairs: beyond it weights underflow, and the channel is
+    refused.
 
     Departure: as published, shares are normalised over the words of each document, by scores of the document
     (entities, parts of speech, importance of a word in it). Then what a word is given depends on all others, and
@@ -39,8 +41,10 @@ class BudgetedSanText(Mechanism):
         epsilon: mean privacy parameter per unit of distance, at least 0.
         counts: word counts of public text; None takes the order of the vocabulary (Zipf).
         more: which words are given more: "common" or "rare".
-        oov: what becomes of words without a vector: "uniform" draws a word for them, "keep" releases them, "error"
-            refuses them.
+        others: as for `VectorMechanism`.
+
+    Raises:
+        ValueError: an argument out of range; of `channel`, an epsilon so large that probabilities underflow.
 
     >>> words = Embeddings(["the", "cat"], [[0.0], [1.0]])
     >>> BudgetedSanText(words, epsilon=2.0, counts={"the": 8}).shares.round(3)
@@ -56,9 +60,8 @@ class BudgetedSanText(Mechanism):
         more: Literal["common", "rare"] = "common",
         oov: Oov = "uniform",
     ):
-        super().__init__(checks.has_words("embeddings", embeddings).words, oov=oov)
-        self.embeddings, self.counts = embeddings, counts
-        self.epsilon = checks.epsilon(epsilon)
+        super().__init__(embeddings, epsilon, oov=oov)
+        self.counts = counts
         self.more = checks.choice("more", more, ("common", "rare"))
 
     @cached_property
@@ -79,7 +82,7 @@ class BudgetedSanText(Mechanism):
             far[np.arange(len(numbers)), numbers] = 0.0
             return np.exp(-scale[numbers, None] * far)
 
-        return table_channel(self.inputs, rows)
+        return table_channel(self.inputs, rows, positive=True)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -92,7 +95,3 @@ class BudgetedSanText(Mechanism):
             distance_name="distance of words and of budgets",
         )
         return Guarantee("metric DP", self.epsilon, adjacency, self._outside())
-
-    @cached_property
-    def _points(self):
-        return np.asarray(self.embeddings.vectors, dtype=np.float64)

@@ -7,14 +7,15 @@ import numpy as np
 
 from textsan.base import checks
 from textsan.channel import Channel
-from textsan.mechanisms.base import Mechanism, Oov
+from textsan.mechanisms.base import Oov
 from textsan.mechanisms.custext import CusText
 from textsan.mechanisms.table import table_channel
+from textsan.mechanisms.vectors import VectorMechanism
 from textsan.privacy import Adjacency, Guarantee
 from textsan.text.embeddings import Embeddings, euclidean
 
 
-class CluSanT(Mechanism):
+class CluSanT(VectorMechanism):
     """Pr(c | x) proportional to exp(-epsilon K d(m_x, m_c) / 2), Pr(y | x, c) to exp(-epsilon d(x, y) / (2 D_c)).
 
     m_c is the mean vector of cluster c, m_x that of the cluster of x, and D_c the largest distance of two words of
@@ -25,7 +26,8 @@ class CluSanT(Mechanism):
     epsilon K d(m_x, m_x'). Within c the distances of any x to its words differ by D_c at most, and what all of
     them have in common cancels, so that the second step is within epsilon, wherever x and x' are. As a distance of
     vectors, which `guarantee` needs, K d + 1 becomes sqrt(2) |(K d, 1)|, which is not smaller. Computed, it holds
-    while epsilon (K d + 1) is at most 1400 for all clusters: beyond it weights underflow to 0, and nothing holds.
+    while epsilon (K d + 1) is at most about 1300 for all clusters: beyond it weights underflow, and the channel is
+    refused.
 
     Departures: the released clusters are those of a language model (places, organisations) or grown around random
     words; ours are CusText's groups, of k words, around the most frequent word that is left. Where D_c is 0 the
@@ -36,8 +38,10 @@ class CluSanT(Mechanism):
         epsilon: privacy parameter of each of both steps, at least 0.
         k: words of a cluster, at least 1.
         factor: the released code's K, at least 0: how much distances between clusters count.
-        oov: what becomes of words without a vector: "uniform" draws a word for them, "keep" releases them, "error"
-            refuses them.
+        others: as for `VectorMechanism`.
+
+    Raises:
+        ValueError: an argument out of range; of `channel`, an epsilon so large that probabilities underflow.
 
     >>> words = Embeddings(["good", "nice", "bad", "poor"], [[0.0], [1.0], [9.0], [8.0]])
     >>> CluSanT(words, epsilon=1.0, k=2).channel.rows(["good"]).round(3)
@@ -47,9 +51,7 @@ class CluSanT(Mechanism):
     def __init__(
         self, embeddings: Embeddings, epsilon: float, *, k: int = 20, factor: float = 1.0, oov: Oov = "uniform"
     ):
-        super().__init__(checks.has_words("embeddings", embeddings).words, oov=oov)
-        self.embeddings = embeddings
-        self.epsilon = checks.epsilon(epsilon)
+        super().__init__(embeddings, epsilon, oov=oov)
         self.k = checks.whole("k", k, low=1)
         self.factor = checks.number("factor", factor, low=0)
 
@@ -88,7 +90,7 @@ class CluSanT(Mechanism):
                 weights[:, words] = inside * (taken / inside.sum(axis=1))[:, None]
             return weights
 
-        return table_channel(self.inputs, rows)
+        return table_channel(self.inputs, rows, positive=True)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -104,10 +106,6 @@ class CluSanT(Mechanism):
             distance=Embeddings(self.inputs, places), distance_name="distance of clusters, and 1"
         )
         return Guarantee("metric DP", self.epsilon, adjacency, self._outside())
-
-    @cached_property
-    def _points(self):
-        return np.asarray(self.embeddings.vectors, dtype=np.float64)
 
     @cached_property
     def _centres(self):

@@ -25,21 +25,12 @@ class ContextAwareCusText(OptimalCusText):
     neighbours C, not more than the bound plus the mean total variation between Pr(x | C) and Pr(x | k).
 
     Args:
-        embeddings: the vocabulary, inputs and outputs alike.
-        epsilon: privacy parameter of two words of one group, from 0 to 1400.
+        embeddings, epsilon, k, similarity, keep, oov, numbers: as for `OptimalCusText`.
         docs: public text, token lists; None takes `public`.
         public: data set whose training text is public.
         classes: of context, at least 1.
-        k: number of words of a group, at least 1.
-        similarity: which words are close, and what is lost: "euclidean" distance, or "cosine", one less the
-            cosine.
         success: the largest success of the guess that knows the class; None is what it has under CusText of the
             same epsilon.
-        keep: words released verbatim, in any case.
-        oov: what becomes of words without a vector: "uniform" draws a word for them, "keep" releases them, "error"
-            refuses them.
-        numbers: what becomes of numbers without a vector: None treats them as other such words, "keep" releases
-            them, "jitter" releases them with their magnitude.
 
     Raises:
         ValueError: an argument out of range, or a success rate below what groups and classes alone give away.
@@ -72,10 +63,12 @@ class ContextAwareCusText(OptimalCusText):
     @cached_property
     def joints(self) -> np.ndarray:
         """Pr(x, class) of the words that are not kept, (classes, V), summing to one."""
-        docs = [one.tokens for one in load_dataset(self.public, split="train")] if self.docs is None else self.docs
-        found = context_classes(docs, self._index, self.groups, self._plain, self.classes)
-        found = found * np.array([word not in self.keep for word in self.inputs])
-        return found / found.sum() if found.sum() > 0 else found
+        docs = self.docs
+        if docs is None:
+            docs = [record.tokens for record in load_dataset(self.public, split="train")]
+        joints = context_classes(docs, self._index, self.groups, self._custext_tables, self.classes)
+        joints = joints * np.array([word not in self.keep for word in self.inputs])
+        return joints / joints.sum() if joints.sum() > 0 else joints
 
     @cached_property
     def prior(self) -> np.ndarray:
@@ -87,12 +80,12 @@ class ContextAwareCusText(OptimalCusText):
         """The success that was asked for, or that under CusText."""
         if self.success is not None:
             return self.success
-        return self._taken(np.concatenate([table.ravel() for table in self._plain]))[0]
+        return self._taken(np.concatenate([table.ravel() for table in self._custext_tables]))[0]
 
     @cached_property
-    def _plain(self) -> list[np.ndarray]:
+    def _custext_tables(self) -> list[np.ndarray]:
         """CusText's tables of the same groups and epsilon."""
         given: dict[str, Any] = {"k": self.k, "similarity": self.similarity}
-        plain = CusText(self.embeddings, self.epsilon, **given).channel
+        custext = CusText(self.embeddings, self.epsilon, **given).channel
         words = [[self.inputs[word] for word in group] for group in self.groups]
-        return [plain.rows(of)[:, group] for of, group in zip(words, self.groups, strict=True)]
+        return [custext.rows(of)[:, group] for of, group in zip(words, self.groups, strict=True)]

@@ -12,8 +12,10 @@ from tqdm import tqdm
 
 from textsan.base import checks
 from textsan.base.blocks import BLOCK, map_blocks
+from textsan.base.signatures import takes_parameters_of
 from textsan.channel import Channel
-from textsan.mechanisms.base import Mechanism, Oov
+from textsan.mechanisms.base import Oov
+from textsan.mechanisms.vectors import VectorMechanism
 from textsan.privacy import Adjacency, Guarantee
 from textsan.text.embeddings import Embeddings, euclidean
 from textsan.text.loading import load_embeddings
@@ -25,7 +27,7 @@ _RUN = 512  # values of which only the least is looked at first
 _GROUPS: WeakKeyDictionary[Embeddings, dict[tuple, list[np.ndarray]]] = WeakKeyDictionary()
 
 
-class CusText(Mechanism):
+class CusText(VectorMechanism):
     """Pr(y | x) proportional to exp(epsilon u(x, y) / 2) for y in the output set of x.
 
     Algorithm 1 partitions the vocabulary: the first word that is left, in the order of the embedding (GloVe: most
@@ -67,6 +69,8 @@ class CusText(Mechanism):
     array([[0.731, 0.269, 0.   , 0.   ]])
     """
 
+    epsilons_to = 1400.0  # exp(-epsilon / 2) is the least weight: above, it underflows, and the support with it
+
     def __init__(
         self,
         embeddings: Embeddings,
@@ -81,10 +85,7 @@ class CusText(Mechanism):
         oov: Oov = "uniform",
         numbers: Literal["keep", "jitter"] | None = None,
     ):
-        super().__init__(checks.has_words("embeddings", embeddings).words, keep=keep, oov=oov)
-        self.embeddings = embeddings
-        # exp(-epsilon / 2) is the least weight: above 1400 it underflows, and the support with it.
-        self.epsilon = checks.number("epsilon", epsilon, low=0, high=1400)
+        super().__init__(embeddings, epsilon, keep=keep, oov=oov)
         self.k = checks.whole("k", k, low=1)
         self.similarity = checks.choice("similarity", similarity, ("euclidean", "cosine"))
         self.mapping = checks.choice("mapping", mapping, ("disjoint", "overlapping"))
@@ -146,7 +147,7 @@ class CusText(Mechanism):
 
     @property
     def parameters(self) -> dict:
-        """What the constructor was given or chose by default; outputs are None where they are the inputs."""
+        """The arguments of the constructor; outputs are None where they are the inputs."""
         return super().parameters | {"outputs": None if self.outputs is self.embeddings else self.outputs}
 
     @property
@@ -161,7 +162,7 @@ class CusText(Mechanism):
 
     @property
     def exposed(self) -> tuple[str, ...]:
-        """As for every mechanism, and numbers, and words that are an output set by themselves."""
+        """Clauses on kept and unknown words, numbers, and words that are an output set by themselves."""
         return *super().exposed, *self._numbers_clause(), *self._alone_clause()
 
     def _numbers_clause(self) -> tuple[str, ...]:
@@ -236,17 +237,8 @@ class CusText(Mechanism):
         return words
 
 
-def custext_plus(
-    embeddings: Embeddings,
-    epsilon: float,
-    *,
-    k: int = 20,
-    similarity: Literal["euclidean", "cosine"] = "euclidean",
-    mapping: Literal["disjoint", "overlapping"] = "disjoint",
-    normalise: Literal["group", "row"] = "group",
-    oov: Oov = "uniform",
-    numbers: Literal["keep", "jitter"] | None = None,
-) -> CusText:
+@takes_parameters_of(CusText, but=("keep", "outputs"))
+def custext_plus(embeddings: Embeddings, epsilon: float, **settings) -> CusText:
     """CusText+: stop words are released verbatim (Chen et al. 2023, section 4.3).
 
     Args: as for `CusText`.
@@ -254,8 +246,7 @@ def custext_plus(
     >>> custext_plus(Embeddings(["the", "cat"], [[0.0], [1.0]]), 1.0, k=2).channel.rows(["the"])
     array([[1., 0.]])
     """
-    given: dict[str, Any] = {"k": k, "similarity": similarity, "mapping": mapping, "normalise": normalise}
-    return CusText(embeddings, epsilon, keep=STOP_WORDS, oov=oov, numbers=numbers, **given)
+    return CusText(embeddings, epsilon, keep=STOP_WORDS, **settings)
 
 
 def released_custext_plus(embeddings: Embeddings, epsilon: float, *, k: int = 20) -> CusText:
@@ -339,7 +330,7 @@ def _minus_products(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None)
 
 
 def _smallest(values: np.ndarray, k: int) -> np.ndarray:
-    """Where the `k` smallest values are, ascending; the earlier of equal ones."""
+    """Find the places of the `k` smallest values, ascending; the earlier of equal ones."""
     if len(values) >= 2 * k * _RUN:  # none of them is above the k-th smallest minimum of a run
         minima = values[: len(values) // _RUN * _RUN].reshape(-1, _RUN).min(axis=1)
         near = np.flatnonzero(values <= np.partition(minima, k - 1)[k - 1])

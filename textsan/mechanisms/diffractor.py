@@ -10,14 +10,15 @@ import numpy as np
 from textsan.base import checks
 from textsan.channel import Channel
 from textsan.channel.weighted_exponential import WeightedExponential
-from textsan.mechanisms.base import Mechanism, Oov
+from textsan.mechanisms.base import Oov
+from textsan.mechanisms.vectors import VectorMechanism
 from textsan.privacy import Adjacency, Guarantee
 from textsan.text.embeddings import Embeddings
 
 _LISTS: WeakKeyDictionary[Embeddings, np.ndarray] = WeakKeyDictionary()
 
 
-class OneDiffractor(Mechanism):
+class OneDiffractor(VectorMechanism):
     """Releases the word at a noisy place of a list in which each word is followed by its nearest of those left.
 
     "geometric" adds two-sided geometric noise and stops at the ends of the list: Pr(y | x) proportional to
@@ -35,18 +36,18 @@ class OneDiffractor(Mechanism):
     and by default every stop word, as it is; ours protects stop words and draws for unknown ones.
 
     Args:
-        embeddings: the vocabulary, inputs and outputs alike.
+        embeddings, oov: as for `VectorMechanism`.
         epsilon: privacy parameter per place of the list, from 1e-6 to 1e6.
         method: "geometric" or "truncated".
         gamma: places up to which distance counts, of "truncated"; at least 0.
-        oov: what becomes of words without a vector: "uniform" draws a word for them, "keep" releases them, "error"
-            refuses them.
 
     >>> words = Embeddings(["a", "c", "b"], [[0.0], [2.0], [1.0]])
     >>> one = OneDiffractor(words, epsilon=math.log(2))
     >>> one.places, one.channel.rows(["a"]).round(3)
     (array([0, 2, 1]), array([[0.667, 0.167, 0.167]]))
     """
+
+    epsilons_from = 1e-6
 
     def __init__(
         self,
@@ -57,9 +58,7 @@ class OneDiffractor(Mechanism):
         gamma: int = 5,
         oov: Oov = "uniform",
     ):
-        super().__init__(checks.has_words("embeddings", embeddings).words, oov=oov)
-        self.embeddings = embeddings
-        self.epsilon = checks.number("epsilon", epsilon, 1e-6, 1e6)
+        super().__init__(embeddings, epsilon, oov=oov)
         self.method = checks.choice("method", method, ("geometric", "truncated"))
         self.gamma = checks.whole("gamma", gamma, low=0)
 
@@ -67,7 +66,7 @@ class OneDiffractor(Mechanism):
     def places(self) -> np.ndarray:
         """The place of each word in the list, (V,); made once for the same embeddings."""
         if self.embeddings not in _LISTS:
-            _LISTS[self.embeddings] = _places(np.asarray(self.embeddings.vectors, dtype=np.float64))
+            _LISTS[self.embeddings] = _places(self._points)
         return _LISTS[self.embeddings]
 
     @cached_property

@@ -15,7 +15,7 @@ STOP = "."
 
 
 class Erasure(Mechanism):
-    """Keeps a word with probability q, and writes "." otherwise.
+    """Keep a word with probability q, and write "." otherwise.
 
     It promises nothing: who sees a word knows that it was there. Its Bayes vulnerability is q + (1 - q) max_x
     Pr(x), if "." is no word of the text.
@@ -53,7 +53,7 @@ class Erasure(Mechanism):
 
     @property
     def exposed(self) -> tuple[str, ...]:
-        """As for every mechanism, and every word, by chance."""
+        """Clauses on kept and unknown words, and on every word, by chance."""
         kept = (f"every word, released unchanged with probability {self.q:g}",) if self.q else ()
         return *super().exposed, *kept
 

@@ -31,5 +31,5 @@ class ChannelMechanism(Mechanism):
 
     @property
     def parameters(self) -> dict:
-        """What the constructor was given: the channel as it was."""
+        """The arguments of the constructor: the channel as it was."""
         return super().parameters | {"channel": self._given}

@@ -9,12 +9,7 @@ from textsan.channel import Channel
 
 
 def grouped_channel(words: list[str], groups: Sequence[np.ndarray], tables: Sequence[np.ndarray]) -> Channel:
-    """The channel over `words` whose groups are tables of their own.
-
-    Args:
-        words: inputs and outputs.
-        groups: disjoint row numbers, which have all words.
-        tables: (len(group), len(group)) Pr(y | x) of each.
+    """Make the channel over `words` whose disjoint groups of rows are tables of their own.
 
     >>> groups = [np.array([0, 2]), np.array([1])]
     >>> grouped_channel(["a", "b", "c"], groups, [np.full((2, 2), 0.5), np.eye(1)]).matrix()

@@ -20,11 +20,9 @@ class Mahalanobis(NoiseMechanism):
     noise wherever coordinates have different means.
 
     Args:
-        embeddings: the vocabulary, inputs and outputs alike.
+        embeddings, oov: as for `VectorMechanism`.
         epsilon: privacy parameter per unit of |.|_M, from 1e-6 to 1e6.
         strength: weight of the words' covariance in the noise (the paper's lambda), from 0, which is FBDD, to 1.
-        oov: what becomes of words without a vector: "uniform" draws a word for them, "keep" releases them, "error"
-            refuses them.
 
     Raises:
         ValueError: M is singular, which strength below 1 excludes.
@@ -36,7 +34,7 @@ class Mahalanobis(NoiseMechanism):
     def __init__(self, embeddings: Embeddings, epsilon: float, *, strength: float = 0.2, oov: Oov = "uniform"):
         super().__init__(embeddings, epsilon, oov=oov)
         self.strength = checks.number("strength", strength, 0, 1)
-        centred = self._vectors - self._vectors.mean(axis=0)
+        centred = self._points - self._points.mean(axis=0)
         covariance = centred.T @ centred / len(centred)
         variance = np.trace(covariance) / len(covariance)
         identity = np.eye(len(covariance))
@@ -50,7 +48,7 @@ class Mahalanobis(NoiseMechanism):
     @property
     def metric(self) -> Embeddings:
         """The vocabulary with vectors whose Euclidean distance is |phi(x) - phi(x')|_M."""
-        return Embeddings(self.embeddings.words, self._vectors @ self._whitener)
+        return Embeddings(self.embeddings.words, self._points @ self._whitener)
 
     @property
     def guarantee(self) -> Guarantee:

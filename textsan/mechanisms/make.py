@@ -6,19 +6,16 @@ import json
 import math
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from textsan.mechanisms.base import Mechanism
 from textsan.mechanisms.registry import MECHANISMS
 from textsan.text.embeddings import Embeddings
 from textsan.text.loading import load_embeddings
 
-if TYPE_CHECKING:
-    from textsan.mechanisms.base import Mechanism
-
 
 def make_mechanism(
     name: str, embeddings: Embeddings, /, *, counts: Mapping[str, int] | None = None, **parameters
-) -> "Mechanism":
+) -> Mechanism:
     """A mechanism by its name.
 
     Args:
@@ -62,35 +59,36 @@ def make_mechanism(
     return made
 
 
-def recorded_parameters(mechanism: "Mechanism", name: str, given: dict) -> dict:
-    """The parameters of a mechanism, for the record of a release: those of its registered name, and its own.
+def recorded_parameters(mechanism: Mechanism, name: str, given: dict) -> dict:
+    """Return the parameters for the record of a release: those of the registered name, given ones, and its own.
 
     Word lists are there by their number and hash, the vocabulary not once more.
-
-    Args:
-        mechanism: the sanitizer.
-        name: in the registry.
-        given: those that the user wrote.
     """
     known = {parameter: one.default for parameter, one in MECHANISMS[name].parameters().items()}
     values = known | given | mechanism.parameters
     return {
-        parameter: _plain(value)
+        parameter: _json_value(value)
         for parameter, value in values.items()
         if parameter not in ("embeddings", "device")
     }
 
 
-def recorded_mechanism(record: str | Path | Mapping, words: Embeddings | None = None) -> "Mechanism":
-    """The mechanism of a record: see `Mechanism.from_record`.
+def recorded_mechanism(record: str | Path | Mapping, words: Embeddings | None = None) -> Mechanism:
+    """Make the mechanism of a release again, by the record beside it.
 
     Args:
         record: path of the json that `textsan sanitize` wrote, or what it holds.
-        words: the public vocabulary; None loads the most frequent words of the vectors that the record names.
+        words: the public vocabulary, where it was a list of one's own; None loads the most frequent words of the
+            vectors that the record names.
 
     Raises:
-        KeyError: a mechanism that is not registered.
+        KeyError: a mechanism that is not registered: load its plugin first.
         ValueError: no record, other words than the record's, or parameters that today's code does not have.
+
+    >>> recorded_mechanism({"mechanism": "custext"})
+    Traceback (most recent call last):
+    ...
+    ValueError: record: it has no 'parameters'; pass the json beside a released file
     """
     if not isinstance(record, Mapping):
         try:
@@ -121,7 +119,7 @@ def recorded_mechanism(record: str | Path | Mapping, words: Embeddings | None = 
     return made
 
 
-def _plain(value):
+def _json_value(value):
     """A parameter for json."""
     if isinstance(value, Embeddings):
         return {"words": len(value.words), "sha256": value.sha256}

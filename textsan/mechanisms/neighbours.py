@@ -8,12 +8,7 @@ from textsan.base.blocks import BLOCK, map_blocks
 
 
 def nearest_rows(points: np.ndarray, vectors: np.ndarray, k: int = 1) -> tuple[np.ndarray, np.ndarray]:
-    """The `k` rows of `vectors` nearest to each of `points` in Euclidean distance, nearest first, ties by row.
-
-    Args:
-        points: (n, d).
-        vectors: (m, d), m at least k.
-        k: how many; meant for a few.
+    """Find the `k` of `vectors` (m, d) nearest to each of `points` (n, d) in Euclidean distance, ties by row.
 
     Returns:
         row numbers (n, k) and distances (n, k).

@@ -1,7 +1,5 @@
 """Mechanisms that add noise to a word's vector and release the word nearest to the sum."""
 
-from functools import cached_property
-
 import numpy as np
 import scipy
 from tqdm import tqdm
@@ -9,9 +7,9 @@ from tqdm import tqdm
 from textsan.base import checks
 from textsan.base.randomness import streams
 from textsan.channel import Channel
-from textsan.mechanisms.base import Mechanism, Oov
+from textsan.mechanisms.base import Oov
 from textsan.mechanisms.neighbours import nearest_rows
-from textsan.privacy import Adjacency, Guarantee
+from textsan.mechanisms.vectors import VectorMechanism
 from textsan.text.embeddings import Embeddings
 
 DRAWS = 1000
@@ -19,23 +17,19 @@ DRAWS = 1000
 _AT_ONCE = 1 << 16  # tokens whose noise is held at a time
 
 
-class NoiseMechanism(Mechanism):
+class NoiseMechanism(VectorMechanism):
     """Releases the word nearest to phi(x) + z, z of density proportional to exp(-epsilon |z|) in some norm.
 
     Nearest words are exact and found in batches. There is no closed form of Pr(y | x) above one dimension:
     `estimate_channel` simulates. Sub-classes shape the noise (`_noise`) or choose among near words (`_choose`).
 
     Args:
-        embeddings: the vocabulary, inputs and outputs alike.
         epsilon: privacy parameter per unit of distance, from 1e-6 to 1e6.
-        oov: what becomes of words without a vector: "uniform" draws a word for them, "keep" releases them, "error"
-            refuses them.
+        embeddings, oov: as for `VectorMechanism`.
     """
 
     def __init__(self, embeddings: Embeddings, epsilon: float, *, oov: Oov = "uniform"):
-        super().__init__(checks.has_words("embeddings", embeddings).words, oov=oov)
-        self.embeddings = embeddings
-        self.epsilon = checks.epsilon(epsilon)
+        super().__init__(embeddings, epsilon, oov=oov)
         if self.epsilon < 1e-6:  # the noise of smaller ones has no use, and at 0 no density
             raise ValueError(f"epsilon: {epsilon!r} is too small for noise; pass a number of at least 1e-06")
         self._estimates: dict = {}
@@ -48,11 +42,6 @@ class NoiseMechanism(Mechanism):
         rows alone, or for more draws, there is `estimate_channel`.
         """
         return self.estimate_channel(draws=DRAWS, seed=0)
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """Metric DP."""
-        return Guarantee("metric DP", self.epsilon, Adjacency(distance=self.embeddings), self._outside())
 
     @property
     def replacements(self) -> list[str]:
@@ -107,13 +96,9 @@ class NoiseMechanism(Mechanism):
             part = slice(at, at + _AT_ONCE)
             uniforms, normals, radii = variates[part, 0], variates[part, 1:-1], variates[part, -1:]
             directions = normals / np.linalg.norm(normals, axis=1, keepdims=True)
-            points = self._vectors[rows[part]] + self._noise(directions * (radii / self.epsilon))
+            points = self._points[rows[part]] + self._noise(directions * (radii / self.epsilon))
             drawn[part] = self._choose(points, uniforms)
         return drawn
-
-    @cached_property
-    def _vectors(self):
-        return np.asarray(self.embeddings.vectors, dtype=np.float64)
 
     def _noise(self, spherical: np.ndarray) -> np.ndarray:
         """Noise from spherical noise, (n, d): uniform direction, Gamma(d, 1 / epsilon) radius."""
@@ -121,4 +106,4 @@ class NoiseMechanism(Mechanism):
 
     def _choose(self, points: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
         """The row released for each noisy vector."""
-        return nearest_rows(points, self._vectors)[0][:, 0]
+        return nearest_rows(points, self._points)[0][:, 0]

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from tqdm import tqdm
 
-from textsan.base import checks
+from textsan.base import cache, checks
 from textsan.base.blocks import map_jobs
-from textsan.base.stored import stored
+from textsan.base.signatures import takes_parameters_of
 from textsan.channel import Channel
 from textsan.channel.optimal import private_channel
 from textsan.mechanisms.base import Oov
@@ -19,10 +19,10 @@ from textsan.mechanisms.public_prior import public_prior
 from textsan.text.embeddings import Embeddings
 from textsan.text.vocabulary import STOP_WORDS
 
-_VERSION = "optimal custext 1"  # of what is kept in the cache
 _FEW = 50  # groups that are not worth keeping
 _PRICES = 20  # of a unit of vulnerability, that are tried at most for a success rate
 _DEAREST = 100.0  # price, of the largest loss, at which vulnerability alone counts
+_ALIKE = 1e-12  # success rates that differ by rounding alone
 _NEAR = 2e-3  # share of loss and price that a better channel might save, at which to stop
 
 
@@ -40,20 +40,14 @@ class OptimalCusText(CusText):
     that: a price of vulnerability, the same in all groups, is searched for, and two channels are mixed.
 
     Args:
-        embeddings: the vocabulary, inputs and outputs alike.
-        epsilon: privacy parameter of two words of one group, from 0 to 1400.
+        embeddings, epsilon: as for `CusText`.
         counts: word counts of public text; None is the order of the vocabulary, the r-th word weighing 1 / r. Kept
             words count as never met.
-        k: number of words of a group, at least 1.
         similarity: which words are close, and what is lost: "euclidean" distance, or "cosine", one less the
             cosine.
         success: the largest Bayes vulnerability, under the public prior, of a word that is not kept; None bounds
             none.
-        keep: words released verbatim, in any case.
-        oov: what becomes of words without a vector: "uniform" draws a word for them, "keep" releases them, "error"
-            refuses them.
-        numbers: what becomes of numbers without a vector: None treats them as other such words, "keep" releases
-            them, "jitter" releases them with their magnitude.
+        k, keep, oov, numbers: as for `CusText`.
 
     Raises:
         ValueError: an argument out of range, or a success rate below what the groups alone give away.
@@ -82,7 +76,7 @@ class OptimalCusText(CusText):
 
     @property
     def parameters(self) -> dict:
-        """What the constructor was given or chose by default."""
+        """The arguments of the constructor."""
         return {name: value for name, value in super().parameters.items() if name != "outputs"}
 
     @cached_property
@@ -93,9 +87,9 @@ class OptimalCusText(CusText):
         else:
             sizes = np.array([len(group) for group in self.groups])
             losses = np.concatenate([self._losses(group).ravel() for group in self.groups])
-            entries = stored(
-                [_VERSION, repr(self.epsilon), repr(self._allowed), sizes, losses, self.joints], self._entries
-            )
+            inputs = [self.epsilon, self._allowed, sizes, losses, self.joints]
+            kept = cache.arrays("channels", inputs, lambda: {"entries": self._entries()}, code=__name__)
+            entries = kept["entries"]
         return grouped_channel(self.inputs, self.groups, self._split(entries)).keeping(self.keep)
 
     @cached_property
@@ -107,7 +101,7 @@ class OptimalCusText(CusText):
 
     @property
     def joints(self) -> np.ndarray:
-        """What is likely of the words in each class that the guess may know, (classes, V): here one class."""
+        """Pr(x, class) of the classes that the guess may know, (classes, V): here one."""
         return self.prior[None]
 
     @property
@@ -133,9 +127,13 @@ class OptimalCusText(CusText):
         if self._taken(dear)[0] <= allowed:
             return dear
         cheap = self._priced(_DEAREST * max(self._losses(group).max() for group in self.groups))
+        if self._taken(cheap)[0] > allowed:  # the solver's tolerance: equal rows give away the least, exactly
+            cheap = np.concatenate([np.full(len(group) ** 2, 1 / len(group)) for group in self.groups])
         for _ in range(_PRICES):
             (high, less), (low, more) = self._taken(dear), self._taken(cheap)
-            price = (more - less) / (high - low)  # at which the two are worth the same
+            if high - low <= _ALIKE:
+                return cheap  # nothing lies between the two
+            price = max(more - less, 0.0) / (high - low)  # at which the two are worth the same
             found = self._priced(price)
             v, loss = self._taken(found)
             if less + price * high - (loss + price * v) <= _NEAR * (less + price * high):
@@ -172,23 +170,13 @@ class OptimalCusText(CusText):
         return [part.reshape(len(group), -1) for group, part in zip(self.groups, parts, strict=True)]
 
 
-def optimal_custext_plus(
-    embeddings: Embeddings,
-    epsilon: float,
-    *,
-    counts: Mapping[str, int] | None = None,
-    k: int = 20,
-    similarity: Literal["euclidean", "cosine"] = "euclidean",
-    success: float | None = None,
-    oov: Oov = "uniform",
-    numbers: Literal["keep", "jitter"] | None = None,
-) -> OptimalCusText:
-    """The same with stop words released verbatim, as CusText+ does.
+@takes_parameters_of(OptimalCusText, but=("keep",))
+def optimal_custext_plus(embeddings: Embeddings, epsilon: float, **settings) -> OptimalCusText:
+    """Make OptimalCusText with stop words released verbatim, as CusText+ does.
 
     Args: as for `OptimalCusText`.
 
     >>> optimal_custext_plus(Embeddings(["the", "cat"], [[0.0], [1.0]]), 1.0, k=2).channel.rows(["the"])
     array([[1., 0.]])
     """
-    given: dict[str, Any] = {"counts": counts, "k": k, "similarity": similarity, "success": success}
-    return OptimalCusText(embeddings, epsilon, keep=STOP_WORDS, oov=oov, numbers=numbers, **given)
+    return OptimalCusText(embeddings, epsilon, keep=STOP_WORDS, **settings)

@@ -1,4 +1,4 @@
-"""What a mechanism may know of words beforehand: how frequent they are in public text."""
+"""Word frequencies in public text, which a mechanism may know beforehand."""
 
 from collections.abc import Mapping, Sequence
 

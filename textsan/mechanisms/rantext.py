@@ -5,10 +5,10 @@ from functools import cached_property
 
 import numpy as np
 
-from textsan.base import checks
 from textsan.channel import Channel
-from textsan.mechanisms.base import Mechanism, Oov
+from textsan.mechanisms.base import Oov
 from textsan.mechanisms.table import table_channel
+from textsan.mechanisms.vectors import VectorMechanism
 from textsan.privacy import Guarantee
 from textsan.text.embeddings import Embeddings, euclidean
 
@@ -18,7 +18,7 @@ _DRAWS = 1 << 14  # norms whose quantiles they are
 _SLOPE, _OFFSET, _A, _B = 0.01658160142016071, 9.311083811697406, 19.064721649556482, 38.1294334077209
 
 
-class RanText(Mechanism):
+class RanText(VectorMechanism):
     """Pr(y | x, r) proportional to exp(epsilon (1 - d(x, y) / r) / 2) for words y nearer to x than a random r.
 
     r is the norm of Laplace noise on every coordinate of the vector, of scale (largest - least coordinate) / s,
@@ -37,23 +37,22 @@ class RanText(Mechanism):
     Args:
         embeddings: the vocabulary, inputs and outputs alike; 16,384 words at most.
         epsilon: the parameter of both noises, from 1e-6 to 1e6.
-        oov: what becomes of words without a vector: "uniform" draws a word for them, "keep" releases them, "error"
-            refuses them.
+        others: as for `VectorMechanism`.
 
     >>> words = Embeddings(["a", "b", "c"], [[0.0], [1.0], [9.0]])
     >>> RanText(words, epsilon=2.0).channel.rows(["a"]).round(3)
     array([[0.872, 0.128, 0.   ]])
     """
 
+    epsilons_from = 1e-6
+
     def __init__(self, embeddings: Embeddings, epsilon: float, *, oov: Oov = "uniform"):
-        super().__init__(checks.has_words("embeddings", embeddings).words, oov=oov)
-        self.embeddings = embeddings
-        self.epsilon = checks.number("epsilon", epsilon, 1e-6, 1e6)
+        super().__init__(embeddings, epsilon, oov=oov)
 
     @cached_property
     def radii(self) -> np.ndarray:
         """The values of r, (`RADII`,), ascending."""
-        vectors = np.asarray(self.embeddings.vectors, dtype=np.float64)
+        vectors = self._points
         noise = np.random.default_rng(0).laplace(size=(_DRAWS, vectors.shape[1])) * np.ptp(vectors, axis=0)
         shares = (np.arange(RADII) + 0.5) / RADII
         return np.quantile(np.linalg.norm(noise, axis=1), shares) / strength(self.epsilon)
@@ -61,7 +60,7 @@ class RanText(Mechanism):
     @cached_property
     def channel(self) -> Channel:
         """The channel, a table."""
-        vectors = np.asarray(self.embeddings.vectors, dtype=np.float64)
+        vectors = self._points
 
         def rows(numbers):
             far = euclidean(vectors[numbers], vectors)
@@ -85,10 +84,7 @@ class RanText(Mechanism):
 
 
 def strength(epsilon: float) -> float:
-    """s, by which the range of a coordinate is divided to give the scale of its noise (released code, as fitted).
-
-    Args:
-        epsilon: above 0.
+    """Compute s, by which a coordinate's range is divided for the scale of its noise (released code, as fitted).
 
     >>> strength(1.9), round(strength(2.0), 2), round(strength(16.0), 2)
     (1.9, 9.12, 9.4)

@@ -9,73 +9,48 @@ of public text, if it takes them; and with its parameters by name. What it makes
 
 from textsan.base.registry import Entry, Registry
 
-_HERE = "textsan.mechanisms"
+
+def _entry(name: str, where: str, label: str, colour: str, marker: str, line: str = "-") -> Entry:
+    return Entry(name, f"textsan.mechanisms.{where}", label, colour, marker, line=line)
+
 
 # Seen on a white and on a dark page; where two share a colour, marker and line tell them apart (`plotting.looks`).
 MECHANISMS = Registry(
     "mechanism",
     (
-        Entry("random", f"{_HERE}.random:Random", "Random", "#808080", "_", line=":"),
-        Entry("santext", f"{_HERE}.santext:SanText", "SanText", "#0096e1", "o"),
-        Entry("santext+", f"{_HERE}.santext:santext_plus", "SanText+", "#695ac3", "s", line="--"),
-        Entry("custext", f"{_HERE}.custext:CusText", "CusText", "#d22d1e", "^"),
-        Entry("custext+", f"{_HERE}.custext:custext_plus", "CusText+", "#ff3ca5", "v", line="--"),
-        Entry(
-            "released custext+",
-            f"{_HERE}.custext:released_custext_plus",
-            "CusText+, released",
-            "#ff3ca5",
-            "1",
-            line=":",
-        ),
-        Entry("fbdd", f"{_HERE}.fbdd:FBDD", "FBDD", "#969600", "D"),
-        Entry("mahalanobis", f"{_HERE}.mahalanobis:Mahalanobis", "Mahalanobis", "#b42d96", "P", line="-."),
-        Entry("vickrey", f"{_HERE}.vickrey:Vickrey", "Vickrey", "#b400ff", "X", line="--"),
-        Entry("tem", f"{_HERE}.tem:TEM", "TEM", "#1e780f", "p", line="-."),
-        Entry(
-            "weighted santext",
-            f"{_HERE}.weighted_santext:WeightedSanText",
-            "SanText, weighted",
-            "#0096e1",
-            "*",
-            line="-.",
-        ),
-        Entry(
-            "optimal custext",
-            f"{_HERE}.optimal_custext:OptimalCusText",
-            "CusText, optimal",
-            "#d22d1e",
-            "d",
-            line="-.",
-        ),
-        Entry(
+        _entry("random", "random:Random", "Random", "#808080", "_", ":"),
+        _entry("santext", "santext:SanText", "SanText", "#0096e1", "o"),
+        _entry("santext+", "santext:santext_plus", "SanText+", "#695ac3", "s", "--"),
+        _entry("custext", "custext:CusText", "CusText", "#d22d1e", "^"),
+        _entry("custext+", "custext:custext_plus", "CusText+", "#ff3ca5", "v", "--"),
+        _entry("released custext+", "custext:released_custext_plus", "CusText+, released", "#ff3ca5", "1", ":"),
+        _entry("fbdd", "fbdd:FBDD", "FBDD", "#969600", "D"),
+        _entry("mahalanobis", "mahalanobis:Mahalanobis", "Mahalanobis", "#b42d96", "P", "-."),
+        _entry("vickrey", "vickrey:Vickrey", "Vickrey", "#b400ff", "X", "--"),
+        _entry("tem", "tem:TEM", "TEM", "#1e780f", "p", "-."),
+        _entry("weighted santext", "weighted_santext:WeightedSanText", "SanText, weighted", "#0096e1", "*", "-."),
+        _entry("optimal custext", "optimal_custext:OptimalCusText", "CusText, optimal", "#d22d1e", "d", "-."),
+        _entry(
             "optimal custext+",
-            f"{_HERE}.optimal_custext:optimal_custext_plus",
+            "optimal_custext:optimal_custext_plus",
             "CusText+, optimal",
             "#ff3ca5",
             "d",
-            line="-.",
+            "-.",
         ),
-        Entry(
+        _entry(
             "context-aware custext",
-            f"{_HERE}.context_aware_custext:ContextAwareCusText",
+            "context_aware_custext:ContextAwareCusText",
             "CusText, context-aware",
             "#d22d1e",
             "D",
-            line="--",
+            "--",
         ),
-        Entry("spent", f"{_HERE}.spent:Spent", "Spent", "#1e780f", "+", line="--"),
-        Entry("erasure", f"{_HERE}.erasure:Erasure", "Erasure", "#808080", "x", line="--"),
-        Entry("clusant", f"{_HERE}.clusant:CluSanT", "CluSanT", "#d22d1e", "h", line=":"),
-        Entry("1-diffractor", f"{_HERE}.diffractor:OneDiffractor", "1-Diffractor", "#1e780f", "2", line=":"),
-        Entry("rantext", f"{_HERE}.rantext:RanText", "RANTEXT", "#b42d96", "3", line=":"),
-        Entry(
-            "budgeted santext",
-            f"{_HERE}.budgeted:BudgetedSanText",
-            "SanText, budgeted",
-            "#0096e1",
-            "4",
-            line=":",
-        ),
+        _entry("spent", "spent:Spent", "Spent", "#1e780f", "+", "--"),
+        _entry("erasure", "erasure:Erasure", "Erasure", "#808080", "x", "--"),
+        _entry("clusant", "clusant:CluSanT", "CluSanT", "#d22d1e", "h", ":"),
+        _entry("1-diffractor", "diffractor:OneDiffractor", "1-Diffractor", "#1e780f", "2", ":"),
+        _entry("rantext", "rantext:RanText", "RANTEXT", "#b42d96", "3", ":"),
+        _entry("budgeted santext", "budgeted:BudgetedSanText", "SanText, budgeted", "#0096e1", "4", ":"),
     ),
 )

@@ -8,23 +8,21 @@ import numpy as np
 
 from textsan.base import checks
 from textsan.channel import Channel
-from textsan.mechanisms.base import Mechanism, Oov
+from textsan.mechanisms.base import Oov
+from textsan.mechanisms.vectors import VectorMechanism
 from textsan.privacy import Adjacency, Guarantee
 from textsan.text.embeddings import Embeddings
 
 
-class SanText(Mechanism):
+class SanText(VectorMechanism):
     """Pr(y | x) proportional to exp(-epsilon d(x, y) / 2), d the Euclidean distance of raw vectors.
 
     Satisfies epsilon-metric DP (Yue et al. 2021, Theorem 1): log Pr(y | x) - log Pr(y | x') is at most
     epsilon d(x, x') for all words x, x', y.
 
     Args:
-        embeddings: the vocabulary, inputs and outputs alike.
         epsilon: privacy parameter per unit of distance, at least 0; 0 is uniform.
-        oov: what becomes of words without a vector: "uniform" draws a word for them, "keep" releases them, "error"
-            refuses them.
-        device: where the channel is computed: "auto" takes a GPU where there is one, else the CPU.
+        embeddings, oov, device: as for `VectorMechanism`.
 
     Raises:
         ValueError: epsilon is not a number from 0 to 1e6.
@@ -35,9 +33,7 @@ class SanText(Mechanism):
     """
 
     def __init__(self, embeddings: Embeddings, epsilon: float, *, oov: Oov = "uniform", device: str = "auto"):
-        super().__init__(checks.has_words("embeddings", embeddings).words, oov=oov)
-        self.embeddings, self.device = embeddings, device
-        self.epsilon = checks.epsilon(epsilon)
+        super().__init__(embeddings, epsilon, oov=oov, device=device)
 
     @cached_property
     def channel(self) -> Channel:
@@ -45,13 +41,8 @@ class SanText(Mechanism):
         vectors, words = self.embeddings.vectors, self.embeddings.words
         return Channel.exponential(words, words, vectors, vectors, scale=self.epsilon / 2, device=self.device)
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Metric DP (Theorem 1)."""
-        return Guarantee("metric DP", self.epsilon, Adjacency(distance=self.embeddings), self._outside())
 
-
-class SanTextPlus(Mechanism):
+class SanTextPlus(VectorMechanism):
     """SanText on the sensitive words; the others stay with probability 1 - p (Yue et al. 2021, Algorithm 2).
 
     With V_P = V_S, the sensitive words that have a vector:
@@ -65,13 +56,9 @@ class SanTextPlus(Mechanism):
     released code draws from all words, and the paper says nothing).
 
     Args:
-        embeddings: the vocabulary V.
-        epsilon: privacy parameter per unit of distance, at least 0.
+        embeddings, epsilon, oov, device: as for `VectorMechanism`.
         sensitive: the words of V_S, for example from `least_frequent`; those without a vector are left out.
         p: probability from 0 to 1 that a non-sensitive word is sampled; at 0 nothing protects it.
-        oov: what becomes of words without a vector: "uniform" draws a word for them, "keep" releases them, "error"
-            refuses them.
-        device: where the channel is computed: "auto" takes a GPU where there is one, else the CPU.
 
     Raises:
         ValueError: no sensitive word has a vector, or a number out of range.
@@ -91,11 +78,9 @@ class SanTextPlus(Mechanism):
         oov: Oov = "uniform",
         device: str = "auto",
     ):
-        super().__init__(checks.has_words("embeddings", embeddings).words, oov=oov)
+        super().__init__(embeddings, epsilon, oov=oov, device=device)
         if isinstance(sensitive, str):
             raise ValueError(f"sensitive: {sensitive!r} is one string; pass a set of words")
-        self.embeddings, self.device = embeddings, device
-        self.epsilon = checks.epsilon(epsilon)
         self.p = checks.number("p", p, 0, 1)
         self.sensitive = frozenset(sensitive) & set(embeddings.words)
         if not self.sensitive:
@@ -127,7 +112,7 @@ class SanTextPlus(Mechanism):
 
     @property
     def exposed(self) -> tuple[str, ...]:
-        """As for every mechanism, and the words that are not sensitive."""
+        """Clauses on kept and unknown words, and on those that are not sensitive."""
         n = len(self.inputs) - len(self.sensitive)
         stay = (f"the {n} words that are not sensitive, released unchanged with probability {1 - self.p:g}",)
         return *super().exposed, *(stay if n and self.p < 1 else ())

@@ -82,12 +82,12 @@ class Spent(Mechanism):
 
     @property
     def guarantee(self) -> Guarantee:
-        """That of the mechanism with the epsilon that is claimed."""
+        """Promise what the mechanism does at the epsilon that is claimed."""
         return self._claimed.guarantee
 
     @property
     def exposed(self) -> tuple[str, ...]:
-        """As for the mechanism that is rescaled."""
+        """The clauses of the mechanism that is rescaled."""
         return self._claimed.exposed
 
     def _largest(self, tight: Callable[[float], float]) -> float:

@@ -8,16 +8,21 @@ from textsan.base.blocks import map_blocks
 from textsan.channel import Channel
 from textsan.channel.channel import DENSE_LIMIT
 
+_SMALLEST = 1e-300  # an entry above it has all its digits
 
-def table_channel(words: Sequence[str], rows: Callable[[np.ndarray], np.ndarray]) -> Channel:
+
+def table_channel(
+    words: Sequence[str], rows: Callable[[np.ndarray], np.ndarray], *, positive: bool = False
+) -> Channel:
     """The channel over `words` whose rows a function gives, block by block.
 
     Args:
         words: inputs and outputs.
         rows: from row numbers (n,) to weights (n, len(words)), which are divided by their sums.
+        positive: the promise rests on every word being possible, so that an entry that rounds to 0 is refused.
 
     Raises:
-        ValueError: more than `DENSE_LIMIT` entries.
+        ValueError: more than `DENSE_LIMIT` entries, or one that is too small for a number.
 
     >>> table_channel(["a", "b"], lambda rows: np.ones((len(rows), 2))).matrix()
     array([[0.5, 0.5],
@@ -32,6 +37,12 @@ def table_channel(words: Sequence[str], rows: Callable[[np.ndarray], np.ndarray]
 
     def block(numbers):
         weights = rows(numbers)
-        return weights / weights.sum(axis=1, keepdims=True)
+        entries = weights / weights.sum(axis=1, keepdims=True)
+        if positive and entries.min() < _SMALLEST:
+            raise ValueError(
+                "epsilon: so large that some words are released with probabilities below 1e-300, which numbers "
+                "cannot hold, and nothing is promised; pass a smaller one"
+            )
+        return entries
 
     return Channel.from_matrix(np.concatenate(list(map_blocks(block, np.arange(n)))), words, words)

@@ -5,12 +5,13 @@ from functools import cached_property
 
 from textsan.base import checks
 from textsan.channel import Channel
-from textsan.mechanisms.base import Mechanism, Oov
+from textsan.mechanisms.base import Oov
+from textsan.mechanisms.vectors import VectorMechanism
 from textsan.privacy import Adjacency, Guarantee
 from textsan.text.embeddings import Embeddings
 
 
-class TEM(Mechanism):
+class TEM(VectorMechanism):
     """Pr(y | x) proportional to exp(-epsilon min(d(x, y), gamma) / 2), d Euclidean.
 
     As published, the words within gamma of x and one option for all the others, of score
@@ -23,14 +24,10 @@ class TEM(Mechanism):
     Satisfies metric DP for the metric min(d, gamma), hence for d, and (epsilon gamma)-DP.
 
     Args:
-        embeddings: the vocabulary, inputs and outputs alike.
-        epsilon: privacy parameter per unit of distance, at least 0.
+        embeddings, epsilon, oov, device: as for `VectorMechanism`.
         beta: probability from 0 to 1, both excluded, that a word beyond gamma is released, at most: it sets
             gamma = 2 / epsilon ln((1 - beta) (|V| - 1) / beta). None is 0.001; it is not used with a gamma.
         gamma: truncation distance of at least 0, in place of beta.
-        oov: what becomes of words without a vector: "uniform" draws a word for them, "keep" releases them, "error"
-            refuses them.
-        device: where the channel is computed: "auto" takes a GPU where there is one, else the CPU.
 
     >>> TEM(Embeddings(["a", "b", "c"], [[0.0], [9.0], [8.0]]), epsilon=2, gamma=1).channel.rows(["a"]).round(4)
     array([[0.5761, 0.2119, 0.2119]])
@@ -46,9 +43,7 @@ class TEM(Mechanism):
         oov: Oov = "uniform",
         device: str = "auto",
     ):
-        super().__init__(checks.has_words("embeddings", embeddings).words, oov=oov)
-        self.embeddings, self.device = embeddings, device
-        self.epsilon = checks.epsilon(epsilon)
+        super().__init__(embeddings, epsilon, oov=oov, device=device)
         beta = 0.001 if beta is None else beta
         self.beta = checks.number("beta", beta, 0, 1)
         if not 0 < self.beta < 1:
@@ -64,7 +59,7 @@ class TEM(Mechanism):
 
     @property
     def parameters(self) -> dict:
-        """What the constructor was given or chose by default; None is that of beta and gamma which is not used."""
+        """The arguments of the constructor; None is that of beta and gamma which is not used."""
         beta = self.beta if self._given_gamma is None else None
         return super().parameters | {"beta": beta, "gamma": self._given_gamma}
 

@@ -22,11 +22,9 @@ class Vickrey(NoiseMechanism):
     nearest; a rule that looks at x is no post-processing: there a word is never released where it stood.
 
     Args:
-        embeddings: the vocabulary, inputs and outputs alike.
+        embeddings, oov: as for `VectorMechanism`.
         epsilon: privacy parameter per unit of distance, from 1e-6 to 1e6.
         t: weight of the second word, from 0 to 1.
-        oov: what becomes of words without a vector: "uniform" draws a word for them, "keep" releases them, "error"
-            refuses them.
 
     >>> Vickrey(Embeddings(["a", "b"], [[0.0], [9.0]]), epsilon=50, t=1).sanitize([["a", "b"]], seed=0)
     [['b', 'a']]
@@ -39,7 +37,7 @@ class Vickrey(NoiseMechanism):
     def _choose(self, points, uniforms):
         if len(self.embeddings) == 1:
             return np.zeros(len(points), dtype=np.intp)
-        nearest, distances = nearest_rows(points, self._vectors, k=2)
+        nearest, distances = nearest_rows(points, self._points, k=2)
         first, second = self.t * distances[:, 0], (1 - self.t) * distances[:, 1]
         # Multiplied out: with two words exactly at v both sides are 0, and the first is taken.
         return np.where(uniforms * (first + second) <= second, nearest[:, 0], nearest[:, 1])

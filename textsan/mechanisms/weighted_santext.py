@@ -12,9 +12,9 @@ from textsan.base.blocks import map_blocks
 from textsan.channel import Channel
 from textsan.channel.distances import ScaledDistances
 from textsan.channel.weighted_exponential import WeightedExponential
-from textsan.mechanisms.base import Mechanism, Oov
+from textsan.mechanisms.base import Oov
 from textsan.mechanisms.public_prior import public_prior
-from textsan.privacy import Adjacency, Guarantee
+from textsan.mechanisms.vectors import VectorMechanism
 from textsan.text.embeddings import Embeddings
 
 _ROUNDS = 40  # of Blahut and Arimoto, at most
@@ -22,7 +22,7 @@ _STILL = 1e-3  # total change of the weights in a round at which they stand stil
 _UNIFORM = 1e-3  # share of uniform weights that is mixed in, so that every word stays an output
 
 
-class WeightedSanText(Mechanism):
+class WeightedSanText(VectorMechanism):
     """Pr(y | x) proportional to q(y) exp(-epsilon d(x, y) / 2), d the Euclidean distance of raw vectors.
 
     Satisfies epsilon-metric DP for any public q > 0: in log Pr(y | x) - log Pr(y | x') the weight of y cancels,
@@ -35,12 +35,9 @@ class WeightedSanText(Mechanism):
     round is "prior". SanText is half of a round from uniform weights.
 
     Args:
-        embeddings: the vocabulary, inputs and outputs alike.
-        epsilon: privacy parameter per unit of distance, at least 0.
+        embeddings, epsilon, oov: as for `VectorMechanism`.
         counts: word counts of public text; None is the order of the vocabulary, the r-th word weighing 1 / r.
         weights: where q comes from: "blahut-arimoto", or "prior", the counts themselves.
-        oov: what becomes of words without a vector: "uniform" draws a word for them, "keep" releases them, "error"
-            refuses them.
 
     >>> words = Embeddings(["the", "a", "film"], [[0.0], [1.0], [1.0]])
     >>> public = {"the": 9, "a": 4, "film": 4}
@@ -57,9 +54,8 @@ class WeightedSanText(Mechanism):
         weights: Literal["blahut-arimoto", "prior"] = "blahut-arimoto",
         oov: Oov = "uniform",
     ):
-        super().__init__(checks.has_words("embeddings", embeddings).words, oov=oov)
-        self.embeddings, self.counts = embeddings, counts
-        self.epsilon = checks.epsilon(epsilon)
+        super().__init__(embeddings, epsilon, oov=oov)
+        self.counts = counts
         self.weights = checks.choice("weights", weights, ("blahut-arimoto", "prior"))
 
     @cached_property
@@ -77,22 +73,12 @@ class WeightedSanText(Mechanism):
         storage = WeightedExponential(vectors, vectors, np.log(self.output_weights), self.epsilon / 2)
         return Channel(words, words, storage)
 
-    @property
-    def guarantee(self) -> Guarantee:
-        """Metric DP, whatever the weights."""
-        return Guarantee("metric DP", self.epsilon, Adjacency(distance=self.embeddings), self._outside())
-
 
 def blahut_arimoto(prior: np.ndarray, vectors: np.ndarray, scale: float) -> np.ndarray:
-    """The output weights q that minimise I(X; Y) + scale E d(X, Y), to some forty rounds from the prior on.
+    """Find the output weights q, (n,), that minimise I(X; Y) + scale E d(X, Y), in forty rounds from the prior on.
 
     Each round gives every output what it is released for: q(y) <- sum_x Pr(x) q(y) exp(-scale d(x, y)) / Z_x. The
     objective never rises. A round of 20,000 words takes some seconds; no table of all distances is held.
-
-    Args:
-        prior: (n,) probabilities.
-        vectors: (n, d) of inputs and outputs.
-        scale: inverse temperature, at least 0.
 
     Returns:
         (n,) weights that sum to one.

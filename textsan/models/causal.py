@@ -52,10 +52,7 @@ def load_causal(name: str = CAUSAL, *, precision: Precision = "float32"):
 
 
 def load_causal_tokenizer(name: str = CAUSAL):
-    """The transformers tokenizer of a causal model.
-
-    Args:
-        name: as for `load_causal`.
+    """Load the transformers tokenizer of a causal model.
 
     Raises:
         ValueError: the registry has the name, and not as a model.
@@ -127,7 +124,7 @@ def _convert(folder: Path, stage: Path) -> None:
 
 
 def _is_whole(target: Path) -> bool:
-    """Whether every file is as it was written."""
+    """Tell whether every file is as it was written."""
     with suppress(OSError, ValueError):
         record = json.loads((target / "sha256.json").read_text(encoding="utf8"))
         return all(assets.file_sha256(target / path) == sha256 for path, sha256 in record.items())

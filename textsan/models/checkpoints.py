@@ -27,7 +27,7 @@ def save(checkpoint: Path, parameters: Mapping, optimizer, step: int, of: str = 
 
 
 def load(checkpoint: Path | None, parameters: Mapping, of: str = "") -> dict | None:
-    """Puts the weights into the parameters.
+    """Put the weights into the parameters.
 
     Args:
         checkpoint: what `save` wrote; None or no file is no state.

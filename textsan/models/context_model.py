@@ -47,7 +47,7 @@ class Batch(NamedTuple):
     truth: torch.Tensor | None = None
 
     def to(self, device) -> "Batch":
-        """The same batch on a torch device."""
+        """Move the batch to a torch device."""
         return Batch(*(None if part is None else part.to(device) for part in self))
 
 
@@ -120,12 +120,7 @@ class Reader(nn.Module):
 
 
 def load_adapter(reader: Reader, name: str, folder: Path = encoders.ADAPTERS) -> dict:
-    """Puts an adapter's weights into a reader, and returns its recipe.
-
-    Args:
-        reader: a `Reader` of the recipe's rank and encoder.
-        name: "without-rt", for example.
-        folder: where it is.
+    """Put an adapter's weights, by name, into a `Reader` of its rank and encoder, and return its recipe.
 
     Raises:
         KeyError: no such adapter.
@@ -158,7 +153,7 @@ def train(
     state: dict | None = None,
     after: Callable[[int, float, torch.optim.Optimizer], None] | None = None,
 ) -> None:
-    """Maximises the likelihood of original words with AdamW; the rate rises for 5 % of the steps, then falls to 0.
+    """Maximise the likelihood of original words with AdamW; the rate rises for 5 % of the steps, then falls to 0.
 
     What step number i does depends on `seed` and i alone, so that a run can be taken up where it was left.
 

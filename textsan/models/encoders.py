@@ -12,7 +12,7 @@ ENCODER = "all-minilm-l6-v2"
 """The default path's encoder: BERT architecture, uncased, 6 layers, 384 wide. The papers use bert-base-uncased."""
 
 ADAPTERS = assets.DATA / "models"
-"""What readers have learnt from public text, half precision; see `textsan_book.studies.adapters`."""
+"""Weights that readers have learnt from public text, half precision; see `textsan_book.studies.adapters`."""
 
 CLS, SEP, MASK, UNKNOWN = "[CLS]", "[SEP]", "[MASK]", "[UNK]"
 
@@ -96,23 +96,14 @@ def load_tokenizer(name: str = ENCODER):
 
 
 def word_pieces(words: Sequence[str], name: str = ENCODER) -> list[list[int]]:
-    """Piece numbers of each word, at least one each; WordPiece never looks beyond a word.
-
-    Args:
-        words: tokens as `textsan.tokenize` cuts them.
-        name: an encoder with a WordPiece vocabulary.
-    """
+    """Return piece numbers of each word, at least one each; WordPiece never looks beyond a word."""
     tokenizer = load_tokenizer(name)
     unknown = [tokenizer.token_to_id(UNKNOWN)]
     return [piece.ids or unknown for piece in tokenizer.encode_batch(list(words), add_special_tokens=False)]
 
 
 def input_embeddings(words: Iterable[str], name: str = ENCODER) -> Embeddings:
-    """What an encoder reads of each word, before any context: `word_vectors` as `Embeddings`.
-
-    Args:
-        words: the vocabulary.
-        name: an encoder of the registry.
+    """Return an encoder's input vectors of words, before any context: `word_vectors` as `Embeddings`.
 
     Raises:
         KeyError: unknown model.
@@ -123,13 +114,7 @@ def input_embeddings(words: Iterable[str], name: str = ENCODER) -> Embeddings:
 
 
 def word_vectors(words: Iterable[str], table, name: str = ENCODER):
-    """Mean input embedding of each word's pieces, a tensor (len(words), d).
-
-    Args:
-        words: tokens.
-        table: the encoder's input embeddings, a tensor (pieces, d).
-        name: the encoder they are of.
-    """
+    """Average the input embeddings, (pieces, d), of each word's pieces, a tensor (len(words), d)."""
     import torch
 
     pieces = word_pieces(list(words), name)

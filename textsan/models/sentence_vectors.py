@@ -1,26 +1,22 @@
 """Sentence vectors by name of their encoder: one forward gives every layer and pooling that is asked for.
 
-Vectors are kept on disk in blocks. The name of a block is the hash of all that made it: the encoder's weights, the
-layer, the pooling, the texts. So a long run that is killed goes on at the block where it stopped, and nothing can
-be read under the name of something else.
+Vectors are kept on disk in blocks (`textsan.base.cache`): a long run that is killed goes on at the block where it
+stopped.
 """
 
+import functools
 import hashlib
-import io
 import json
-import os
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from textsan.base import assets, checks
+from textsan.base import assets, cache, checks
 from textsan.models import causal, encoders
 from textsan.text.loading import GLOVE, load_embeddings
-from textsan.text.vocabulary import tokenize
+from textsan.text.vocabulary import tokenize_v1
 
 STATIC = GLOVE
 """The floor: the mean of word vectors, which knows no order."""
@@ -34,7 +30,7 @@ _LONGEST = 256  # pieces that are read of a text
 
 
 class View(NamedTuple):
-    """What is read of a forward pass.
+    """A layer and a pooling of a forward pass.
 
     Attributes:
         pooling: one of `POOLINGS`.
@@ -105,14 +101,13 @@ def views(
     width = 0
     for start in range(0, len(texts), _BLOCK):
         block = texts[start : start + _BLOCK]
-        files = [_file(print_of, view, block) for view in of]
-        known = None
-        if stored and all(file.is_file() for file in files):
-            known = [np.load(file, allow_pickle=False) for file in files]
-        made = known or _forward(block, encoder, of, batch)
-        if stored and known is None:
-            for file, vectors in zip(files, made, strict=True):
-                _write(file, vectors)
+        files = [cache.place("vectors", [print_of, *view, *block], code=__name__) for view in of] if stored else []
+        kept = [cache.read(file) for file in files]
+        made = [one["vectors"] for one in kept if one is not None]
+        if len(made) < len(of):
+            made = _forward(block, encoder, of, batch)
+            for file, vectors in zip(files, made, strict=False):
+                cache.write(file, {"vectors": vectors})
         for part, vectors in zip(parts, made, strict=True):
             part.append(vectors)
             width = vectors.shape[1]
@@ -120,7 +115,7 @@ def views(
 
 
 def layers(encoder: str = encoders.ENCODER) -> int:
-    """How many layers an encoder has above its input embeddings; none for static vectors.
+    """Count the layers of an encoder above its input embeddings; none for static vectors.
 
     >>> layers("glove-6b-50d")
     0
@@ -128,7 +123,7 @@ def layers(encoder: str = encoders.ENCODER) -> int:
     return 0 if encoder == STATIC else int(_loaded(encoder)[0].config.num_hidden_layers)
 
 
-@cache
+@functools.cache
 def fingerprint(encoder: str) -> str:
     """sha256 of what an encoder's vectors depend on: its name and the hashes of its files.
 
@@ -220,7 +215,7 @@ def _static_means(texts: Sequence[str], view: View) -> np.ndarray:
         rows = [table.index[character] for character in word if character in table.index]
         return table.vectors[rows].mean(axis=0) if rows else np.zeros(table.vectors.shape[1])
 
-    means = [[vector(word) for word in map(str.lower, tokenize(text))] for text in texts]
+    means = [[vector(word) for word in map(str.lower, tokenize_v1(text))] for text in texts]
     empty = np.zeros(table.vectors.shape[1])
     return np.array([np.mean(rows, axis=0) if rows else empty for rows in means], dtype=np.float32)
 
@@ -236,7 +231,7 @@ def _folder(encoder: str) -> Path:
 
 
 def _is_causal(folder: Path) -> bool:
-    """Whether a registered model reads from left to right: a GGUF file, or what its configuration says."""
+    """Tell whether a registered model reads from left to right: a GGUF file, or by its configuration."""
     config = folder / "config.json"
     return not config.is_file() or '"gpt2"' in config.read_text(encoding="utf8")
 
@@ -245,7 +240,7 @@ def _cannot(encoder: str) -> str:
     return f"encoder: {encoder!r} cannot be had here; without a network there are {', '.join(available())}"
 
 
-@cache
+@functools.cache
 def _loaded(encoder: str):
     """The model, and what turns texts into lists of piece numbers, special pieces included."""
     known = assets.registry()["assets"]
@@ -275,22 +270,3 @@ def _loaded(encoder: str):
     read = {"truncation": True, "max_length": _LONGEST}
     model = model.eval().to(encoders.pick_device())
     return model, lambda texts: tokenizer(list(texts), **read)["input_ids"]
-
-
-# --- the cache ------------------------------------------------------------------------------------------------
-
-
-def _file(print_of: str, view: View, texts: Sequence[str]) -> Path:
-    content = json.dumps([print_of, *view, list(texts)], ensure_ascii=False)
-    name = hashlib.sha256(content.encode("utf8", "surrogatepass")).hexdigest()
-    return assets.cache_folder() / "vectors" / name[:2] / f"{name}.npy"
-
-
-def _write(file: Path, vectors: np.ndarray) -> None:
-    """All of the file or none of it, also if two processes write it."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    buffer = io.BytesIO()
-    np.save(buffer, vectors, allow_pickle=False)
-    with NamedTemporaryFile(dir=file.parent, suffix=".part", delete=False) as part:
-        part.write(buffer.getvalue())
-    os.replace(part.name, file)

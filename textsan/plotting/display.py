@@ -1,4 +1,4 @@
-"""What a chapter shows that is no figure: tables and sentences, HTML on a page and aligned text elsewhere."""
+"""Displays of a chapter that are no figure: tables and sentences, HTML on a page and aligned text elsewhere."""
 
 import html
 import math

@@ -46,7 +46,7 @@ PALETTE = {
 
 @dataclass(frozen=True)
 class Look:
-    """How one thing is drawn wherever it is drawn."""
+    """Colour, marker and line of one thing, wherever it is drawn."""
 
     label: str
     colour: str

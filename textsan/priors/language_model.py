@@ -146,7 +146,7 @@ class LanguageModel:
         return self._log_mass(prefixes, self._kinds[0])
 
     def log_stop(self, prefixes: Prefixes) -> np.ndarray:
-        """That the last word of each prefix is over and the sentence too, (n,) log-probabilities."""
+        """Score that the last word of each prefix is over and the sentence too, (n,) log-probabilities."""
         return self._log_mass(prefixes, self._kinds[1])
 
     # --- words given words --------------------------------------------------------------------------------------
@@ -181,7 +181,7 @@ class LanguageModel:
 
     @cached_property
     def _kinds(self):
-        """Which pieces begin with white space or end the text, and which end the sentence: two rows of 0 and 1."""
+        """Mark pieces that begin with white space or end the text, and those that end the sentence: two rows."""
         import torch
 
         tokens = self.tokenizer.convert_ids_to_tokens(range(len(self.tokenizer)))

@@ -15,7 +15,7 @@ from textsan.priors.unigram import Prior
 
 
 def unseen_mass(docs: Iterable[Sequence[str]], words: Iterable[str] | None = None) -> float:
-    """How much of a further document's tokens are words that no document here has, estimated.
+    """Estimate the share of a further document's tokens that are words of no document here.
 
     Each document is left out in turn: the tokens of words that occur in it alone, as a share of all tokens. For
     documents of one token this is Good and Turing's n_1 / n; words cluster in documents, and n_1 / n misses that.

@@ -13,6 +13,7 @@ from .sharp_bounds import (
     sharp_success as sharp_success,
     sharp_success_in_context as sharp_success_in_context,
 )
+from .thresholds import Threshold as Threshold
 from .tight_epsilons import (
     Tight as Tight,
     tight_epsilon as tight_epsilon,

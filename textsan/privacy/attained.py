@@ -1,4 +1,4 @@
-"""How much a metric guarantee can really allow: a channel that gives away nearly what the bound permits."""
+"""A channel that gives away nearly all that a metric guarantee permits."""
 
 from typing import NamedTuple
 

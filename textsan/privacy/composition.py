@@ -1,18 +1,15 @@
-"""What a number of released words promises together about one of them: the composition certificate.
+"""The composition certificate: a bound on success at one word, given all released words of a document.
 
 Every word of a document goes through plain epsilon-DP, and the words may hang together in any way. Then all
 released words together are one release of the word that is guessed, and its guarantee composes (Kairouz, Oh and
 Viswanath 2015).
 """
 
-from collections.abc import Callable
-from functools import partial
-
 import numpy as np
 import scipy
 
 from textsan.base import checks
-from textsan.privacy.sharp_bounds import best_guess, sharp_success
+from textsan.privacy.sharp_bounds import best_guess, largest_share, prior_probabilities, sorted_mass
 
 _STEPS = 400  # values of epsilon' between 0 and n epsilon that are looked at; each gives a bound
 
@@ -43,36 +40,47 @@ def composed_delta(epsilon: float, n: int, epsilon_all):
     return (np.exp(here) * share).sum(axis=-1)
 
 
-def composed_success(prior, epsilon: float, n: int) -> float:
-    """What n released words at epsilon promise about one of them, whatever the language: B_{n,epsilon}.
+def composed_success(prior, epsilon: float, n: int, *, weights=None) -> float:
+    """Bound how often any attacker guesses one of n words from all that are released at epsilon: B_{n,epsilon}.
 
     For every source of documents, V(X_i | Y_1..Y_n) <= min over epsilon' of delta + (1 - delta) F(Pr(X_i)), F the
-    `sharp_success` at epsilon' and delta the `composed_delta` of it. At most `sharp_success` at n epsilon, which
-    no source attains for two words or more where it is above V(X). It holds where *all* words go through plain
-    epsilon-DP: no groups,
-    and no word that is released as it is. The attacker is told the number of words.
+    `sharp_success` at epsilon' and delta the `composed_delta` of it. It is at most `sharp_success` at n epsilon,
+    which no source attains for two words or more where it is above V(X). It holds where *all* words go through
+    plain epsilon-DP: no groups, and no word that is released as it is.
+
+    The attacker knows the number of words and the place that is guessed, so the prior is that of the word *at its
+    place*. For several places the bound is the mean of their bounds. Frequencies pooled over places give no bound:
+    B is not convex, and the mean may lie above or below B of the pooled prior.
 
     Args:
-        prior: `Prior` or probabilities of the word that is guessed.
+        prior: `Prior` or probabilities of the word at the place that is guessed; or a list of them, one a place.
         epsilon: of each released word, at least 0.
         n: released words that may depend on it, itself among them; at least 1.
+        weights: how often each place is guessed; None is evenly.
 
     Returns:
         the bound, from V(X) to 1.
 
     Raises:
-        ValueError: probabilities that are negative or do not sum to one; n below 1.
+        ValueError: probabilities that are negative or do not sum to one; n below 1; another number of weights.
 
-    >>> round(composed_success([0.5, 0.5], 1.0, 1), 4) == round(sharp_success([0.5, 0.5], 1.0), 4)
-    True
-    >>> round(composed_success([0.5, 0.25, 0.25], 0.1, 20), 4), round(sharp_success([0.5, 0.25, 0.25], 2.0), 4)
-    (0.5082, 0.787)
+    >>> round(composed_success([0.5, 0.25, 0.25], 0.1, 20), 4)
+    0.5082
+    >>> composed_success([[1.0, 0.0], [0.0, 1.0]], 0.0, 2)  # every text is "a b": the place names the word
+    1.0
     """
-    return _composed(partial(sharp_success, prior), epsilon, n)
+    first = [] if hasattr(prior, "probabilities") else prior[:1]
+    several = any(hasattr(place, "probabilities") or np.ndim(place) for place in first)
+    places = [sorted_mass(prior_probabilities(place)) for place in (prior if several else [prior])]
+    if weights is not None and len(weights) != len(places):
+        raise ValueError(f"weights: {len(weights)} for {len(places)} places; pass one a place")
+    grid, deltas = _divergences(epsilon, n)
+    bounds = [_least(deltas, np.array([largest_share(mass, e) for e in grid])) for mass in places]
+    return float(np.average(bounds, weights=weights))
 
 
 def composed_uniform_success(words: int, epsilon: float, n: int) -> float:
-    """`composed_success` of so many equally likely words (or documents, that n words are released of).
+    """Compute `composed_success` of so many equally likely words (or documents, that n words are released of).
 
     Args:
         words: how many, at least 1; a thousand million are no more work than two.
@@ -82,15 +90,18 @@ def composed_uniform_success(words: int, epsilon: float, n: int) -> float:
     True
     """
     share = 1 / checks.whole("words", words, low=1)
-    return _composed(lambda one: best_guess(one, share), epsilon, n)
+    grid, deltas = _divergences(epsilon, n)
+    return _least(deltas, np.array([best_guess(e, share) for e in grid]))
 
 
-def _composed(sharp: Callable[[float], float], epsilon: float, n: int) -> float:
-    """The least bound over epsilon', from the sharp success at each."""
+def _divergences(epsilon: float, n: int) -> tuple[list[float], np.ndarray]:
+    """Some values of epsilon', and delta at each: any gives a bound, so that a grid errs on the safe side."""
     epsilon, n = checks.epsilon(epsilon), checks.whole("n", n, low=1)
-    # Any epsilon' gives a bound: a grid errs on the safe side. Delta has its kinks at n, n - 2, ... epsilon.
-    kinks = epsilon * np.arange(n, -1, -2)
+    kinks = epsilon * np.arange(n, -1, -2)  # delta has its kinks at n, n - 2, ... epsilon
     grid = np.unique(np.concatenate([kinks[kinks >= 0], np.linspace(0.0, n * epsilon, _STEPS)]))
-    deltas = composed_delta(epsilon, n, grid)
-    best = np.array([sharp(float(one)) for one in grid])
-    return float(min((deltas + (1 - deltas) * best).min(), 1.0))
+    return grid.tolist(), composed_delta(epsilon, n, grid)
+
+
+def _least(deltas: np.ndarray, sharp: np.ndarray) -> float:
+    """The least bound over epsilon', from the sharp success at each."""
+    return float(min((deltas + (1 - deltas) * sharp).min(), 1.0))

@@ -1,4 +1,4 @@
-"""What floating point does to a guarantee: the delta of drawing with 53 random bits.
+"""The delta that drawing with 53 random bits adds to a guarantee.
 
 Log probabilities in float64 never lose support: log Pr(y | x) = -5,000 is an ordinary number. Probabilities do:
 float64 represents none below 4.9e-324 (log -744.4), float32 none below 1.4e-45 (log -103.3), and a uniform variate

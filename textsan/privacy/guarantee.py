@@ -1,4 +1,4 @@
-"""What a mechanism promises, as data: a definition, its parameters, adjacent words, what lies outside."""
+"""Guarantees as data: a definition, its parameters, adjacent words, what lies outside."""
 
 import math
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from textsan.text.embeddings import Embeddings
 
 @dataclass(frozen=True)
 class Adjacency:
-    """Which pairs of words a promise protects against each other, and in what unit.
+    """Pairs of words that a promise protects against each other, and its unit.
 
     Args:
         groups: only words that share one of these groups are adjacent; None is any two words.
@@ -64,7 +64,7 @@ class Adjacency:
 
 @dataclass(frozen=True)
 class Guarantee:
-    """What a mechanism promises for one token, and for a document of them.
+    """A mechanism's promise, for one token and for a document of them.
 
     Args:
         definition: "DP", "DP within groups", "metric DP", "utility-optimised metric DP" or "none".
@@ -90,7 +90,7 @@ class Guarantee:
 
     @property
     def per(self) -> str:
-        """What epsilon bounds: the log-ratio of a "pair" of adjacent words, or that by their "distance"."""
+        """The unit of epsilon: the log-ratio of a "pair" of adjacent words, or that ratio by their "distance"."""
         return "distance" if self.adjacency is not None and self.adjacency.distance is not None else "pair"
 
     def token(self, distance: float = 1.0) -> float:
@@ -141,7 +141,9 @@ class Guarantee:
         return tight_umldp_epsilon(channel, distances, **given, epsilon_0=self.epsilon_0)
 
     def success(self, prior: Prior) -> float:
-        """The most that the promise lets the best guess of a word succeed, from what is released for it.
+        """Bound the success of the best guess of a word from what is released for it, by the promise alone.
+
+        It holds for who looks neither at the other words nor at the place, if the prior is pooled over places.
 
         `sharp_success` of DP, its sum over groups, `metric_success` of metric DP (with epsilon_0 added to the
         exponent of two different words); 1 where nothing is promised. Words without a group, without a vector, or
@@ -179,7 +181,7 @@ class Guarantee:
 
     @property
     def which(self) -> str:
-        """Which pairs of words are protected against each other, in words."""
+        """Say in words which pairs are protected against each other."""
         return "no protection is claimed for any pair of words" if self.adjacency is None else str(self.adjacency)
 
 

@@ -1,4 +1,4 @@
-"""What a guarantee alone promises about an attacker's success: the sharp bounds.
+"""The sharp bounds: the most that a guarantee alone leaves to an attacker.
 
 Bayes vulnerability is the success rate of the best guess from one released word. Of all channels that satisfy a
 definition with some epsilon, how large can it be? For epsilon-DP the answer is a formula, for metric DP a
@@ -30,6 +30,8 @@ def sharp_success(
     Pi_m is the sum of the m largest probabilities. Attained by randomised response on the m likeliest words, all
     others released as a uniform draw of them. It is one minus the least Hamming distortion under epsilon-DP
     (Kalantari, Sankar and Sarwate 2018). For DP within disjoint groups it is the sum of the same over the groups.
+    With word frequencies of a whole text as the prior it bounds guesses from one released word by one rule for all
+    places; for an attacker who also uses the place take the mean over places (`sharp_success_in_context`).
 
     Args:
         prior: `Prior`, or probabilities in any order.
@@ -49,7 +51,7 @@ def sharp_success(
     p = prior_probabilities(prior)
     epsilon = epsilon if epsilon == math.inf else checks.epsilon(epsilon)
     most = len(p) if outputs is None else checks.whole("outputs", outputs, low=1)
-    return float(min(sum(_sharp(part, epsilon, most) for part in _parts(p, groups)), 1.0))
+    return float(min(sum(largest_share(sorted_mass(part)[:most], epsilon) for part in _parts(p, groups)), 1.0))
 
 
 def best_guess(epsilon: float, prior: float = 0.5) -> float:
@@ -171,9 +173,13 @@ def _descended(p: np.ndarray, kernel: np.ndarray) -> np.ndarray:
     return dual
 
 
-def _sharp(p: np.ndarray, epsilon: float, most: int) -> float:
-    """The maximum over m up to `most`, for weights of any sum; divided by e^epsilon, so that nothing overflows."""
-    mass = np.cumsum(-np.sort(-p))[:most]
+def sorted_mass(p: np.ndarray) -> np.ndarray:
+    """Pi_m, the sum of the m largest weights, for every m."""
+    return np.cumsum(-np.sort(-p))
+
+
+def largest_share(mass: np.ndarray, epsilon: float) -> float:
+    """The maximum over m in `sharp_success`, from the sums Pi_m; divided by e^epsilon: nothing overflows."""
     return float((mass / (1 + np.arange(len(mass)) * math.exp(-epsilon))).max(initial=0.0))
 
 
@@ -189,5 +195,5 @@ def _parts(p: np.ndarray, groups) -> list[np.ndarray]:
 
 
 def prior_probabilities(prior) -> np.ndarray:
-    """Those of a `Prior`, or the given ones once they are checked."""
+    """Read the probabilities of a `Prior`, or check the given ones."""
     return checks.probabilities("prior", getattr(prior, "probabilities", prior))

@@ -1,22 +1,25 @@
-"""Sanitizing files: text, jsonl or tables in, the same out, one pass, with a record of what was done.
+"""Sanitize files: text, jsonl or tables in, the same out, one pass, with a record of what was done.
 
-Records keep their order and their number; in jsonl and tables the other fields pass through, outside of any
+Records keep their order and their number; in jsonl and tables the fields that are passed stand outside of any
 guarantee (numbers of json as Python reads and writes them, of equal keys the last). Files are done in shards, and
 what is done of a run that was stopped lies in a folder beside the target until the same run goes on: a shard that
-lies there is not done again.
+lies there is not done again. A text and its record get their names together, and no text has another one's record.
 """
 
+import hashlib
+import io
 import json
 import os
-import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from textsan.release.formats import TEXT, Form, shown
 from textsan.release.plan import File
 from textsan.release.shards import Counts, Job, Sanitized, Shard, completed, cut
 
@@ -26,43 +29,47 @@ def sanitize_files(
     files: Sequence[File],
     parts: str | Path,
     *,
-    field: str = "text",
+    form: Form = TEXT,
     key: str = "",
     workers: int = 1,
     scheduler: str | None = None,
     progress: Callable[[int, int], None] = lambda documents, position: None,
-    describe: Callable[[File, Counts], dict] | None = None,
+    describe: Callable[[File, Counts, str], dict] | None = None,
 ) -> Counts:
-    """Sanitizes files, whose targets appear whole or not at all; standard output gets what is done as it is done.
+    """Sanitize files, whose targets appear whole or not at all; standard output gets each shard when it is done.
 
     Args:
         job: what is done to each document; they are numbered through all files.
         files: what to sanitize, and where to; one alone may go to standard output. Their folder is made.
         parts: folder of the shards that are done, beside the targets. It is removed at the end; if a run is
             killed, it stays, and the same run goes on there.
-        field: the text's field in jsonl and tables.
+        form: how files are read, and what becomes of their fields.
         key: of the run, so that another one does not go on there.
         workers: processes on this machine.
         scheduler: address of a dask scheduler, whose workers are used instead; they need not see the files.
         progress: called with documents done and bytes read after every shard.
-        describe: makes the record written to a target's name with ".json", from its counts.
+        describe: makes the record written to a target's name with ".json", from its counts and the sha256 of its
+            bytes; called for standard output, too, where nothing is written.
 
     Returns:
         what passed through, of all files.
 
     Raises:
-        ValueError: a record that cannot be read; its line is numbered and not quoted, for it is private, but of a
-            table's first line names of one word are. Nothing of this run is left but what went to standard output.
+        ValueError: a record that cannot be read; its line is numbered and not quoted, for it is private. Nothing
+            of this run is left but what went to standard output.
         FileNotFoundError: no such source.
         ConnectionError: the workers are gone; what they did is kept.
     """
     if [file.target for file in files] == ["-"]:
-        return _stream(completed(job, cut(files, field, key), workers, scheduler), progress)
+        total, sha256 = _stream(completed(job, cut(files, form, key), workers, scheduler), progress)
+        if describe:
+            describe(files[0], total, sha256)
+        return total
     with _held(Path(parts)) as held:
         names: list[list[str]] = [[] for _ in files]
 
         def missing() -> Iterator[Shard]:
-            for shard in cut(files, field, key):
+            for shard in cut(files, form, key):
                 names[shard.file].append(shard.name)
                 if not held.has(shard.name):
                     yield shard
@@ -74,24 +81,26 @@ def sanitize_files(
         for file, shards in zip(files, names, strict=True):
             counts = sum(map(held.counts, shards), Counts())
             total += counts
-            record = json.dumps(describe(file, counts), indent=2, ensure_ascii=False) + "\n" if describe else None
-            Path(file.target).parent.mkdir(exist_ok=True)
-            held.assemble(shards, Path(file.target), record)
+            target = Path(file.target)
+            target.parent.mkdir(exist_ok=True)
+            held.assemble(shards, target, describe and partial(describe, file, counts))
     return total
 
 
-def _stream(done: Iterator[tuple[Shard, Sanitized]], progress) -> Counts:
-    total = Counts()
+def _stream(done: Iterator[tuple[Shard, Sanitized]], progress) -> tuple[Counts, str]:
+    total, digest, output = Counts(), hashlib.sha256(), sys.stdout.buffer
+    sys.stdout.flush()
     for shard, sanitized in done:
-        sys.stdout.write(sanitized.content.decode())
+        output.write(sanitized.content)
+        digest.update(sanitized.content)
         total += sanitized.counts
         progress(total.documents, shard.position)
-    sys.stdout.flush()
-    return total
+    output.flush()
+    return total, digest.hexdigest()
 
 
 class _Parts:
-    """Shards that are done: a file each, a line of counts before the text."""
+    """A folder of sanitized shards: a file each, a line of counts before the text."""
 
     def __init__(self, folder: Path):
         self.folder = folder
@@ -105,27 +114,40 @@ class _Parts:
 
     def put(self, name: str, done: Sanitized) -> None:
         self._put.add(self._path(name))
-        with self._whole(self._path(name)) as file:
+        with self._staged(self._path(name)) as file:
             file.write(json.dumps(asdict(done.counts)).encode() + b"\n" + done.content)
 
     def counts(self, name: str) -> Counts:
         with open(self._path(name), "rb") as file:
-            found = json.loads(file.readline())
-        return Counts(**found | {"others": tuple(found["others"])})
+            return Counts(**json.loads(file.readline()))
 
-    def assemble(self, names: list[str], target: Path, record: str | None) -> None:
-        """Writes a target from its shards, and the record beside it."""
-        with self._whole(target) as output:
+    def assemble(self, names: list[str], target: Path, describe: Callable[[str], dict] | None) -> None:
+        """Write a target from its shards, and the record beside it.
+
+        Both are staged; then the earlier record goes, the text comes, and its record: whoever is stopped in
+        between leaves a text without a record, never one with the record of another.
+        """
+        digest = hashlib.sha256()
+        beside = target.with_name(f"{target.name}.json")
+        with (
+            self._staged(beside) if describe else nullcontext(io.BytesIO()) as record,
+            self._staged(target) as output,
+        ):
             for name in names:
                 with open(self._path(name), "rb") as file:
                     file.readline()
-                    shutil.copyfileobj(file, output)
-        if record is not None:
-            with self._whole(target.with_name(f"{target.name}.json")) as output:
-                output.write(record.encode())
+                    while piece := file.read(1 << 20):
+                        digest.update(piece)
+                        output.write(piece)
+            if describe:
+                text = json.dumps(describe(digest.hexdigest()), indent=2, ensure_ascii=False) + "\n"
+                record.write(text.encode())
+                for file in (record, output):  # what is full is full before the earlier record goes
+                    file.flush()
+                beside.unlink(missing_ok=True)
 
     def clear(self, *, put: bool = False) -> None:
-        """Removes all shards, or those alone that this run put; and the folder, if nothing else is in it."""
+        """Remove all shards, or those alone that this run put; and the folder, if nothing else is in it."""
         shards = self._put if put else self.folder.glob("*.shard")
         for path in [*shards, *self.folder.glob("*.part"), self.folder / ".lock"]:
             path.unlink(missing_ok=True)
@@ -136,12 +158,17 @@ class _Parts:
         return self.folder / f"{name}.shard"
 
     @contextmanager
-    def _whole(self, path: Path):
-        """A file that gets its name when it is whole, by one rename."""
+    def _staged(self, path: Path):
+        """A file beside the shards that gets its name when all is written."""
         part = self.folder / f"{path.name}.part"
-        with open(part, "wb") as file:
-            yield file
-        os.replace(part, path)
+        try:
+            with open(part, "wb") as file:
+                yield file
+            os.replace(part, path)
+        except OSError as error:  # a disk that is full does not say of which file
+            if error.filename is None and error.errno is not None:
+                raise OSError(error.errno, error.strerror, str(path)) from None
+            raise
 
 
 @contextmanager
@@ -153,7 +180,7 @@ def _held(folder: Path) -> Iterator[_Parts]:
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
-        raise ValueError(f"OUTPUT: {folder} cannot be made ({error.strerror}); pass another path") from None
+        raise ValueError(f"OUTPUT: {shown(folder)} cannot be made ({error.strerror}); pass another path") from None
     held = _Parts(folder)
     try:
         with FileLock(folder / ".lock", timeout=0):
@@ -168,4 +195,6 @@ def _held(folder: Path) -> Iterator[_Parts]:
                 raise
             held.clear()
     except Timeout:
-        raise ValueError(f"OUTPUT: another run is writing to {folder}; wait for it, or pass another") from None
+        raise ValueError(
+            f"OUTPUT: another run is writing to {shown(folder)}; wait for it, or pass another"
+        ) from None

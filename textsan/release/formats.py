@@ -1,18 +1,21 @@
-"""Formats of files: a document a line (txt), an object a line (jsonl), or a table (csv, tsv); plain, gz or xz.
+"""Read and write files: a document a line (txt), an object a line (jsonl), or a table (csv, tsv); plain, gz or xz.
 
-A layout says where the text of a record is and puts another one in its place; all else of the record passes as it
-is. Errors give a line's number and do not quote it: it is private; of a table's first line they may name columns.
+A layout finds the texts of a record, puts others in their place, and leaves out what is to be dropped. Errors give
+a line's number and never quote the line, which is private; they may name columns and fields.
 """
 
+import codecs
 import csv
 import gzip
 import io
 import json
 import lzma
+import os
 import re
+import stat
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,13 +23,20 @@ from typing import Any, NamedTuple
 
 FORMATS = ("txt", "jsonl", "csv", "tsv")
 COMPRESSIONS = ("gz", "xz")
-_DELIMITERS = {"csv": ",", "tsv": "\t"}
+_MARKS = {
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF32_LE: "utf-32",  # before UTF-16, whose mark it begins with
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
 _NAME = re.compile(r"[^\W\d][\w.-]{0,29}")  # one word; anything longer may be of the text
 _NAMED = 12  # columns that an error names, at most
+_DEPTH = 100  # objects and lists within each other
 
 
 def format_of(path: str | Path) -> str | None:
-    """The format that a file's ending says, in any case and compressed or not; None for any other ending.
+    """Return the format of a file by its ending, in any case and compressed or not; None for any other ending.
 
     >>> format_of("REVIEWS.CSV"), format_of("reviews.tsv.gz"), format_of("reviews.docx")
     ('csv', 'tsv', None)
@@ -36,7 +46,7 @@ def format_of(path: str | Path) -> str | None:
 
 
 def ending_of(path: str | Path) -> str:
-    """What stands after the last dot of a file's name, before .gz or .xz, in lower case; "" if nothing does.
+    """Return the ending of a file's name before .gz or .xz, in lower case and without the dot.
 
     >>> ending_of("REVIEWS.CSV"), ending_of("reviews.docx.gz"), ending_of("reviews")
     ('csv', 'docx', '')
@@ -47,234 +57,548 @@ def ending_of(path: str | Path) -> str:
     return Path(name).suffix.removeprefix(".")
 
 
+def no_format(what: str, path: str | Path) -> ValueError:
+    """Return the error of a file, given as the argument `what`, whose ending says no format."""
+    known = f"pass --format {', '.join(FORMATS[:-1])} or {FORMATS[-1]}"
+    else_ = "; what another program has (xlsx, parquet, docx), save as csv first"
+    return ValueError(f"{what}: the ending of {shown(os.path.basename(path))} says no format; {known}{else_}")
+
+
 def compression_of(path: str | Path) -> str | None:
-    """ "gz", "xz" or None, as a file's ending says."""
+    """Return "gz", "xz" or None, by a file's ending."""
     ending = Path(str(path).lower()).suffix.removeprefix(".")
     return ending if ending in COMPRESSIONS else None
 
 
 def compress(content: bytes, compression: str | None) -> bytes:
-    """Content as a member of a gz or xz file, which consists of any number of them.
-
-    Args:
-        content: of any length.
-        compression: one of `COMPRESSIONS`, or None.
-    """
+    """Return content as a member of a gz or xz file, which consists of any number of them."""
     if compression == "gz":
         return gzip.compress(content, compresslevel=6, mtime=0)
     return lzma.compress(content) if compression == "xz" else content
 
 
-class Document(NamedTuple):
-    """What a record holds.
+@dataclass(frozen=True)
+class Form:
+    """The settings with which a file is read: what becomes of the fields of its records, delimiter and encoding.
 
-    Attributes:
-        text: what is to be sanitized.
-        replaced: the record with another text in its place, as it is written.
-        others: names of the fields that pass as they are.
+    In jsonl a name reaches into objects and lists: "customer.name", "turns[].text". In a table it is a column's.
+
+    Args:
+        texts: names of the fields of text.
+        passed: names of those that are released as they are, with all that is in them; None is all others.
+        dropped: names of those that are left out.
+        delimiter: between the columns of a csv; None is a comma.
+        encoding: of a file without a byte order mark, which else decides; None is UTF-8.
+
+    Raises:
+        ValueError: a name that is given twice, a text inside of what is dropped, or an unknown encoding.
+
+    >>> Form(("note",), passed=("ward",), dropped=("note",))
+    Traceback (most recent call last):
+    ...
+    ValueError: drop: 'note' has another option too; name it once
     """
 
-    text: str
-    replaced: Callable[[str], str]
-    others: tuple[str, ...]
+    texts: tuple[str, ...] = ("text",)
+    passed: tuple[str, ...] | None = None
+    dropped: tuple[str, ...] = ()
+    delimiter: str | None = None
+    encoding: str | None = None
+
+    def __post_init__(self):
+        named: set[str] = set()
+        for option, name in self.named:
+            if name in named:
+                raise ValueError(f"{option}: {name!r} has another option too; name it once")
+            named.add(name)
+        for name in self.texts:
+            if outer := next((drop for drop in self.dropped if name.startswith((f"{drop}.", f"{drop}["))), None):
+                raise ValueError(f"drop: {outer!r} holds the text {name!r}; drop its other fields by name")
+        if self.delimiter is not None and (len(self.delimiter) != 1 or self.delimiter in '"\r\n\0'):
+            raise ValueError(f"delimiter: {self.delimiter!r} is no delimiter; pass one character, or tab")
+        try:
+            io.TextIOWrapper(io.BytesIO(), encoding=self.encoding or "utf-8")
+        except (LookupError, ValueError):
+            raise ValueError(f"encoding: {self.encoding!r} is unknown; pass cp1252 or utf-16, say") from None
+
+    @property
+    def named(self) -> list[tuple[str, str]]:
+        """The option of each field that has one, and its name."""
+        by_option = {"field": self.texts, "pass": self.passed or (), "drop": self.dropped}
+        return [(option, name) for option, names in by_option.items() for name in names]
+
+
+TEXT = Form()
+"""The form of a file whose text is in the field "text", which others are beside."""
+
+
+class Unnamed(ValueError):
+    """Raised for fields without an option that says what becomes of them.
+
+    Attributes:
+        names: of the fields; empty where one of them may be private.
+    """
+
+    def __init__(self, message: str, names: tuple[str, ...]):
+        super().__init__(message, names)
+        self.names = names
+
+    def __str__(self) -> str:
+        return self.args[0]
+
+
+class Document(NamedTuple):
+    """The texts of a record that are to be sanitized."""
+
+    texts: tuple[str, ...]  # in the record's order
+    replaced: Callable[[Sequence[str]], str]  # returns the record with other texts, as it is written; called once
 
 
 class Record(NamedTuple):
-    """One record as it was read: the number of its first line, and that line, or the cells of a table's row."""
+    """A record as it was read."""
 
-    line: int
-    content: str | list[str]
+    line: int  # number of its first line
+    content: str | list[str]  # that line, or the cells of a table's row
+    end: str  # the line break after it; empty where the file ends
 
 
 @dataclass(frozen=True)
 class Lines:
-    """txt: a document a line.
+    """The layout of txt: a document a line."""
 
-    Args:
-        place: the file, in errors.
-    """
-
-    place: str
+    place: str  # the file, in errors
     head: str = ""
 
     def open(self, record: Record) -> Document:
-        """The document of a record."""
+        """Return the document of a record."""
         assert isinstance(record.content, str)
-        return Document(record.content.removesuffix("\n"), lambda text: text + "\n", ())
+        return Document((record.content,), lambda texts: texts[0] + record.end)
 
 
 @dataclass(frozen=True)
 class Objects:
-    """jsonl: a json object a line.
+    """The layout of jsonl: a json object a line."""
 
-    Args:
-        place: the file, in errors.
-        field: of the text.
-    """
-
-    place: str
-    field: str
+    place: str  # the file, in errors
+    form: Form
     head: str = ""
 
     def open(self, record: Record) -> Document:
-        """The document of a record; a null in the field stays one, as an empty cell of a table does.
+        """Return the document of a record; a null in a field of text stays one, as an empty cell of a table does.
 
         Raises:
-            ValueError: the line is no object with a text in the field.
+            Unnamed: fields of which nobody said what becomes of them.
+            ValueError: the line is no json object, or has no text in a field.
+        """
+        content = self.read(record)
+        walk = _Walk(self.form)
+        place = f"{self.place}: line {record.line}"
+        try:
+            walk.into(content, "", passed=self.form.passed is None)
+        except _NoText as error:
+            name, value = error.args
+            held, inside = "", "NAME"
+            if isinstance(value, dict | list):
+                held = ", which is an object" if isinstance(value, dict) else ", which is a list"
+                inside = f"{name}.NAME" if isinstance(value, dict) else f"{name}[].NAME"
+            raise ValueError(f"{place} has no text in field {name!r}{held}; pass --field {inside}") from None
+        except _NoJson as error:
+            raise ValueError(f"{place} cannot be read ({error}); flatten it") from None
+        for name in self.form.texts:
+            if name not in walk.found and "[]" not in name:
+                raise ValueError(f"{place} has no text in field {name!r}; pass --field NAME")
+        if walk.unnamed:
+            raise unnamed(self.place, "field", list(walk.unnamed), safe=_are_names(walk.unnamed))
+        slots = walk.slots
+
+        def replaced(texts):
+            for (container, key), text in zip(slots, texts, strict=True):
+                if container[key] is not None:
+                    container[key] = text
+            return json.dumps(content, ensure_ascii=False) + record.end
+
+        return Document(tuple(container[key] or "" for container, key in slots), replaced)
+
+    def read(self, record: Record) -> dict[str, Any]:
+        """Return the object of a record.
+
+        Raises:
+            ValueError: the line is none.
         """
         assert isinstance(record.content, str)
         try:
-            content = json.loads(record.content)
+            content = json.loads(record.content, parse_float=_finite, parse_constant=_no_constant)
         except json.JSONDecodeError as error:
-            raise ValueError(
-                f"{self.place}: line {record.line} is no json ({error.msg}); pass one object a line"
-            ) from None
-        if not isinstance(content, dict) or not isinstance(content.get(self.field, self), str | None):
-            raise ValueError(
-                f"{self.place}: line {record.line} has no text in field {self.field!r}; pass --field NAME"
-            )
+            why = error.msg
+        except RecursionError:
+            why = _DEEP
+        except ValueError as error:
+            why = str(error) if isinstance(error, _NoJson) else "a number has too many digits"
+        else:
+            if isinstance(content, dict):
+                return content
+            raise ValueError(f"{self.place}: line {record.line} is no object; pass one object a line")
+        raise ValueError(f"{self.place}: line {record.line} is no json ({why}); pass one object a line")
 
-        text = content[self.field]
 
-        def replaced(released):
-            return json.dumps(content | {self.field: text and released}, ensure_ascii=False) + "\n"
+_DEEP = "it is nested too deeply"
 
-        return Document(text or "", replaced, tuple(name for name in content if name != self.field))
+
+class _NoText(Exception):
+    pass
+
+
+class _NoJson(ValueError):
+    pass
+
+
+def _finite(literal: str) -> float:
+    if abs(value := float(literal)) == float("inf"):
+        raise _NoJson("a number is too large for a float: write it as a string")
+    return value
+
+
+def _no_constant(literal: str):
+    raise _NoJson(f"{literal} is no number of json: write null")
+
+
+class _Walk:
+    """Sort the leaves of a json object into texts, those that are dropped, and those that nobody named."""
+
+    def __init__(self, form: Form):
+        self.form = form
+        self.slots: list[tuple[Any, Any]] = []
+        self.found: set[str] = set()
+        self.unnamed: dict[str, None] = {}
+
+    def into(self, value, path: str, *, passed: bool, depth: int = 0) -> None:
+        """Visit what is in an object or list of this name (path), and remove what is dropped.
+
+        Raises:
+            _NoText: what has the name of a text is none.
+            _NoJson: it is nested too deeply.
+        """
+        if depth > _DEPTH:
+            raise _NoJson(_DEEP)
+        inside: list[tuple[Any, Any]] = list(value.items() if isinstance(value, dict) else enumerate(value))
+        for key, item in inside:
+            name = f"{path}[]" if isinstance(value, list) else f"{path}.{key}" if path else key
+            if name in self.form.texts:
+                if not isinstance(item, str | None):
+                    raise _NoText(name, item)
+                self.slots.append((value, key))
+                self.found.add(name)
+            elif name in self.form.dropped:
+                value.clear() if isinstance(value, list) else value.pop(key)  # all of a list have one name
+            else:
+                free = passed or name in (self.form.passed or ())
+                if isinstance(item, dict | list) and item:
+                    self.into(item, name, passed=free, depth=depth + 1)
+                elif not free:
+                    self.unnamed[name] = None
 
 
 @dataclass(frozen=True)
 class Table:
-    """csv and tsv: a table with a header.
+    """The layout of csv and tsv: a table with a header. A tsv is never quoted: each of its lines is a record."""
 
-    Args:
-        place: the file, in errors.
-        header: names of the columns.
-        column: number of that of the text.
-        delimiter: between columns.
-    """
-
-    place: str
-    header: tuple[str, ...]
-    column: int
+    place: str  # the file, in errors
+    header: tuple[str, ...]  # names of the columns
+    columns: tuple[int, ...]  # numbers of those of text
+    kept: tuple[int, ...]  # numbers of those that are written
     delimiter: str
+    quoted: bool  # cells may be
+    end: str  # line break after the header
 
     @property
     def head(self) -> str:
         """The header as it is written."""
-        return self._written(self.header)
+        return self._written([self.header[column] for column in self.kept], self.end)
 
     def open(self, record: Record) -> Document:
-        """The document of a record."""
-        row, column = record.content, self.column
-        others = self.header[:column] + self.header[column + 1 :]
-        return Document(row[column], lambda text: self._written([*row[:column], text, *row[column + 1 :]]), others)
+        """Return the document of a record."""
+        row = list(record.content)
 
-    def _written(self, row) -> str:
+        def replaced(texts):
+            for column, text in zip(self.columns, texts, strict=True):
+                row[column] = text
+            return self._written([row[column] for column in self.kept], record.end)
+
+        return Document(tuple(row[column] for column in self.columns), replaced)
+
+    def _written(self, row: Sequence[str], end: str) -> str:
+        if not self.quoted:
+            return self.delimiter.join(row) + end
         line = io.StringIO()
         # A cell with a lone carriage return is quoted only where the line's end has one.
         csv.writer(line, delimiter=self.delimiter, lineterminator="\r\n").writerow(row)
-        return line.getvalue().removesuffix("\r\n") + "\n"
+        return line.getvalue().removesuffix("\r\n") + end
 
 
 Layout = Lines | Objects | Table
 
 
+class Numbered:
+    """An iterator over the lines of a file that knows the last one's number and line break.
+
+    Args:
+        lines: with their line breaks.
+        place: the file, in errors.
+
+    Attributes:
+        number: of the last line.
+        end: its line break.
+
+    Raises:
+        ValueError: a line has a character of number 0, as text has in another encoding.
+    """
+
+    def __init__(self, lines: Iterator[str], place: str):
+        self._lines, self._place = lines, place
+        self.number, self.end = 0, ""
+
+    def __iter__(self) -> "Numbered":
+        return self
+
+    def __next__(self) -> str:
+        line = next(self._lines)
+        self.number += 1
+        self.end = line[len(line.rstrip("\r\n")) :]
+        if "\0" in line:
+            what = f"{self._place}: line {self.number} has a character of number 0 (NUL)"
+            raise ValueError(f"{what}; remove it, or pass --encoding utf-16 if it is that")
+        return line
+
+
 @contextmanager
-def reading(path: str | Path, kind: str) -> Iterator[tuple[io.TextIOWrapper, Callable[[], int]]]:
-    """The lines of a file, decompressed, and a function that says how many of its bytes have been read.
+def reading(
+    path: str | Path, encoding: str | None = None, what: str = "source"
+) -> Iterator[tuple[Numbered, Callable[[], int]]]:
+    """Open a file: its lines, decompressed, and a function that returns how many of its bytes have been read.
 
     Args:
         path: of the file; "-" is standard input.
-        kind: one of `FORMATS`.
+        encoding: of a file without a byte order mark; None is UTF-8.
+        what: the argument, in errors.
 
     Raises:
-        ValueError: it is not utf-8, or damaged.
+        ValueError: it is of another encoding, or damaged.
         FileNotFoundError: there is none.
     """
-    newline = "" if kind in _DELIMITERS else None
+    place = place_of(what, path)
     if str(path) == "-":
-        lines = io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8-sig", newline=newline)
-        try:
+        with _decoded(sys.stdin.buffer, encoding, place) as lines:
             yield lines, lambda: 0
-        except UnicodeDecodeError as error:
-            raise ValueError(f"source: standard input is not utf-8 ({error.reason}); convert it first") from None
-        finally:
-            lines.detach()
         return
     with open(path, "rb") as file:
-        openers: dict[str | None, Callable[..., Any]] = {"gz": gzip.open, "xz": lzma.open}
-        opened = openers.get(compression_of(path))
-        content = opened(file) if opened else file
         try:
-            yield io.TextIOWrapper(content, encoding="utf-8-sig", newline=newline), file.tell
-        except UnicodeDecodeError as error:
-            raise ValueError(f"source: {path} is not utf-8 ({error.reason}); convert it first") from None
+            with _decoded(_unpacked(file, path), encoding, place) as lines:
+                yield lines, file.tell if file.seekable() else lambda: 0
         except (gzip.BadGzipFile, lzma.LZMAError, zlib.error, EOFError) as error:
             packed = compression_of(path)
-            raise ValueError(f"source: {path} is no whole {packed} file ({error}); make it anew") from None
+            raise ValueError(f"{place} is no whole {packed} file ({error}); make it anew") from None
 
 
-def records(lines: Iterator[str], kind: str, field: str, place: str) -> tuple[Layout, Iterator[Record]]:
-    """The layout of a file and its records.
+@contextmanager
+def reading_records(
+    path: str | Path, kind: str, form: Form, what: str = "source"
+) -> Iterator[tuple["Layout", Iterator[Record], Callable[[], int]]]:
+    """Open a file: its layout, its records, and a function that returns how many of its bytes have been read.
+
+    Args:
+        path, what: as for `reading`.
+        kind, form: as for `records`.
+
+    Raises:
+        ValueError, FileNotFoundError: as `reading` and `records`.
+    """
+    with reading(path, form.encoding, what) as (lines, position):
+        yield *records(lines, kind, form, place_of(what, path)), position
+
+
+def place_of(what: str, path: str | Path) -> str:
+    """Return how errors name a file that is given as the argument `what`."""
+    return f"{what}: standard input" if str(path) == "-" else f"{what}: {shown(path)}"
+
+
+def _unpacked(file, path: str | Path):
+    openers: dict[str | None, Callable[..., Any]] = {"gz": gzip.open, "xz": lzma.open}
+    opened = openers.get(compression_of(path))
+    return opened(file) if opened else file
+
+
+def encoding_of(path: str | Path, encoding: str | None = None) -> str:
+    """Return the encoding of a file by its byte order mark, else the given one, else utf-8.
+
+    Args:
+        path: of the file; a pipe is not looked at, as it can be read once.
+        encoding: of a file without a mark.
+    """
+    if str(path) == "-" or not os.path.isfile(path):
+        return encoding or "utf-8"
+    with open(path, "rb") as file:
+        return _encoding(_unpacked(file, path).read(4), encoding).removesuffix("-sig")
+
+
+def _encoding(start: bytes, encoding: str | None) -> str:
+    return next((name for mark, name in _MARKS.items() if start.startswith(mark)), encoding or "utf-8")
+
+
+@contextmanager
+def _decoded(content, encoding: str | None, place: str) -> Iterator[Numbered]:
+    start = b""
+    while len(start) < 4 and (more := content.read1(4 - len(start))):  # a pipe may give less than a mark at once
+        start += more
+    known = _encoding(start, encoding)
+    raw = io.BufferedReader(_Rest(start, content), 1 << 16)
+    lines = Numbered(io.TextIOWrapper(raw, encoding=known, newline=""), place)
+    try:
+        yield lines
+    except UnicodeError as error:
+        line, why = lines.number + 1, ""
+        if isinstance(error, UnicodeDecodeError):  # others quote
+            before = error.object[: error.start].decode(known, "ignore")
+            line, why = line + before.count("\n"), f" ({error.reason})"
+        what = f"{place} is not {known.removesuffix('-sig')} in line {line}{why}"
+        raise ValueError(f"{what}; pass --encoding with the right one, cp1252 say") from None
+
+
+class _Rest(io.RawIOBase):
+    """A stream whose beginning has been read."""
+
+    def __init__(self, start: bytes, content):
+        self._start, self._content = start, content
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, target) -> int:
+        read = self._start or self._content.read1(len(target))
+        read, self._start = read[: len(target)], read[len(target) :] if self._start else b""
+        target[: len(read)] = read
+        return len(read)
+
+
+def is_readable(path: str | Path) -> bool:
+    """Return whether a path is a file or a pipe, which can be read once."""
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):
+        return False
+    return stat.S_ISREG(mode) or stat.S_ISFIFO(mode)
+
+
+def shown(path: str | bytes | Path) -> str:
+    r"""Return a path as UTF-8 has it, whatever the locale; bytes that are none as escapes.
+
+    >>> shown("caf\udcc3\udca9"), shown("b\udcff.txt")
+    ('café', 'b\\xff.txt')
+    """
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
+
+
+def records(lines: Numbered, kind: str, form: Form, place: str) -> tuple[Layout, Iterator[Record]]:
+    """Return the layout of a file and its records.
 
     Args:
         lines: of `reading`.
         kind: one of `FORMATS`.
-        field: name of the field or column of the text.
+        form: fields of text, and of others.
         place: the file, in errors.
 
     Raises:
+        Unnamed: columns of which nobody said what becomes of them.
         ValueError: no such column; and from the iterator, a row that does not fit.
     """
+    if form.delimiter and kind != "csv":
+        raise ValueError(f"delimiter: {kind} has none of its own; leave it out, or pass --format csv")
     if kind == "txt":
-        return Lines(place), (Record(number, line) for number, line in enumerate(lines, start=1))
+        return Lines(place), (Record(lines.number, _bare(line), lines.end) for line in lines)
     if kind == "jsonl":
-        numbered = enumerate(lines, start=1)
-        return Objects(place, field), (Record(number, line) for number, line in numbered if line.strip())
+        return Objects(place, form), (Record(lines.number, line, lines.end) for line in lines if line.strip())
     csv.field_size_limit(1 << 30)
-    rows = csv.reader(lines, strict=True, delimiter=_DELIMITERS[kind])
-    header = next(_rows(rows, place), None)
+    delimiter, quoted = form.delimiter or {"csv": ",", "tsv": "\t"}[kind], kind == "csv"
+    rows = _quoted(lines, delimiter, place) if quoted else ([*_bare(line).split(delimiter)] for line in lines)
+    header = next(rows, None)
     if header is None:
         raise ValueError(f"{place}: it is empty; pass a table with a header")
-    if field not in header:
-        found = f"no column {field!r} among the {len(header)} of the first line"
-        raise ValueError(f"{place}: {found}; {_meant(header, field)}")
-    if header.count(field) > 1:
-        raise ValueError(f"{place}: {header.count(field)} columns are named {field!r}; rename all but one")
-    return Table(place, tuple(header), header.index(field), _DELIMITERS[kind]), _table(rows, place, len(header))
+    for option, name in form.named:
+        if name not in header:
+            what = f"no column {name!r} among the {len(header)} of the first line"
+            raise ValueError(f"{place}: {what}; {_meant(header, name, option, kind, delimiter)}")
+    for name in form.texts:
+        if header.count(name) > 1:
+            raise ValueError(f"{place}: {header.count(name)} columns are named {name!r}; rename all but one")
+    named = {name for _, name in form.named}
+    if form.passed is not None and (others := [name for name in header if name not in named]):
+        raise unnamed(place, "column", others, safe="".join(others).isprintable())
+    columns = tuple(column for column, name in enumerate(header) if name in form.texts)
+    kept = tuple(column for column, name in enumerate(header) if name not in form.dropped)
+    layout = Table(place, tuple(header), columns, kept, delimiter, quoted, lines.end)
+    return layout, _table(rows, lines, place, len(header))
 
 
-def _table(rows, place: str, width: int) -> Iterator[Record]:
-    line = rows.line_num + 1
-    for row in _rows(rows, place):
+def unnamed(place: str, what: str, names: Sequence[str], *, safe: bool) -> Unnamed:
+    """Return the error of fields that have no option.
+
+    Args:
+        place: the file.
+        what: field or column.
+        names: theirs.
+        safe: whether they may be named.
+    """
+    if safe:
+        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+        what = f"the {what}{'s' * (len(names) > 1)} {', '.join(map(repr, names[:_NAMED]))}{more}"
+    else:
+        what = f"{len(names)} {what}s"
+    message = f"{place}: nobody said what becomes of {what}"
+    ways = "pass --field (to sanitize), --drop (to leave out) or --pass (to release as it is) with each"
+    return Unnamed(f"{message}; {ways}", tuple(dict.fromkeys(names)) if safe else ())
+
+
+def _are_names(paths) -> bool:
+    return all(_NAME.fullmatch(part) for path in paths for part in path.replace("[]", "").split("."))
+
+
+def _bare(line: str) -> str:
+    return line.rstrip("\r\n")
+
+
+def _quoted(lines: Numbered, delimiter: str, place: str) -> Iterator[list[str]]:
+    rows = csv.reader(lines, strict=True, delimiter=delimiter)
+    try:
+        yield from rows
+    except csv.Error as error:
+        raise ValueError(f"{place}: line {lines.number} is no csv ({error}); check its quotes") from None
+
+
+def _table(rows: Iterator[list[str]], lines: Numbered, place: str, width: int) -> Iterator[Record]:
+    first = lines.number + 1
+    for row in rows:
         if len(row) != width:
-            what = f"line {rows.line_num} has {len(row)} columns"
+            what = f"line {lines.number} has {len(row)} columns"
             fewer = f"fewer than the {width} of the header; fill it up with empty ones"
             more = f"the header {width}; quote what holds the delimiter"
             raise ValueError(f"{place}: {what}, {fewer if len(row) < width else more}")
-        yield Record(line, row)
-        line = rows.line_num + 1
+        yield Record(first, row, lines.end)
+        first = lines.number + 1
 
 
-def _meant(header: list[str], field: str) -> str:
+def _meant(header: list[str], name: str, option: str, kind: str, delimiter: str) -> str:
     """The way out where there is no such column.
 
     Without a header the first line is text, which may be private: the columns are named where all look like names.
     """
-    if near := [name for name in header if name.strip().casefold() == field.strip().casefold()]:
+    if near := [column for column in header if column.strip().casefold() == name.strip().casefold()]:
         return f"did you mean {near[0]!r}?"
     if len(header) == 1 and "\t" in header[0]:
         return "it has tabs, which --format tsv takes for delimiters"
-    if len(header) == 1 and ";" in header[0]:
-        return "it has semicolons: if they are its delimiters, put commas in their place"
+    if len(header) == 1 and ";" in header[0] and kind == "csv" and delimiter != ";":
+        return "it has semicolons: if they are its delimiters, pass --delimiter ';'"
+    if kind == "tsv" and any(column.startswith('"') for column in header):
+        return "a tsv has no quoted cells: if this one has, pass --format csv --delimiter tab"
     if not header or not all(map(_NAME.fullmatch, header)):
-        return "pass --field NAME or --format, or add a header"
+        return f"pass --{option} NAME or --format, or add a header"
     more = f" and {len(header) - _NAMED} more" if len(header) > _NAMED else ""
-    return f"pass one of {', '.join(header[:_NAMED])}{more} as --field"
-
-
-def _rows(rows, place: str) -> Iterator[list[str]]:
-    try:
-        yield from rows
-    except csv.Error as error:
-        raise ValueError(f"{place}: line {rows.line_num} is no csv ({error}); check its quotes") from None
+    return f"pass one of {', '.join(header[:_NAMED])}{more} as --{option}"

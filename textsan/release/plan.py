@@ -1,4 +1,4 @@
-"""Which file goes where, and in which format: settled before anything is read."""
+"""Plan which file goes where, and in which format, before anything is read."""
 
 import os
 from collections import Counter
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from textsan.release.formats import FORMATS, ending_of, format_of
+from textsan.release.formats import ending_of, format_of, is_readable, no_format, shown
 
 
 class File(NamedTuple):
@@ -23,17 +23,17 @@ class File(NamedTuple):
 
     @property
     def record(self) -> Path | None:
-        """Where the record of what was done goes; None beside standard output."""
+        """Name the file of the record of what was done; None beside standard output."""
         return None if self.target == "-" else Path(f"{self.target}.json")
 
     @property
     def size(self) -> int:
         """Bytes of the source; 0 where that is not known."""
-        return 0 if self.source == "-" else os.path.getsize(self.source)
+        return os.path.getsize(self.source) if os.path.isfile(self.source) else 0
 
 
 def plan(sources: Sequence[str], target: str, kind: str | None = None) -> list[File]:
-    """What each source is, and where it goes.
+    """Plan the format and the target of each source.
 
     Args:
         sources: files; "-" is standard input.
@@ -41,7 +41,8 @@ def plan(sources: Sequence[str], target: str, kind: str | None = None) -> list[F
         kind: format of all files; None is what their endings say.
 
     Raises:
-        ValueError: an ending that says nothing, two formats at once, or a file that would overwrite another one.
+        ValueError: an ending that says nothing, two formats at once, a file that would overwrite another one, or
+            a target that is there and is no regular file.
         FileNotFoundError: no such source, or no folder to write into.
 
     >>> plan(["-"], "safe.CSV.gz")
@@ -51,32 +52,51 @@ def plan(sources: Sequence[str], target: str, kind: str | None = None) -> list[F
     if is_folder and (target == "-" or "-" in sources):
         raise ValueError("INPUT: - goes with one INPUT and one OUTPUT that is no folder")
     for source in sources:
-        if source != "-" and not os.path.isfile(source):
-            raise FileNotFoundError(f"INPUT: {source} does not exist, or is no file; pass a file or -")
+        if source != "-" and not is_readable(source):
+            raise FileNotFoundError(f"INPUT: {shown(source)} does not exist, or is no file; pass a file or -")
     targets = [os.path.join(target, os.path.basename(source)) for source in sources] if is_folder else [target]
     if not os.path.isdir(parent := os.path.dirname(target.rstrip("/")) or "."):
-        raise FileNotFoundError(f"OUTPUT: the folder {parent} does not exist; make it first")
-    files = [File(source, one, kind or _kind(source, one)) for source, one in zip(sources, targets, strict=True)]
-    written = [path.resolve() for file in files if file.record for path in (Path(file.target), file.record)]
+        raise FileNotFoundError(f"OUTPUT: the folder {shown(parent)} does not exist; make it first")
+    files = [File(source, to, kind or _kind(source, to)) for source, to in zip(sources, targets, strict=True)]
+    outputs = [path for file in files if file.record for path in (Path(file.target), file.record)]
+    for path in outputs:
+        check_target("OUTPUT", path)
+    written = [path.resolve() for path in outputs]
     if twice := [path.name for path, times in Counter(written).items() if times > 1]:
-        raise ValueError(f"OUTPUT: two files would be {twice[0]}; sanitize them into different folders")
+        raise ValueError(f"OUTPUT: two files would be {shown(twice[0])}; sanitize them into different folders")
     for file in files:
         if file.source != "-" and Path(file.source).resolve() in written:
-            raise ValueError(f"OUTPUT: {target} would overwrite the source; pass another path")
+            raise ValueError(f"OUTPUT: {shown(target)} would overwrite the source; pass another path")
     return files
 
 
+def check_target(what: str, path: str | Path) -> None:
+    """Check that a file can take this name by a rename; `what` is the argument in errors.
+
+    Raises:
+        ValueError: a link, a pipe, a device or a folder has the name, and would be replaced; or nothing can be
+            written into its folder.
+    """
+    if os.path.lexists(path) and (os.path.islink(path) or not os.path.isfile(path)):
+        kind = "a link" if os.path.islink(path) else "a folder" if os.path.isdir(path) else "a pipe or a device"
+        way = "pass - for standard output, or another path" if what == "OUTPUT" else "pass another path"
+        raise ValueError(f"{what}: {shown(path)} is {kind} and would be replaced; {way}")
+    folder = os.path.dirname(path) or "."
+    if os.path.isdir(folder) and not os.access(folder, os.W_OK):
+        raise ValueError(f"{what}: nothing can be written into the folder {shown(folder)}; pass another path")
+
+
 def _kind(source: str, target: str) -> str:
-    known = f"pass --format {', '.join(FORMATS[:-1])} or {FORMATS[-1]}"
     if format_of(target) is None and (ending := ending_of(target)):
-        raise ValueError(f"OUTPUT: the ending .{ending} of {target} says no format; pass another one, or --format")
+        way = "pass another one, or --format (tables are read and written as csv or tsv)"
+        raise ValueError(f"OUTPUT: the ending .{ending} of {shown(target)} says no format; {way}")
     if source == "-":
         return format_of(target) or "txt"
     kind = format_of(source)
     if kind is None:
-        raise ValueError(f"INPUT: the ending of {os.path.basename(source)} says no format; {known}")
+        raise no_format("INPUT", source)
     if format_of(target) not in (kind, None):
         raise ValueError(
-            f"OUTPUT: {target} says {format_of(target)}, and INPUT is {kind}; formats are not converted"
+            f"OUTPUT: {shown(target)} says {format_of(target)}, and INPUT is {kind}; formats are not converted"
         )
     return kind

@@ -1,4 +1,4 @@
-"""The record of a sanitized file, for people and programs: what was done, with what, and what is promised.
+"""Describe a sanitized file, for people and programs: what was done, with what, and what is promised.
 
 `record.schema.json` beside this module says what each of its fields is. What nobody can read off the released text
 stays out of it: how many words were changed, and how many were unknown, is of the private text, and in the summary
@@ -9,118 +9,126 @@ import inspect
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 
+from textsan.base.assets import file_sha256
 from textsan.base.docstrings import meaning
-from textsan.base.fingerprints import fingerprint
 from textsan.mechanisms import MECHANISMS
 from textsan.mechanisms.make import recorded_parameters
 from textsan.privacy import Guarantee
+from textsan.release.formats import Form, shown
 from textsan.release.plan import File
-from textsan.release.shards import NAMES, Counts, Job
+from textsan.release.shards import Counts, Job
 from textsan.text.embeddings import Embeddings
+
+TOKENIZER, TOKENIZER_V1 = "textsan.tokenize 2", "textsan.tokenize"
+"""The rules by which text is cut: those of `textsan.tokenize`, and those of 0.2.0, `textsan.text.tokenize_v1`."""
 
 SCHEMA = Path(__file__).with_name("record.schema.json")
 
 _UNKNOWN = 0.4  # share of tokens from which on a text is hardly one of the vocabulary's language
 _SEEDED = "the seed is known: whoever has it can undo the noise, and no guarantee holds"
+_CHOSEN = "epsilon was chosen on this text and tells of it, and no guarantee holds"
+_NOT_SAID = "an epsilon that was chosen on this text, if it was: --chosen-on was not passed"
 
 
 def description(
     job: Job,
     file: File,
     counts: Counts,
+    sha256: str,
     *,
     mechanism: str,
     given: dict,
     embedding: str,
     words: Embeddings,
-    field: str,
+    form: Form,
     command: str,
 ) -> dict:
-    """The record of a file: a dict for json.
+    """Return the record of a file: a dict for json.
 
     Args:
         job: what was done.
         file: what it was done to.
         counts: what passed through.
+        sha256: of the released file.
         mechanism: its name in the registry, as the user wrote it.
         given: the parameters that the user wrote.
         embedding: name of the word vectors.
         words: the public vocabulary.
-        field: of the text.
+        form: how the file was read, and what became of its fields.
         command: the command line.
     """
     values = recorded_parameters(job.mechanism, mechanism, given)
     make = MECHANISMS[mechanism].load()
     result = {
         "textsan": version("textsan"),
-        "command": command,
-        "input": file.source,
+        "command": shown(command),
+        "input": shown(file.source),
+        "sha256": sha256,
         "format": file.kind,
-        "field": None if file.kind == "txt" else field,
-        "untouched": list(counts.others),
+        "delimiter": form.delimiter,
+        "fields": None if file.kind == "txt" else list(form.texts),
+        "untouched": list(_passed(file, form)),
+        "dropped": [] if file.kind == "txt" else list(form.dropped),
         "mechanism": mechanism,
+        "chosen_on": job.chosen_on,
         "parameters": values,
         "meanings": {name: meaning(make, name) for name in values},
         "embedding": {"name": embedding, "words": len(words), "sha256": words.sha256},
-        "guarantee": _described(_promise(job), job, file, counts),
+        "guarantee": _described(_promise(job), job, file, form, counts),
         "documents": counts.documents,
         "tokens": counts.tokens,
         "longest_document": counts.longest,
-        "tokenizer": "textsan.tokenize",
+        "tokenizer": TOKENIZER,
         "writing": str(job.writing),
         "warnings": list(warnings(job)),
     }
     if job.seed is None:
         return result
-    unseeded = _described(job.mechanism.guarantee, job, file, counts)
+    unseeded = _described(_promise(replace(job, seed=None)), job, file, form, counts)
     return result | {"seed": job.seed, "guarantee_without_seed": unseeded}
 
 
 def key(job: Job, mechanism: str, given: dict, words: Embeddings) -> str:
-    """All but the text that decides what a run makes: one that was stopped goes on only if this is the same.
+    """Return all but the text that decides what a run makes: one that was stopped goes on only if it is the same.
 
     Args:
-        job: what is done.
-        mechanism, given, words: as for `description`.
+        job, mechanism, given, words: as for `description`.
     """
-    code = fingerprint(inspect.getfile(type(job.mechanism)))
+    code = file_sha256(Path(inspect.getfile(type(job.mechanism))))
     made = [mechanism, recorded_parameters(job.mechanism, mechanism, given), words.sha256, code]
     return json.dumps([version("textsan"), *made, job.seed, str(job.writing)])
 
 
 def warnings(job: Job) -> Sequence[str]:
-    """What a user should know before anything is released, a line each."""
-    seeded = (_SEEDED,) if job.seed is not None else ()
-    return *seeded, *(f"not protected: {clause}" for clause in (*job.mechanism.exposed, *job.writing.exposed))
+    """Return what a user should know before anything is released, a line each."""
+    exposed = (*job.mechanism.exposed, *job.writing.exposed)
+    return *_broken(job), *(f"not protected: {clause}" for clause in exposed)
 
 
 def doubts(counts: Counts) -> list[str]:
-    """What is odd in what passed through, a line each: for who holds the text, never for the record.
-
-    Args:
-        counts: of all files.
-    """
+    """Return what is odd in the counts of all files, a line each: for who holds the text, never for the record."""
     unknown, missing = counts.unknown / max(counts.tokens, 1), counts.missing / max(counts.documents, 1)
-    said = []
+    lines = []
     if unknown > _UNKNOWN:
-        said.append(
+        lines.append(
             f"{unknown:.1%} of the tokens are outside of the vocabulary: another language, or another field?"
         )
     if missing:
-        said.append(
+        lines.append(
             f"{missing:.1%} of the documents say only that there is no text (NaN, null), and are sanitized"
         )
-    return said
+    return lines
 
 
-def summary(job: Job, files: Sequence[File], counts: Counts) -> list[str]:
-    """What was done, in five lines: for who holds the text, as two of them count its words.
+def summary(job: Job, files: Sequence[File], form: Form, counts: Counts) -> list[str]:
+    """Return what was done, in five lines: for who holds the text, as two of them count its words.
 
     Args:
-        job, files: what was done, and to what.
+        job, files, form: what was done, and to what.
         counts: what passed through, of all files.
     """
     share = {
@@ -129,36 +137,47 @@ def summary(job: Job, files: Sequence[File], counts: Counts) -> list[str]:
     }
     fate = {"uniform": "replaced by uniform draws", "keep": "released as they are", "error": "none is let through"}
     promise = _promise(job)
-    if job.seed is not None:
-        promised = f"nothing; {_SEEDED}"
+    if broken := _broken(job):
+        promised = f"nothing; {'; '.join(broken)}"
     elif promise.definition == "none":
         promised = "nothing"
     else:
         unit = " per unit of distance" if promise.per == "distance" else ""
         promised = f"{promise.definition}, epsilon {promise.epsilon:g}{unit} for each token: {promise.which}"
+    table = next((file for file in files if file.kind != "txt"), files[0])
+    left_out = f"; left out: {', '.join(form.dropped)}" if form.dropped else ""
     return [
         f"documents          {counts.documents:,}, of {counts.tokens:,} tokens",
         f"changed            {share[counts.changed]}",
         f"out of vocabulary  {share[counts.unknown]}, {fate[job.mechanism.oov]}",
-        f"not touched        {'; '.join(_untouched(files[0], counts)) or 'nothing'}",
+        f"not touched        {'; '.join(_untouched(table, form)) or 'nothing'}{left_out}",
         f"promised           {promised}",
     ]
 
 
 def _promise(job: Job) -> Guarantee:
-    """What holds of a run: nothing where the seed is known."""
+    """The guarantee of a run: none where the seed is known, or epsilon is a function of the text."""
     promise = job.mechanism.guarantee
-    return promise if job.seed is None else Guarantee("none", math.inf, None, (_SEEDED, *promise.outside))
+    if broken := _broken(job):
+        return Guarantee("none", math.inf, None, (*broken, *promise.outside))
+    if job.chosen_on is None and promise.definition != "none":
+        return replace(promise, outside=(*promise.outside, _NOT_SAID))
+    return promise
 
 
-def _described(promise: Guarantee, job: Job, file: File, counts: Counts) -> dict:
+def _broken(job: Job) -> tuple[str, ...]:
+    """The reasons why no guarantee holds of a run, a clause each; empty where it does."""
+    return (_SEEDED,) * (job.seed is not None) + (_CHOSEN,) * (job.chosen_on == "this")
+
+
+def _described(promise: Guarantee, job: Job, file: File, form: Form, counts: Counts) -> dict:
     return {
         "definition": promise.definition,
         "epsilon": _finite(promise.epsilon),
         "epsilon_0": _finite(promise.epsilon_0),
         "per_token": promise.which,
         "per_document": _per_document(promise, counts),
-        "outside": "; ".join([*promise.outside, *job.writing.exposed, *_untouched(file, counts)]),
+        "outside": "; ".join([*promise.outside, *job.writing.exposed, *_untouched(file, form)]),
     }
 
 
@@ -170,12 +189,17 @@ def _per_document(promise: Guarantee, counts: Counts) -> str:
     return f"epsilon times the tokens that differ: {promise.document(counts.longest):g} for the longest"
 
 
-def _untouched(file: File, counts: Counts) -> tuple[str, ...]:
-    if not counts.others:
+def _passed(file: File, form: Form) -> tuple[str, ...]:
+    return () if file.kind == "txt" else form.passed or ()
+
+
+def _untouched(file: File, form: Form) -> tuple[str, ...]:
+    if not (names := _passed(file, form)):
         return ()
     what = "fields" if file.kind == "jsonl" else "columns"
-    more = " and maybe more" if len(counts.others) == NAMES else ""
-    return (f"the {what} {', '.join(counts.others)}{more}, released as they are",)
+    inside = tuple(f"{name}{mark}" for name in names for mark in ".[")
+    but = " but for the text in them" if any(text.startswith(inside) for text in form.texts) else ""
+    return (f"the {what} {', '.join(names)}, released as they are{but}",)
 
 
 def _finite(value: float) -> float | None:

@@ -1,4 +1,4 @@
-"""Shards: a file cut into parts that are sanitized apart, here, in other processes or on other machines.
+"""Cut files into shards, and sanitize these here, in other processes or on other machines.
 
 The draws of a document depend on its number alone, and shards are cut by their size: whoever sanitizes them, the
 text is the same. A few are held at a time, however long the file is.
@@ -6,38 +6,48 @@ text is the same. A few are held at a time, however long the file is.
 
 import hashlib
 import json
+import os
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import CancelledError, Future
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, replace
+from itertools import islice
 from typing import NamedTuple
 
-from textsan.base import cluster
-from textsan.base.plugins import Needed, blamed
+from textsan.base import cluster, orphans
+from textsan.base.plugins import PluginImports, blamed
 from textsan.mechanisms import Mechanism
 from textsan.mechanisms.base import UnknownWord
-from textsan.release.formats import Layout, Record, compress, compression_of, reading, records
+from textsan.release.formats import (
+    Document,
+    Form,
+    Layout,
+    Record,
+    Unnamed,
+    compress,
+    compression_of,
+    reading_records,
+    unnamed,
+)
 from textsan.release.plan import File
 from textsan.release.writing import Writing
 
 _SIZE = 1 << 19  # characters of a shard: about 100,000 tokens
-NAMES = 1000  # names of other fields that are kept, at most: memory does not grow with the input
 _MISSING = {"nan", "null", "none", "n/a", "na", "<na>"}  # what programs write in place of a text
 
 
 @dataclass(frozen=True)
 class Counts:
-    """What passed through.
+    """The counts of documents and tokens that were sanitized.
 
     Attributes:
         documents, tokens: how many.
         longest: tokens of the longest document.
         changed: tokens that were released as another word.
         unknown: tokens outside of the vocabulary.
-        others: names of the fields that passed as they are; the first thousand of them.
-        missing: documents whose whole text is a word by which tables mark that there is none, "NaN" say.
+        missing: documents with a text that is a word by which tables mark that there is none, "NaN" say.
     """
 
     documents: int = 0
@@ -45,43 +55,24 @@ class Counts:
     longest: int = 0
     changed: int = 0
     unknown: int = 0
-    others: tuple[str, ...] = ()
     missing: int = 0
 
     def __add__(self, other: "Counts") -> "Counts":
-        return Counts(
-            self.documents + other.documents,
-            self.tokens + other.tokens,
-            max(self.longest, other.longest),
-            self.changed + other.changed,
-            self.unknown + other.unknown,
-            tuple(dict.fromkeys(self.others + other.others))[:NAMES],
-            self.missing + other.missing,
-        )
+        total = Counts(*map(sum, zip(astuple(self), astuple(other), strict=True)))
+        return replace(total, longest=max(self.longest, other.longest))
 
 
 class Shard(NamedTuple):
-    """Some records of a file.
+    """Some records of a file."""
 
-    Attributes:
-        name: of its records, and of all that decides what becomes of them but the draws.
-        file: number of the file.
-        first: number of its first document, among those of all files.
-        layout: where the text of a record is.
-        head: what stands before its records.
-        records: as they were read.
-        compression: of the file that is written.
-        position: bytes of all files that have been read.
-    """
-
-    name: str
-    file: int
-    first: int
-    layout: Layout
-    head: str
-    records: list[Record]
-    compression: str | None
-    position: int
+    name: str  # of its records, and of all that decides what becomes of them but the draws
+    file: int  # number of the file
+    first: int  # number of its first document, among those of all files
+    layout: Layout  # of a record's text
+    head: str  # what stands before its records
+    records: list[Record]  # as they were read
+    compression: str | None  # of the file that is written
+    position: int  # bytes of all files that have been read
 
 
 class Sanitized(NamedTuple):
@@ -91,27 +82,34 @@ class Sanitized(NamedTuple):
     counts: Counts
 
 
+CHOSEN_ON = ("this", "other", "fixed")
+"""Sources of an epsilon: this very text, other text, or a decision before any text was seen."""
+
+
 @dataclass(frozen=True)
 class Job:
-    """What is done to each shard.
+    """The mechanism and the settings with which each shard is sanitized.
 
     Args:
         mechanism: the sanitizer.
         seed: of the draws; None is operating-system entropy.
         writing: how released words become text.
+        chosen_on: the text on which epsilon was chosen, one of `CHOSEN_ON`; None is not said. Workers need it not.
     """
 
     mechanism: Mechanism
     seed: int | None = None
     writing: Writing = Writing()
+    chosen_on: str | None = None
 
     def __reduce__(self):
-        return _job_of, (Needed(), self.mechanism, self.seed, self.writing)
+        return _job_of, (PluginImports(), self.mechanism, self.seed, self.writing)
 
     def sanitize(self, shard: Shard) -> Sanitized:
-        """A shard sanitized.
+        """Sanitize a shard; the texts of a record are one document.
 
         Raises:
+            Unnamed: fields of records of which nobody said what becomes of them.
             ValueError: a record without a text, or with a word that is refused; the line has its number alone. Or
                 the mechanism is a plugin's, and its code fails.
         """
@@ -119,27 +117,26 @@ class Job:
             return self._sanitized(shard)
 
     def warm(self) -> "Job":
-        """The job, its mechanism with all that draws share: computed once, and sent along."""
+        """Compute what all draws share, so that workers are sent it, and return the job."""
         with blamed(type(self.mechanism)):
             self.mechanism.sanitize([self.mechanism.inputs[:1]], seed=0)
         return self
 
     def _sanitized(self, shard: Shard) -> Sanitized:
-        documents = [shard.layout.open(record) for record in shard.records]
-        tokens = [self.writing.tokens(document.text) for document in documents]
-        words = [one.words for one in tokens]
+        documents = _opened(shard)
+        tokens = [[self.writing.tokens(text) for text in document.texts] for document in documents]
+        words = [[word for text in texts for word in text.words] for texts in tokens]
         try:
             released = self.mechanism.sanitize(words, self.seed, first=shard.first)
         except UnknownWord as error:
             line = next(record.line for record, doc in zip(shard.records, words, strict=True) if error.word in doc)
-            raise ValueError(
-                f"{shard.layout.place}: line {line} has a word outside of the vocabulary; "
-                "pass --oov uniform, or a larger vocabulary"
-            ) from None
-        texts = [
-            document.replaced(self.writing.text(doc, one))
-            for document, doc, one in zip(documents, released, tokens, strict=True)
-        ]
+            what = f"{shard.layout.place}: line {line} has a word outside of the vocabulary"
+            raise ValueError(f"{what}; pass --oov uniform, or a larger vocabulary") from None
+        rows = []
+        for document, doc, texts in zip(documents, released, tokens, strict=True):
+            rest = iter(doc)
+            written = [self.writing.text(list(islice(rest, len(text.words))), text) for text in texts]
+            rows.append(document.replaced(written))
         pairs = [
             pair for before, after in zip(words, released, strict=True) for pair in zip(before, after, strict=True)
         ]
@@ -150,26 +147,40 @@ class Job:
             max(map(len, words), default=0),
             sum(before != after for before, after in pairs),
             sum(not known[before] for before, _ in pairs),
-            missing=sum(document.text.strip().casefold() in _MISSING for document in documents),
+            sum(any(text.strip().casefold() in _MISSING for text in document.texts) for document in documents),
         )
-        for others in dict.fromkeys(document.others for document in documents):
-            counts += Counts(others=others)
         # A lone surrogate, which only json can hold, is written as the escape that it was.
-        content = (shard.head + "".join(texts)).encode("utf-8", "backslashreplace")
+        content = (shard.head + "".join(rows)).encode("utf-8", "backslashreplace")
         return Sanitized(compress(content, shard.compression), counts)
 
 
-def _job_of(needed: Needed, *parts) -> Job:
+def _opened(shard: Shard) -> list[Document]:
+    """The documents of a shard; of fields that nobody named, one error has all that its records have."""
+    documents: list[Document] = []
+    names: dict[str, None] = {}
+    for record in shard.records:
+        try:
+            documents.append(shard.layout.open(record))
+        except Unnamed as error:
+            if not error.names:
+                raise
+            names |= dict.fromkeys(error.names)
+    if names:
+        raise unnamed(shard.layout.place, "field", list(names), safe=True)
+    return documents
+
+
+def _job_of(needed: PluginImports, *parts) -> Job:
     """A job in another process, which has imported the plugins that its mechanism is of."""
     return Job(*parts)
 
 
-def cut(files: Iterable[File], field: str, key: str) -> Iterator[Shard]:
-    """The shards of files, in order; each file has at least one.
+def cut(files: Iterable[File], form: Form, key: str) -> Iterator[Shard]:
+    """Cut files into shards, in order; each file has at least one.
 
     Args:
         files: documents are numbered through all of them.
-        field: of the text.
+        form: how they are read, and what becomes of their fields.
         key: of all else that decides what becomes of a document, for the names.
 
     Raises:
@@ -177,15 +188,11 @@ def cut(files: Iterable[File], field: str, key: str) -> Iterator[Shard]:
     """
     first = before = 0
     for number, file in enumerate(files):
-        place = "source: standard input" if file.source == "-" else f"source: {file.source}"
-        with reading(file.source, file.kind) as (lines, position):
-            layout, content = records(lines, file.kind, field, place)
+        with reading_records(file.source, file.kind, form) as (layout, content, position):
             head = layout.head
             for part in _parts(content):
-                name = _name(key, file, layout, first, part)
-                yield Shard(
-                    name, number, first, layout, head, part, compression_of(file.target), before + position()
-                )
+                name, compression = _name(key, file, layout, first, part), compression_of(file.target)
+                yield Shard(name, number, first, layout, head, part, compression, before + position())
                 first, head = first + len(part), ""
             before += position()
 
@@ -193,7 +200,7 @@ def cut(files: Iterable[File], field: str, key: str) -> Iterator[Shard]:
 def completed(
     job: Job, shards: Iterable[Shard], workers: int = 1, scheduler: str | None = None
 ) -> Iterator[tuple[Shard, Sanitized]]:
-    """Shards as they are done, in their order.
+    """Sanitize shards, and yield them in their order.
 
     Args:
         job: what is done to each.
@@ -223,15 +230,15 @@ def completed(
 
 def _parts(content: Iterator[Record]) -> Iterator[list[Record]]:
     part: list[Record] = []
-    size, some = 0, False
+    size, is_first = 0, True
     for record in content:
         part.append(record)
         cells = [record.content] if isinstance(record.content, str) else record.content
         size += sum(map(len, cells)) + 1
         if size >= _SIZE:
             yield part
-            part, size, some = [], 0, True
-    if part or not some:
+            part, size, is_first = [], 0, False
+    if part or is_first:
         yield part
 
 
@@ -239,18 +246,17 @@ def _name(key: str, file: File, layout: Layout, first: int, part: list[Record]) 
     """A hash of what decides the text of a shard."""
     digest = hashlib.sha256(repr((key, file.kind, compression_of(file.target), layout, first)).encode())
     for record in part:
-        digest.update(json.dumps(record.content).encode())
+        digest.update(json.dumps([record.content, record.end]).encode())
     return digest.hexdigest()
 
-
-# --- who does it --------------------------------------------------------------------------------------------
 
 _job: Job  # of a worker process, which is sent it once and not with every shard
 
 
-def _begin(job: Job) -> None:
+def _begin(job: Job, parent: int) -> None:
     global _job
     _job = job
+    orphans.end_with(parent)
 
 
 def _continue(shard: Shard) -> Sanitized:
@@ -261,8 +267,7 @@ def _continue(shard: Shard) -> Sanitized:
 def _processes(job: Job, workers: int):
     from joblib.externals.loky import ProcessPoolExecutor
 
-    # Workers end after a minute without work: nobody else ends them if this process is killed.
-    pool = ProcessPoolExecutor(workers, timeout=60, initializer=_begin, initargs=(job.warm(),))
+    pool = ProcessPoolExecutor(workers, timeout=60, initializer=_begin, initargs=(job.warm(), os.getpid()))
 
     def result(future):
         try:
@@ -307,7 +312,7 @@ def _cluster(job: Job, scheduler: str):
                 lost = "scheduler: it is gone"
             except ConnectionError as error:
                 lost = str(error)
-            raise ConnectionError(f"{lost}; the same command goes on where this one was")
+            raise ConnectionError(f"{lost}; {cluster.AGAIN}")
 
         yield (
             lambda shard: client.submit(Job.sanitize, held, shard, pure=False),

@@ -1,4 +1,4 @@
-"""How released words become text again: with single blanks, or as people write; in lower case, or in the text's.
+"""Write released words as text: with single blanks, or as people do; in lower case, or in the text's.
 
 Spacing is made of the released words alone and tells nothing more than they do; only line breaks stay where they
 were, so that it is known how many words each line has. Casing is carried over by position and tells what capital
@@ -17,22 +17,17 @@ _LINE_BREAK = re.compile(r"\r\n|\r|\n")
 
 
 class Tokens(NamedTuple):
-    """The tokens of a document.
+    """The tokens of a document."""
 
-    Attributes:
-        words: all of them, in lower case.
-        shapes: the same as they are written; empty where case is not kept.
-        lengths: how many there are in each line.
-    """
-
-    words: list[str]
-    shapes: list[str]
-    lengths: list[int]
+    words: list[str]  # in lower case
+    shapes: list[str]  # the same as they are written; empty where case is not kept
+    lengths: list[int]  # tokens of each line
+    breaks: list[str]  # between the lines
 
 
 @dataclass(frozen=True)
 class Writing:
-    """How released words are written.
+    """The way in which released words are written.
 
     Args:
         keep_case: a word gets a capital, or all of them, where the one in its place had.
@@ -47,32 +42,29 @@ class Writing:
     detokenize: bool = False
 
     def tokens(self, text: str) -> Tokens:
-        """The tokens of a text, with what `text` needs of it."""
+        """Cut a text, and keep what `text` needs of it."""
         lines = _LINE_BREAK.split(text) if self.detokenize else [text]
         words = [tokenize(line) for line in lines]
         shapes = [shape for line in lines for shape in surface(line)] if self.keep_case else []
-        return Tokens([word for line in words for word in line], shapes, [len(line) for line in words])
+        breaks = _LINE_BREAK.findall(text) if self.detokenize else []
+        return Tokens([word for line in words for word in line], shapes, [len(line) for line in words], breaks)
 
     def text(self, words: list[str], tokens: Tokens) -> str:
-        """Released words as text.
-
-        Args:
-            words: as many as the document had tokens.
-            tokens: those.
-        """
+        """Return released words, as many as the document had tokens, as text."""
         if self.keep_case:
             words = [_cased(word, shape) for word, shape in zip(words, tokens.shapes, strict=True)]
         if not self.detokenize:
             return " ".join(words)
-        lines, start = [], 0
-        for length in tokens.lengths:
-            lines.append(_spaced(words[start : start + length]))
+        parts: list[str] = []
+        start = 0
+        for length, after in zip(tokens.lengths, [*tokens.breaks, ""], strict=True):
+            parts += _spaced(words[start : start + length]), after
             start += length
-        return "\n".join(lines)
+        return "".join(parts)
 
     @property
     def exposed(self) -> tuple[str, ...]:
-        """What this releases of the text, a clause each."""
+        """The properties of the text that this releases, a clause each."""
         case = ("the capital letters of every word, which mark names and sentences, are released",)
         breaks = ("line breaks inside of a text are released",)
         return *(case if self.keep_case else ()), *(breaks if self.detokenize else ())

@@ -1,4 +1,4 @@
-"""What each attack of a table hit, position by position: any difference is recomputed from the table alone.
+"""Hits of each attack of a table, position by position: any difference is recomputed from the table alone.
 
 Beside a table `x.csv` stands `x.npz`: which of its rows attack the same positions (a family), where those are,
 what kind of word stands there, and for each row what was hit. Of the words themselves nothing is kept.
@@ -18,35 +18,35 @@ _NUMBERS = ("document", "index", "source", "frequency", "probability")  # the ot
 _ROUNDED = 1e-5  # rates of a stored table have five decimals
 
 
-def packed(found: Mapping[int, tuple[str, Mapping[str, np.ndarray]]]) -> bytes:
-    """The hits of a table as an npz file.
+def packed(hits: Mapping[int, tuple[str, Mapping[str, np.ndarray]]]) -> bytes:
+    """Pack the hits of a table as an npz file.
 
     Args:
-        found: by number of the row: the name of its family, and its arrays, as from `sweep.load_hits`.
+        hits: by number of the row: the name of its family, and its arrays, as from `sweep.load_hits`.
     """
-    families = {name: number for number, name in enumerate(dict.fromkeys(name for name, _ in found.values()))}
+    families = {name: number for number, name in enumerate(dict.fromkeys(name for name, _ in hits.values()))}
     arrays: dict[str, Any] = {
-        "rows": np.array([*found]),
-        "families": np.array([families[name] for name, _ in found.values()]),
+        "rows": np.array([*hits]),
+        "families": np.array([families[name] for name, _ in hits.values()]),
     }
-    for row, (name, given) in found.items():
-        for what, values in given.items():
-            if what in _ROW:
-                arrays[f"{row}/{what}"] = _small(values)
-            elif what in _PLACE:
-                arrays.setdefault(f"family {families[name]}/{what}", _small(values))
-        arrays[f"family {families[name]}/n"] = np.array(len(given["hit"]))
+    for row, (family, columns) in hits.items():
+        for name, values in columns.items():
+            if name in _ROW:
+                arrays[f"{row}/{name}"] = _packed_bits(values)
+            elif name in _PLACE:
+                arrays.setdefault(f"family {families[family]}/{name}", _packed_bits(values))
+        arrays[f"family {families[family]}/n"] = np.array(len(columns["hit"]))
     file = io.BytesIO()
     np.savez_compressed(file, **arrays)
     return file.getvalue()
 
 
-def _small(values: np.ndarray) -> np.ndarray:
+def _packed_bits(values: np.ndarray) -> np.ndarray:
     return np.packbits(values) if values.dtype == bool else values
 
 
 def load_hits(table: Path) -> dict[int, dict[str, np.ndarray]]:
-    """The hits of a stored table, by number of the row: arrays of one entry a position.
+    """Load the hits of a stored table, by number of the row: arrays of one entry a position.
 
     Args:
         table: a csv file with an npz file beside it.
@@ -59,20 +59,22 @@ def load_hits(table: Path) -> dict[int, dict[str, np.ndarray]]:
         FileNotFoundError: the table has no hits.
         ValueError: the hits are of another table.
     """
-    rates, found = pd.read_csv(table).asr, {}
+    rates, hits = pd.read_csv(table).asr, {}
     with np.load(Path(table).with_suffix(".npz"), allow_pickle=False) as file:
         stored = dict(file)
     for row, family in zip(stored["rows"].tolist(), stored["families"].tolist(), strict=True):
         n, arrays = int(stored[f"family {family}/n"]), {"family": family}
         for prefix, names in ((f"family {family}/", _PLACE), (f"{row}/", _ROW)):
-            arrays |= {name: _whole(stored[prefix + name], name, n) for name in names if prefix + name in stored}
+            arrays |= {
+                name: _unpacked(stored[prefix + name], name, n) for name in names if prefix + name in stored
+            }
         if row >= len(rates) or abs(arrays["hit"].mean() - rates[row]) > _ROUNDED:
             raise ValueError(
                 f"hits: those of row {row} do not give the rate of {table}; they are of another table"
             )
-        found[row] = arrays
-    return found
+        hits[row] = arrays
+    return hits
 
 
-def _whole(values: np.ndarray, name: str, n: int) -> np.ndarray:
+def _unpacked(values: np.ndarray, name: str, n: int) -> np.ndarray:
     return values if name in _NUMBERS else np.unpackbits(values, count=n).astype(bool)

@@ -1,4 +1,4 @@
-"""What a cell of a sweep or study finds: rows of its table, arrays behind them, the models that were read."""
+"""Outcomes of the cells of sweeps and studies: rows of a table, arrays behind them, the models that were read."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -7,7 +7,7 @@ import numpy as np
 
 
 class Outcome(NamedTuple):
-    """What was found.
+    """The outcome of a cell.
 
     Attributes:
         rows: of the table, values by column.

@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from textsan.evaluation import bootstrap_mean
+from textsan.evaluation import clustered_difference
 from textsan.sweeps.hits import load_hits
 from textsan.sweeps.tables import load_tables, select
 
-_SAID = ("dataset", "split_by", "defence", "epsilon", "n_shadow", "seed")  # columns that the result has, too
+_LABELS = ("dataset", "split_by", "defence", "epsilon", "n_shadow", "seed")  # columns that the result has, too
 
 
 def paired_differences(
@@ -19,7 +19,7 @@ def paired_differences(
     theirs: str | Mapping,
     where: Callable[[Mapping[str, np.ndarray]], np.ndarray] | None = None,
 ) -> pd.DataFrame:
-    """Success of one attack minus that of another on the same positions, from a stored table and its hits alone.
+    """Compare two attacks on the same positions, from a stored table and its hits alone.
 
     Args:
         table: a csv file with an npz file beside it.
@@ -30,17 +30,17 @@ def paired_differences(
 
     Returns:
         a row for each family that has both: what it is of, n positions, and the difference with its 95 % interval
-        from resampling sources.
+        by source, of `textsan.evaluation.clustered_difference`.
 
     Raises:
         FileNotFoundError, ValueError: as `load_hits`; or a family has more than one row of an attack.
     """
     table = Path(table)
-    rows, found, made = load_tables(table.parent, table.name), load_hits(table), []
-    sides = [{"attack": one} if isinstance(one, str) else one for one in (ours, theirs)]
-    chosen = [[row for row in select(rows, side).index if row in found] for side in sides]
-    for family in dict.fromkeys(arrays["family"] for arrays in found.values()):
-        pair = [[row for row in some if found[row]["family"] == family] for some in chosen]
+    rows, hits, differences = load_tables(table.parent, table.name), load_hits(table), []
+    sides = [{"attack": side} if isinstance(side, str) else side for side in (ours, theirs)]
+    chosen = [[row for row in select(rows, side).index if row in hits] for side in sides]
+    for family in dict.fromkeys(arrays["family"] for arrays in hits.values()):
+        pair = [[row for row in side if hits[row]["family"] == family] for side in chosen]
         if not all(pair):
             continue
         if max(map(len, pair)) > 1:
@@ -48,11 +48,11 @@ def paired_differences(
             raise ValueError(
                 f"ours, theirs: an attack is there as {settings}; pass {{'attack': .., 'attack.NAME': VALUE}}"
             )
-        [one], [other] = pair
-        arrays = found[one]
+        [row], [other] = pair
+        arrays = hits[row]
         inside = np.ones(len(arrays["hit"]), bool) if where is None else np.asarray(where(arrays), bool)
-        gain = (arrays["hit"].astype(float) - found[other]["hit"])[inside]
-        said = {name: rows[name][one] for name in _SAID}
-        difference = bootstrap_mean(gain, arrays["source"][inside], seed=int(said["seed"]))
-        made.append(said | {"n": len(gain), **dict(zip(("difference", "low", "high"), difference, strict=True))})
-    return pd.DataFrame(made)
+        gain = (arrays["hit"].astype(float) - hits[other]["hit"])[inside]
+        difference = clustered_difference(gain, arrays["source"][inside])
+        labels = {name: rows[name][row] for name in _LABELS} | {"n": len(gain)}
+        differences.append(labels | dict(zip(("difference", "low", "high"), difference, strict=True)))
+    return pd.DataFrame(differences)

@@ -67,7 +67,7 @@ class Problem:
 
     @property
     def sentences(self) -> list[int]:
-        """The number of the source that each attacked position is of, `Split.sources`: what intervals resample."""
+        """The number of each attacked position's source, `Split.sources`: the groups of intervals."""
         sources = self.split.sources or range(len(self.split.private))
         return [sources[document] for document, _ in self.positions]
 
@@ -88,7 +88,7 @@ class Problem:
         return self.split.coverage(self.mechanism)
 
     def attack(self, name: str, **settings) -> Attack:
-        """An attack of the registry against this problem, or a bound, which alone is shown the truth.
+        """Make an attack of the registry against this problem, or a bound, which alone is shown the truth.
 
         Args:
             name: a key of `ATTACKS`.
@@ -102,7 +102,7 @@ class Problem:
         return make(self.knowledge, self.truth, **settings) if entry.is_bound else make(self.knowledge, **settings)
 
     def utility(self, name: str, *, model=None, **settings) -> Outcome:
-        """How well a task is learnt from the private text as it was released.
+        """Measure how well a task is learnt from the private text as it was released.
 
         The owner learns from the sanitized private sentences and is tested on other ones of the data set,
         sanitized alike; so an attack and a task speak of the same released text.
@@ -128,7 +128,7 @@ class Problem:
         return bayes_vulnerability(self.truth.prior(channel.inputs), channel)
 
     def guesses(self, attack: Attack | str, **settings) -> list[str]:
-        """A guess for each attacked position.
+        """Return a guess for each attacked position.
 
         Args:
             attack: an attack, or its name in the registry.
@@ -139,7 +139,7 @@ class Problem:
         return self._counted(attack, attack.reconstruct(self.released, self.positions))
 
     def answers(self, attack: Attack) -> tuple[list[str], np.ndarray | None]:
-        """A guess for each attacked position, and the probability that the attack gives it; None if it has none.
+        """Return a guess for each attacked position, and the probability that the attack gives it, if it has one.
 
         Args:
             attack: one with a posterior guesses its mode.
@@ -162,7 +162,7 @@ class Problem:
     def run(
         self, name: str, *, told: bool = True, tests: int | None = None, checkpoint: Path | None = None, **settings
     ) -> "Run":
-        """Makes an attack, lets it guess, and gathers what else is known of it.
+        """Make an attack, let it guess, and gather what else is known of it.
 
         Of an attack with a detector that is whether the detector has learnt context (`gate`), and its accuracy
         before and after training.
@@ -193,7 +193,7 @@ class Problem:
         return Run(guesses, probabilities, details, tuple(attack.models))
 
     def gate(self, attack: Attack, *, tests: int = TESTS) -> Gate:
-        """Whether an attack's detector has learnt context, on text that is neither private nor the attacker's.
+        """Test whether a detector has learnt context, on text that is neither private nor the attacker's.
 
         Args:
             attack: one with a detector, made from this problem's knowledge.
@@ -205,7 +205,7 @@ class Problem:
         return self._gate(attack, False, tests)
 
     def _gate(self, attack, is_bound: bool, tests: int) -> Gate:
-        """A bound's detector is of the private text, and is tested on that, sanitized once more."""
+        """Test a detector; that of a bound on the private text, which it is of, sanitized once more."""
         docs = self.truth.docs if is_bound else self.split.held_out
         if not docs:
             raise ValueError("n_shadow: no text is left to test a detector on; ask for fewer sentences")
@@ -221,7 +221,7 @@ def _places(doc: list[str]) -> list[tuple[str | None, ...]]:
 
 
 class Run(NamedTuple):
-    """What an attack said.
+    """The guesses of an attack.
 
     Attributes:
         guesses: a word a position.
@@ -241,7 +241,7 @@ _split = lru_cache(maxsize=2)(load_split)  # a worker meets the same few splits 
 
 
 def leaving_out(dataset: str) -> str:
-    """The adapter that was trained on no text of a data set.
+    """Return the name of the adapter that was trained on no text of a data set.
 
     SST-2 and Rotten Tomatoes are the sentences of `rt`; of the others all adapters are free, and get that one too.
 
@@ -255,8 +255,8 @@ def leaving_out(dataset: str) -> str:
 
 
 TARGETS = ("protected", "gamma", "census", "presidio")
-"""What is attacked: every protected word; those that were released as a word of Gamma; or the personal names among
-them that one of the finders finds."""
+"""Attacked positions: every protected word; those that were released as a word of Gamma; or the personal names
+among them that one of the finders finds."""
 
 GAMMA = 1000
 """Released words under attack in Tong et al. 2024 (their Gamma, Step 1): so many of all that were released."""
@@ -279,7 +279,7 @@ def prepare(
     attacked: bool = True,
     **given,
 ) -> Problem:
-    """The problem that all attacks of a family share: sentences, positions and draws follow from the seed alone.
+    """Prepare the problem that all attacks of a family share; sentences, positions and draws follow from the seed.
 
     Under attack are the positions whose original word is in the vocabulary and protected by the mechanism: no kept
     word, of SanText+ only the sensitive ones; or the personal names among them. They do not depend on epsilon,

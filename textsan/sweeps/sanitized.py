@@ -1,4 +1,4 @@
-"""What a cell of a sweep of sanitizers finds: the success of an attack on a sanitized text, or a task's score.
+"""Cells of a sweep of sanitizers: the success of an attack on a sanitized text, or the score of a task.
 
 Cells that differ in the attack or the task alone are a family: they share sentences, positions and sanitized text.
 """
@@ -11,38 +11,38 @@ from pathlib import Path
 
 import numpy as np
 
-from textsan.evaluation import bootstrap_mean, means_the_same, words_at
+from textsan.evaluation import clustered_rate, means_the_same, words_at
 from textsan.models import encoders
 from textsan.sweeps import problems
 from textsan.sweeps.outcomes import Outcome
-from textsan.sweeps.specification import Cell, cell_name, released_by
+from textsan.sweeps.specification import Cell, released_by
 from textsan.text.embeddings import Embeddings
 
 SHARED = "dataset shadow_dataset split_by drawn_from vocabulary embeddings targets".split()
 SHARED += "n_private n_shadow seed".split()
-"""What cells and rows of tables say under the same name."""
+"""Columns of which cells and rows of tables have the same names."""
 
 
 def labels(cell: Mapping) -> dict:
-    """The columns of the table that say which cell a row is.
+    """Return the columns of the table that tell cells apart.
 
     Args:
         cell: of `textsan.sweeps.specification.read_spec`.
     """
     defence, kind = dict(cell["defence"]), "task" if "task" in cell else "attack"
-    asked = dict(cell[kind])
+    evaluation = dict(cell[kind])
     return {
         **{key: cell[key] for key in SHARED},
         "defence": defence.pop("name"),
         "epsilon": defence.pop("epsilon", None),
         "defence_parameters": json.dumps(defence),
-        kind: asked.pop("name"),
-        f"{kind}_parameters": json.dumps(asked),
+        kind: evaluation.pop("name"),
+        f"{kind}_parameters": json.dumps(evaluation),
     }
 
 
 def outcomes(cells: list[Cell], folder: Path) -> Iterator[Callable[[], Outcome]]:
-    """What computes each cell of a family.
+    """Yield a function for each cell of a family that computes it.
 
     Args:
         cells: that share their released text.
@@ -57,7 +57,7 @@ def outcomes(cells: list[Cell], folder: Path) -> Iterator[Callable[[], Outcome]]
         if "task" in cell:
             yield partial(_task, cell, problem)
         else:
-            yield partial(_attack, cell, problem, judge, folder / f"{cell_name(cell)}.safetensors")
+            yield partial(_attack, cell, problem, judge, folder / f"{cell.name}.safetensors")
 
 
 def _task(cell: Cell, problem: problems.Problem) -> Outcome:
@@ -99,9 +99,9 @@ def _attack(cell: Cell, problem: problems.Problem, judge: Embeddings | None, che
     meant = {}
     if judge:
         arrays["meaning"] = means_the_same(ran.guesses, truths, judge)
-        mean = bootstrap_mean(arrays["meaning"], arrays["source"], seed=cell["seed"])
+        mean = clustered_rate(arrays["meaning"], arrays["source"])
         meant = dict(zip(("asr_meaning", "asr_meaning_low", "asr_meaning_high"), mean, strict=True))
-    estimate = bootstrap_mean(arrays["hit"], arrays["source"], seed=cell["seed"])
+    estimate = clustered_rate(arrays["hit"], arrays["source"])
     coverage = problem.coverage
     row = {
         **labels(cell),
@@ -122,7 +122,7 @@ def _attack(cell: Cell, problem: problems.Problem, judge: Embeddings | None, che
 
 
 def _places(problem: problems.Problem) -> dict[str, np.ndarray]:
-    """What is kept of the attacked positions: where they are, and what tells kinds of words apart, but no word."""
+    """Return where the attacked positions are, and what tells kinds of words apart, but no word."""
     document, index = np.array(problem.positions, dtype=np.int32).T
     truths, released = problem.truth.words, words_at(problem.released, problem.positions)
     rank = np.array([problem.split.embeddings.index[word] for word in truths])

@@ -24,9 +24,9 @@ An experiment of another kind, on vectors or gradients for example, is named, an
 
 Every attack may say `told: false`: its attacker does not know which positions are attacked.
 
-What stands under no key has the default that its parameter had when it was introduced; `defaults.yml` holds those,
-and a value that is equal to it is no part of a cell's name. So a further parameter with a default leaves every
-stored result what it was, and a default that is changed is another value.
+What stands under no key has its default, and a value that is the default is no part of a cell's name, so that a
+new parameter leaves every stored result what it was. Who changes a default writes the old value into the
+specifications that rely on it; `python -m textsan_book.studies.keep_default` does.
 
 `n_positions`, a number of attacked positions, may be left out (all of them), and so may `seed` (0),
 `shadow_dataset` (where the attacker's sentences are of another data set than the private ones), `split_by`
@@ -42,10 +42,11 @@ import hashlib
 import inspect
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -59,32 +60,89 @@ from textsan.sweeps.problems import TARGETS
 from textsan.sweeps.splits import DRAWN_FROM, check_vocabulary
 from textsan.text import corpora
 from textsan.text.corpora import SPLIT_BY
-from textsan.text.loading import check_embeddings
+from textsan.text.loading import GLOVE, check_embeddings
 from textsan.utility import TASKS
 
-_NUMBERS = {
+DEFAULTS: dict[str, Any] = {
+    "shadow_dataset": None,
+    "split_by": "source",
+    "drawn_from": "train",
+    "vocabulary": 20000,
+    "embeddings": GLOVE,
+    "targets": "protected",
+    "meaning": None,
+    "n_positions": None,
+    "seed": 0,
+}
+"""Settings that a specification may leave out."""
+
+
+def _name(key: str, name, way: str = "; `textsan data list` shows what there is") -> str:
+    if not isinstance(name, str):
+        raise ValueError(f"{key}: {name!r} is no name{way}")
+    return name
+
+
+def _dataset(key: str, name) -> str:
+    if _name(key, name) not in corpora.known():
+        raise KeyError(corpora.unknown(name))
+    return name
+
+
+def _encoder(key: str, name) -> str:
+    assets.is_cached(_name(key, name))  # an unknown one ends here, with the known ones
+    return name
+
+
+_CHECKS = {
+    "dataset": _dataset,
+    "shadow_dataset": _dataset,
+    "split_by": partial(checks.choice, known=SPLIT_BY),
+    "drawn_from": partial(checks.choice, known=DRAWN_FROM),
+    "targets": partial(checks.choice, known=TARGETS),
+    "vocabulary": check_vocabulary,
+    "embeddings": lambda key, name: str(
+        check_embeddings(_name(key, name, " of word vectors; pass one, or a file"))
+    ),
+    "meaning": _encoder,
     "n_private": partial(checks.whole, low=1),
     "n_shadow": partial(checks.whole, low=1),
     "n_positions": partial(checks.whole, low=1),
     "seed": checks.whole,
 }
-_CHOICES = {"split_by": SPLIT_BY, "drawn_from": DRAWN_FROM, "targets": TARGETS}
-_INTRODUCED = yaml.safe_load(Path(__file__).with_name("defaults.yml").read_text(encoding="utf-8"))
-DEFAULTS = _INTRODUCED["sweep"]
-"""What a specification may leave out, with the default that it was introduced with."""
+# Of the run, not of the attack: what an attacker is told, and how a detector is tested.
+_OF_ATTACKER = {"told": partial(checks.choice, known=(False, True)), "tests": partial(checks.whole, low=1)}
+_KEYS = (*_CHECKS, "defence")
+_CHOICES = {"defence": MECHANISMS, "attack": ATTACKS, "task": TASKS}
+_EVALUATIONS = ("attack", "task")
 
-# Of an experiment, not of its attack: what an attacker is told, and how a detector is tested.
-_FURTHER = {"told": partial(checks.choice, known=(False, True)), "tests": partial(checks.whole, low=1)}
-_KEYS = ("dataset", "shadow_dataset", *_CHOICES, "vocabulary", "embeddings", "meaning", *_NUMBERS, "defence")
-_ASKED = {"attack": ATTACKS, "task": TASKS}
 
-# A value for each of _KEYS, and either an attack or a task; these and defence are name and parameters. Of an
-# experiment of another kind: its name as `experiment`, and its arguments.
-Cell = dict
+class Cell(dict):
+    """One point of the grid: a value for each key, and an attack or a task; or an experiment's arguments.
+
+    Defence, attack and task are dicts of their name and parameters. A value that is the default of its parameter
+    is no part of the name.
+
+    Attributes:
+        name: of its files, without suffix: readable, and a hash of `identity`.
+        family: equal for all cells that share their released text.
+    """
+
+    def __init__(self, values: Mapping):
+        super().__init__(values)
+        digest = hashlib.sha256(json.dumps(identity(self), sort_keys=True).encode()).hexdigest()[:12]
+        self.family = json.dumps(released_by(self))
+        if "experiment" in self:
+            self.name = f"{self['experiment']}-{digest}"
+            return
+        defence, evaluation = self["defence"], self.get("task") or self["attack"]
+        epsilon = f"{defence.get('epsilon', 0):g}"
+        parts = self["dataset"], defence["name"], epsilon, evaluation["name"], str(self["seed"])
+        self.name = f"{re.sub(r'[^a-z0-9.+-]+', '_', '-'.join(parts).lower())}-{digest}"
 
 
 def read_spec(path: Path) -> list[Cell]:
-    """The cells of a specification, all checked, none twice; no data is read.
+    """Read the cells of a specification, all checked, none twice; no data is read.
 
     Args:
         path: a YAML file.
@@ -100,64 +158,85 @@ def read_spec(path: Path) -> list[Cell]:
     if not isinstance(spec, dict):
         raise ValueError(f"spec: {path} is no mapping; its keys are {', '.join(_KEYS)}")
     if "experiment" in spec:
-        return _distinct(studies.cells_of(spec))
-    _load_plugins(spec.pop("plugins", []), Path(path).parent)
-    for key in spec:
-        if key not in (*_KEYS, *_ASKED):
-            raise KeyError(f"spec: key {key!r} is unknown; known: {', '.join((*_KEYS, *_ASKED))}, plugins")
-    missing = [key for key in _KEYS if key not in spec and key not in DEFAULTS]
-    missing += [] if {*_ASKED} & {*spec} else ["attack"]
-    if missing:
-        raise KeyError(f"spec: key {missing[0]!r} is missing; known: {', '.join((*_KEYS, *_ASKED))}")
-    spec = DEFAULTS | spec
-    axes = {key: _values(key, spec[key], _name, optional=key in DEFAULTS) for key in _KEYS[:2]}
-    for name in {name for names in axes.values() for name in names if name}:
-        if name not in corpora.known():
-            raise KeyError(corpora.unknown(name))
-    for key, known in _CHOICES.items():
-        axes[key] = _values(key, spec[key], partial(checks.choice, known=known), optional=False)
-    axes["vocabulary"] = _values("vocabulary", spec["vocabulary"], check_vocabulary, optional=False)
-    vectors = partial(_vectors, folder=Path(path).parent)
-    axes["embeddings"] = _values("embeddings", spec["embeddings"], vectors, optional=False)
-    axes["meaning"] = _values("meaning", spec["meaning"], _encoder, optional=True)
-    for key, check in _NUMBERS.items():
-        axes[key] = _values(key, spec[key], check, optional=DEFAULTS.get(key, 0) is None)
-    axes["defence"] = _all_choices("defence", spec["defence"], MECHANISMS)
-    cells = []
-    for key, known in _ASKED.items():
-        if key in spec:
-            grid = axes | {key: _all_choices(key, spec[key], known)}
-            cells += [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
-    return _distinct(cells)
+        return experiments(spec)
+    return _distinct(_evaluations(spec, Path(path).parent))
 
 
-def _distinct(cells: list[Cell]) -> list[Cell]:
-    return list({cell_name(cell): cell for cell in cells}.values())
+def experiments(spec: Mapping) -> list[Cell]:
+    """List the cells of a specification that names an experiment, all checked, none twice.
+
+    Args:
+        spec: experiment, and grids: a list of mappings from argument to value or values.
+
+    Raises:
+        KeyError, ValueError: as `read_spec`.
+    """
+    return _distinct(_experiments(spec))
 
 
-def _load_plugins(given, folder: Path) -> None:
-    for name in given if isinstance(given, list) else [given]:
+def _distinct(grid: Iterable[Mapping]) -> list[Cell]:
+    return list({cell.name: cell for cell in map(Cell, grid)}.values())
+
+
+def _experiments(spec: Mapping) -> Iterator[dict]:
+    _check_keys("spec: key", spec, ("experiment", "grids"), ("grids",))
+    name, grids = spec["experiment"], spec["grids"]
+    if not isinstance(name, str) or name not in studies.known():
+        known = ", ".join(studies.known()) or "none is installed"
+        raise KeyError(f"experiment: {name!r} is unknown; known: {known}")
+    if not isinstance(grids, list) or not grids or not all(isinstance(grid, dict) for grid in grids):
+        raise ValueError(f"grids: {grids!r} is no list of mappings from argument to value or values")
+    arguments = inspect.signature(studies.function(name)).parameters
+    for grid in grids:
+        _check_keys(f"{name}:", grid, arguments, _without_default(arguments))
+        values = [_listed(f"{name}: {key}", value) for key, value in grid.items()]
+        yield from ({"experiment": name, **dict(zip(grid, point, strict=True))} for point in product(*values))
+
+
+def _evaluations(spec: dict, folder: Path) -> Iterator[dict]:
+    _load_plugins(spec.pop("plugins", []), folder)
+    required = [key for key in _KEYS if key not in DEFAULTS]
+    required += [] if {*_EVALUATIONS} & {*spec} else ["attack"]
+    _check_keys("spec: key", spec, (*_KEYS, *_EVALUATIONS, "plugins"), required)
+    spec = {**DEFAULTS, **spec}
+    spec["embeddings"] = [_resolved(name, folder) for name in _listed("embeddings", spec["embeddings"])]
+    axes = {key: _checked(key, spec[key], check, DEFAULTS.get(key, 0) is None) for key, check in _CHECKS.items()}
+    axes |= {
+        key: [choice for entry in _listed(key, spec[key]) for choice in _choices(key, entry, known)]
+        for key, known in _CHOICES.items()
+        if key in spec
+    }
+    for evaluation in _EVALUATIONS:
+        if evaluation in axes:
+            keys = (*_KEYS, evaluation)
+            yield from (dict(zip(keys, point, strict=True)) for point in product(*(axes[key] for key in keys)))
+
+
+def _check_keys(label: str, given: Iterable, known: Collection[str], required: Iterable[str]) -> None:
+    listed = f"known: {', '.join(known) or 'none'}"
+    for key in given:
+        if key not in known:
+            raise KeyError(f"{label} {key!r} is unknown; {listed}")
+    for key in required:
+        if key not in given:
+            raise KeyError(f"{label} {key!r} is missing; {listed}")
+
+
+def _without_default(parameters: Mapping[str, inspect.Parameter]) -> list[str]:
+    return [name for name, parameter in parameters.items() if parameter.default is parameter.empty]
+
+
+def _load_plugins(names, folder: Path) -> None:
+    for name in names if isinstance(names, list) else [names]:
         if not isinstance(name, str):
             raise ValueError(f"plugins: {name!r} is no name; pass a path like my_module.py, or a module")
         load_plugin(folder / name if name.endswith(".py") else name)
 
 
-def _name(key: str, name) -> str:
-    if not isinstance(name, str):
-        raise ValueError(f"{key}: {name!r} is no name; `textsan data list` shows what there is")
-    return name
-
-
-def _encoder(key: str, name) -> str:
-    assets.is_cached(_name(key, name))  # an unknown one ends here, with the known ones
-    return name
-
-
-def _vectors(key: str, name, folder: Path) -> str:
-    if not isinstance(name, str):
-        raise ValueError(f"{key}: {name!r} is no name of word vectors; pass one, or a file")
-    beside = folder / name
-    return str(beside.resolve()) if beside.is_file() else str(check_embeddings(name))
+def _resolved(name, folder: Path):
+    """Return the path of a file of word vectors in the folder of the specification; any other name as it is."""
+    path = folder / name if isinstance(name, str) else folder
+    return str(path.resolve()) if path.is_file() else name
 
 
 def _listed(key: str, value) -> list:
@@ -167,81 +246,60 @@ def _listed(key: str, value) -> list:
     return values
 
 
-def _values(key: str, value, check, *, optional: bool) -> list:
-    return [None if optional and one is None else check(key, one) for one in _listed(key, value)]
-
-
-def _all_choices(key: str, value, known: Registry) -> list[dict]:
-    return [choice for entry in _listed(key, value) for choice in _choices(key, entry, known)]
+def _checked(key: str, value, check, optional: bool) -> list:
+    return [None if optional and item is None else check(key, item) for item in _listed(key, value)]
 
 
 def _choices(key: str, entry, known: Registry) -> Iterator[dict]:
-    """What one defence, attack or task of a specification stands for: its parameters, lists expanded."""
+    """Expand the lists of parameters of one defence, attack or task."""
     entry = entry if isinstance(entry, dict) else {"name": entry}
     name = entry.get("name")
     if not isinstance(name, str) or name not in known:
         raise KeyError(f"{key}: {known.unknown(name)}")
-    parameters = known[name].parameters()
-    further = _FURTHER if "pairs" in parameters else {"told": _FURTHER["told"]}
-    further = further if key == "attack" else {}
-    for parameter in entry:
-        if parameter not in ("name", *parameters, *further):
-            raise KeyError(f"{key} {name}: {parameter!r} is unknown; known: {', '.join(parameters) or 'none'}")
+    parameters, label = known[name].parameters(), f"{key} {name}:"
+    options = _OF_ATTACKER if key == "attack" else {}
+    if "pairs" not in parameters:
+        options = {option: check for option, check in options.items() if option != "tests"}
+    given = [parameter for parameter in entry if parameter not in ("name", *options)]
+    _check_keys(label, given, parameters, _without_default(parameters))
     axes = {}
-    for parameter, one in parameters.items():
-        if parameter not in entry and one.default is inspect.Parameter.empty:
-            raise KeyError(f"{key} {name}: {parameter!r} is missing; known: {', '.join(parameters)}")
-        given = _listed(f"{key} {name}: {parameter}", entry.get(parameter, one.default))
-        axes[parameter] = [known[name].check(parameter, value) for value in given]
-    for parameter, check in further.items():
-        if parameter in entry:
-            axes[parameter] = _values(f"{key} {name}: {parameter}", entry[parameter], check, optional=True)
-    for values in product(*axes.values()):
-        yield {"name": name, **dict(zip(axes, values, strict=True))}
+    for parameter, signature in parameters.items():
+        values = _listed(f"{label} {parameter}", entry.get(parameter, signature.default))
+        axes[parameter] = [known[name].check(parameter, value) for value in values]
+    for option, check in options.items():
+        if option in entry:
+            axes[option] = _checked(f"{label} {option}", entry[option], check, True)
+    yield from ({"name": name, **dict(zip(axes, point, strict=True))} for point in product(*axes.values()))
 
 
-def released_by(cell: Cell) -> Cell:
-    """What a cell says of its released text: equal for all that share it; of an experiment all."""
-    return cell if "experiment" in cell else {key: cell[key] for key in _KEYS}
+def released_by(cell: Mapping) -> dict:
+    """Return what a cell's released text depends on, without attack and task; of an experiment all.
+
+    Args:
+        cell: of `read_spec`.
+    """
+    return dict(cell) if "experiment" in cell else {key: cell[key] for key in _KEYS}
 
 
 def identity(cell: Mapping) -> dict:
-    """What tells a cell from others: the values that are not the default that their parameter was introduced with.
+    """Return the values that are not the default of their parameter: they tell a cell from others.
 
     Args:
-        cell: of `read_spec`, or a stored one, of whatever age: a parameter that it lacks has its default.
+        cell: of `read_spec`, or a part of one: a parameter that it lacks has its default.
 
     >>> identity({"dataset": "rt", "seed": 0, "attack": {"name": "markov", "k": None}})
     {'dataset': 'rt', 'attack': {'name': 'markov'}}
     """
     if "experiment" in cell:
-        return _without(cell, studies.defaults(cell["experiment"]) | _of("experiment", cell["experiment"]))
-    found = _without(cell, DEFAULTS)
-    for part, known in _REGISTRIES.items():
-        if part in cell:
-            entry = known[cell[part]["name"]]
-            present = {name: one.default for name, one in entry.parameters().items()}
-            found[part] = _without(cell[part], present | _of(part, entry.name) | {"told": True, "tests": None})
-    return found
-
-
-_REGISTRIES = {"defence": MECHANISMS, **_ASKED}
-
-
-def _of(part: str, name: str) -> dict:
-    """The defaults that the parameters of something were introduced with."""
-    return _INTRODUCED[part].get(name) or {}
+        return _without(cell, studies.defaults(cell["experiment"]))
+    changed = _without(cell, DEFAULTS)
+    for key, known in _CHOICES.items():
+        if key in cell:
+            parameters = known[cell[key]["name"]].parameters()
+            defaults = {name: parameter.default for name, parameter in parameters.items()}
+            changed[key] = _without(cell[key], defaults | {"told": True, "tests": None})
+    return changed
 
 
 def _without(values: Mapping, defaults: Mapping) -> dict:
-    return {name: one for name, one in values.items() if name not in defaults or one != defaults[name]}
-
-
-def cell_name(cell: Mapping) -> str:
-    """File name of a cell without its suffix: readable, and a hash of its `identity`."""
-    digest = hashlib.sha256(json.dumps(identity(cell), sort_keys=True).encode()).hexdigest()[:12]
-    if "experiment" in cell:
-        return f"{cell['experiment']}-{digest}"
-    defence, asked = cell["defence"], cell["task" if "task" in cell else "attack"]
-    name = f"{cell['dataset']}-{defence['name']}-{defence.get('epsilon', 0):g}-{asked['name']}-{cell['seed']}"
-    return f"{re.sub(r'[^a-z0-9.+-]+', '_', name.lower())}-{digest}"
+    return {name: value for name, value in values.items() if name not in defaults or value != defaults[name]}

@@ -19,7 +19,7 @@ WHOLE_DATASET = "data"
 """The vocabulary of the papers: every word of the data set that has a vector."""
 
 DRAWN_FROM = ("train", "all")
-"""Which records of a data set are drawn: those of its training split, or all there are."""
+"""Records of a data set that are drawn: those of its training split, or all there are."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Split:
     population: tuple[list[str], ...] = ()
 
     def coverage(self, mechanism: Mechanism) -> float:
-        """How much of what should be protected is in the vocabulary: a share of the private tokens.
+        """Return the share of the tokens to be protected that are in the vocabulary.
 
         Tokens that the mechanism keeps, or does not take for sensitive, do not count. The others are protected, or
         have no row: these cannot be attacked by a guess, so that a success rate times the coverage is the
@@ -86,7 +86,7 @@ def load_split(
     drawn_from: str = "train",
     embeddings: str = GLOVE,
 ) -> Split:
-    """Draws private and shadow sentences from a corpus, or from two.
+    """Draw private and shadow sentences from a corpus, or from two.
 
     The private sentences depend on neither the number of shadow sentences nor their corpus. The vocabulary depends
     on no draw: one made of the drawn sentences would publish which words the private ones hold.
@@ -138,14 +138,14 @@ def _frequent(n: int, embeddings: str) -> Embeddings:
 
 
 def _of_neither(records, private, shadow, seed: int) -> tuple[list[Record], list[Record]]:
-    """Records of neither, one a source, in random order, of no shadow source; those of private sources apart."""
+    """Return records of neither part, one a source, in random order; those of private sources apart."""
 
     def source(record):
         return record.fields.get("part_of", normalised(record.text))
 
     texts = {normalised(record.text) for record in [*private, *shadow]}
     owned, attacked = ({source(record) for record in part} for part in (shadow, private))
-    rest = [one for one in records if normalised(one.text) not in texts and source(one) not in owned]
+    rest = [record for record in records if normalised(record.text) not in texts and source(record) not in owned]
     order = np.random.default_rng([seed, 1]).permutation(len(rest))
     one_each = {source(rest[i]): rest[i] for i in order}
     free: list[Record] = []
@@ -156,7 +156,7 @@ def _of_neither(records, private, shadow, seed: int) -> tuple[list[Record], list
 
 
 def check_vocabulary(name: str, value) -> int | str:
-    """A vocabulary as `load_split` takes it: a number of words of at least 1, or "data".
+    """Return a vocabulary as `load_split` takes it: a number of words of at least 1, or "data".
 
     Raises:
         ValueError: it is neither.

@@ -15,7 +15,7 @@ _WIDTH = 3.919927969080108  # of a 95 % interval, in standard errors
 
 
 def load_tables(folder: Path, patterns: str | Sequence[str]) -> pd.DataFrame:
-    """Rows of all tables of a folder that match; an empty frame where none does.
+    """Load the rows of all tables of a folder that match; an empty frame where none does.
 
     Lines that begin with # are comments. The parameters of a sweep's table become columns, "attack.k",
     "defence.mapping" and "task.text" for example, and four more follow from others: table (the file), shadow_ratio
@@ -54,7 +54,7 @@ def _read(path: Path) -> pd.DataFrame:
 
 
 def select(rows: pd.DataFrame, where: Mapping) -> pd.DataFrame:
-    """The rows that have the given value, or one of a list of them, in each column.
+    """Return the rows that have the given value, or one of a list of them, in each column.
 
     Case does not count, nor whether a number is written as one ("10000" in a column that also has words). None is
     an empty cell, and a column that is not there has empty cells only.
@@ -83,7 +83,7 @@ def _key(value):
 
 
 def estimate(row: Mapping, column: str = "asr") -> Estimate:
-    """A cell of a table with its interval: columns low and high for asr, else COLUMN_low and COLUMN_high.
+    """Return a cell of a table with its interval: columns low and high for asr, else COLUMN_low and COLUMN_high.
 
     Where there are none the value is exact.
 
@@ -96,7 +96,7 @@ def estimate(row: Mapping, column: str = "asr") -> Estimate:
 
 
 def crossed(rows: pd.DataFrame, index: str, columns: str, cell: Callable = estimate) -> pd.DataFrame:
-    """One value a cell, a row for each value of one column and a column for each of another, in their order.
+    """Arrange rows in a grid: a row for each value of one column, a column for each of another, in their order.
 
     Args:
         rows: of a table; where two fall into one cell, the last one counts.
@@ -121,7 +121,7 @@ def crossed(rows: pd.DataFrame, index: str, columns: str, cell: Callable = estim
 def difference(
     row: Mapping, other: Mapping, column: str = "asr", other_column: str = "asr", free: Sequence[str] = ()
 ) -> Estimate:
-    """A cell minus one of another row, with a 95 % interval.
+    """Compute a cell minus one of another row, with a 95 % interval.
 
     Paired, from the sweep's columns "over NAME", where the table has them. Else the intervals are added as if
     independent: on the same positions that is rather too wide.
@@ -147,7 +147,7 @@ def difference(
 
 
 def _paired(row: Mapping, other: Mapping) -> Estimate | None:
-    """The difference on the same positions, where one of the rows has it."""
+    """Return the difference on the same positions, where one of the rows has it."""
     if unlike(row, other) or _key(row.get("table")) != _key(other.get("table")):
         return None
     if found := over(row, str(other.get("attack"))):
@@ -157,7 +157,7 @@ def _paired(row: Mapping, other: Mapping) -> Estimate | None:
 
 
 def over(row: Mapping, attack: str) -> Estimate | None:
-    """An attack's success minus that of another on the same positions, from the sweep's columns "over NAME".
+    """Return an attack's success minus that of another on the same positions, from the columns "over NAME".
 
     Args:
         row: of a sweep's table.
@@ -171,7 +171,7 @@ def over(row: Mapping, attack: str) -> Estimate | None:
 
 
 def ratio(row: Mapping, other: Mapping, column: str = "asr") -> Estimate:
-    """A cell divided by that of another row from the same positions; 95 % interval by the delta method.
+    """Compute a cell divided by that of another row from the same positions; 95 % interval by the delta method.
 
     Where the table has their paired difference, it tells how far the two go together; else they count as
     independent.
@@ -204,7 +204,7 @@ FAMILY += ("embeddings", "seed", "defence", "epsilon", "defence_parameters", "n_
 
 
 def unlike(row: Mapping, other: Mapping, free: Sequence[str] = ()) -> list[str]:
-    """The columns of `FAMILY`, without those that are free, in which two rows differ.
+    """Return the columns of `FAMILY`, without those that are free, in which two rows differ.
 
     >>> unlike({"seed": 0, "epsilon": 4}, {"seed": 1, "epsilon": 4.0})
     ['seed']
@@ -220,7 +220,7 @@ def _refuse_strangers(row: Mapping, other: Mapping, free: Sequence[str] = ()) ->
 
 
 def pooled(estimates: Sequence[Estimate]) -> Estimate:
-    """One number from several seeds: their mean, with the interval of one of them widened by their spread.
+    """Pool several seeds: their mean, with the interval of one of them widened by their spread.
 
     The seeds draw from one corpus, so that their sentences overlap: the mean of their variances is not divided by
     their number, only the variance between them is. That is rather too wide than too narrow.

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from textsan.text.corpora import Record, load_dataset
-from textsan.text.vocabulary import tokenize
+from textsan.text.vocabulary import normalize, tokenize
 
 TITLES = frozenset(
     """mr mrs ms miss dr sir sen senator rep representative gov governor president mayor judge justice secretary
@@ -27,10 +27,13 @@ def surface(document: Record | str | Sequence[str]) -> list[str]:
     """
     if not isinstance(document, (Record, str)):
         return list(document)
-    text = document if isinstance(document, str) else document.text
+    if isinstance(document, Record):
+        text, words = document.text, document.tokens
+    else:
+        text, words = normalize(document), tokenize(document)
     lower = "".join(c.lower() if len(c.lower()) == 1 else c for c in text).replace("\u2019", "'")
     tokens, start = [], 0
-    for token in tokenize(text):
+    for token in words:
         found = lower.find(token, start)
         if found < 0:  # one of the few letters whose lower case is two
             tokens.append(token)
@@ -41,7 +44,7 @@ def surface(document: Record | str | Sequence[str]) -> list[str]:
 
 
 def capitals(words: list[str]) -> list[bool | None]:
-    """Whether each word has a capital; None where that says nothing: first words, shouting, text without case.
+    """Mark words with a capital; None where that says nothing: first words, shouting, text without case.
 
     >>> capitals(["They", "met", "Ann"])
     [None, False, True]

@@ -62,7 +62,7 @@ def name_lists() -> Lists:
 
 
 def _is_typical(word: str) -> bool:
-    """Whether the cased corpora never write it small, or less often than large."""
+    """Return whether the cased corpora never write a word small, or less often than large."""
     return lower_share().get(word, 0.0) < 0.5 and word not in STOP_WORDS
 
 

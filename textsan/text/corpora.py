@@ -22,13 +22,13 @@ import numpy as np
 from textsan.base import assets, checks
 from textsan.text.parquet import read_columns
 from textsan.text.sources import phrase_sources, sharing, sharing_runs
-from textsan.text.vocabulary import tokenize
+from textsan.text.vocabulary import tokenize_v1
 
 SPLIT_SEED = 20251121
 """Seed of the splits of the corpora that have none of their own."""
 
 SPLIT_BY = ("source", "line")
-"""How private and shadow text are kept apart: see `private_and_shadow`."""
+"""Ways to keep private and shadow text apart: see `private_and_shadow`."""
 
 _SHARES = (("train", 0.8), ("dev", 0.9), ("test", 1.0))  # upper ends: 80, 10 and 10 percent
 
@@ -52,8 +52,8 @@ class Record:
 
     @cached_property
     def tokens(self) -> list[str]:
-        """`text` split by `textsan.tokenize`, on first use."""
-        return tokenize(self.text)
+        """`text` split by `tokenize_v1`, on first use."""
+        return tokenize_v1(self.text)
 
 
 def load_dataset(name: str, split: str = "train") -> list[Record]:
@@ -196,7 +196,7 @@ def private_and_shadow(
 
 
 def source_numbers(records: Sequence[Record]) -> list[int]:
-    """Which source each record is of, numbered as they come; a record without the field `part_of` is its own.
+    """Number the source of each record as they come; a record without the field `part_of` is its own.
 
     >>> source_numbers([Record("a", None, {"part_of": 9}), Record("b"), Record("c", None, {"part_of": 9})])
     [0, 1, 0]
@@ -257,7 +257,7 @@ def _unescape(text: str) -> str:
 
 
 def origin(name: str) -> str:
-    """Whose data a data set is when it is loaded now, in words.
+    """Say in words whose data a data set is when it is loaded now.
 
     >>> origin("rt")
     'of a package of the index'

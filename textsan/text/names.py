@@ -60,7 +60,7 @@ def _analyzer():
 
 def _presidio_names(docs: Sequence) -> list[tuple[int, int]]:
     if _english_model() is None:
-        raise ValueError("finder: 'presidio' needs Presidio and an English model; pip install 'textsan[pii]'")
+        raise ValueError("finder: 'presidio' needs Presidio and an English model; pip install '.[pii]' in a clone")
     found = []
     for d, document in enumerate(docs):
         words = surface(document)

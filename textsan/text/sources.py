@@ -1,4 +1,4 @@
-"""Which records of a data set are of one source, so that a split can keep a source on one side.
+"""Sources of records, so that a split can keep a source on one side.
 
 Lines of a file are not independent texts: phrases of one sentence, sentences of one paragraph, one agency's story
 in two papers. What is told of one of them is half told of the others.

@@ -5,15 +5,17 @@ numbers: Tong et al. split with NLTK and keep case, SanText with spaCy or WordPi
 """
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 
 # Words with inner apostrophes, hyphens or dots (don't, well-made, u.s.), numbers with their separators,
 # else one visible character. Clitics are split off as in the Penn Treebank, whose forms GloVe's
 # vocabulary has ("n't", "'s", "'re"); NLTK and spaCy do the same.
+_DOTTED = r"[^\W\d_](?:\.[^\W\d_])+\.?"
 _TOKEN = re.compile(
     r"\d+(?:[.,:]\d+)*|n't\b|'(?:s|re|ve|ll|d|m)\b"
-    r"|[^\W\d_]+?(?=n't\b)|[^\W\d_](?:\.[^\W\d_])+\.?|[^\W_]+(?:-[^\W_]+)*|\.{2,}|--+|[^\w\s]|_"
+    rf"|[^\W\d_]+?(?=n't\b)|{_DOTTED}|[^\W_]+(?:-[^\W_]+)*|\.{{2,}}|--+|[^\w\s]|_"
 )
 
 STOP_WORDS = frozenset(
@@ -27,11 +29,41 @@ STOP_WORDS = frozenset(
 )
 
 
+_WHOLE = r"(?:https?://|www\.)[^\s<>\"]*[^\W_]/?|[\w.+-]+@[\w-]+(?:\.[\w-]+)+"  # an address is one word
+_INITIALS = r"[^\W\d_](?:\.[^\W\d_](?![^\W_]))+\.?"  # but J.Smith is three
+_OWN_TOKEN = re.compile(f"{_WHOLE}|{_TOKEN.pattern.replace(_DOTTED, _INITIALS)}")
+
+# What shows nothing and is no format character by its category (Default_Ignorable_Code_Point of Unicode 15).
+_INVISIBLE = {0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x180C, 0x180D, 0x180F, 0x3164, 0xFFA0}
+_INVISIBLE |= {*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)}
+_SAME = {0x2019: "'", 0x2010: "-", 0x2011: "-"}  # typographic forms of what is inside of words
+
+
+def normalize(text: str) -> str:
+    """Compose letters with their accents (Unicode's NFC) and drop invisible characters; hyphens become one kind.
+
+    Text that was copied from a page or a PDF has soft hyphens inside of words, and text of macOS has accents apart
+    from their letters: unless they are mended a word would be cut there, and its pieces released.
+
+    Args:
+        text: any string.
+
+    >>> normalize("her\u00adman, ine\u0301s")
+    'herman, inés'
+    """
+    unseen = {ord(c): None for c in set(text) if _is_invisible(c)}
+    return unicodedata.normalize("NFC", text.translate(unseen)).translate(_SAME)
+
+
+def _is_invisible(c: str) -> bool:
+    return not c.isspace() and (unicodedata.category(c) in ("Cf", "Cc") or ord(c) in _INVISIBLE)
+
+
 def tokenize(text: str) -> list[str]:
-    """Lower-cased word-level tokens of `text`; punctuation marks are tokens of their own.
+    """Cut text into lower-case words and punctuation marks, after `normalize`.
 
     Unlike NLTK and spaCy (the papers' tokenizers) case is folded, because GloVe-6B has lower-case words
-    only, and hyphenated words stay whole; unlike WordPiece no word is cut into pieces.
+    only, and hyphenated words, mail and web addresses stay whole; unlike WordPiece no word is cut into pieces.
 
     Args:
         text: any string.
@@ -42,11 +74,32 @@ def tokenize(text: str) -> list[str]:
     Raises:
         ValueError: it is no string.
 
-    >>> tokenize("It's n't U.S.-made, don't you think?")[:4]
+    >>> tokenize("It's n't U.S.-made, don't you think? J.Smith does.")[:4]
     ['it', "'s", "n't", 'u.s.']
     """
     if not isinstance(text, str):
-        raise ValueError(f"text: {text!r} is no string; leave empty cells out")
+        raise ValueError(f"text: {type(text).__name__} is no string; leave empty cells out")
+    lower = unicodedata.normalize("NFC", normalize(text).lower())
+    if lower.isascii():
+        return _OWN_TOKEN.findall(lower)
+    # Marks that no letter takes up, and characters without a meaning, are no place to cut: they count as letters.
+    marks = {ord(c): "x" for c in set(lower) if unicodedata.category(c)[0] in "MC" and not c.isspace()}
+    whole = lower.translate(marks)
+    return [lower[found.start() : found.end()] for found in _OWN_TOKEN.finditer(whole)]
+
+
+def tokenize_v1(text: str) -> list[str]:
+    """Cut text by the rules of version 0.2.0, by which all committed tables were made.
+
+    It takes soft hyphens and lone accents for the ends of words and runs initials into names; `tokenize` does not.
+
+    Args, raises: as those of `tokenize`.
+
+    >>> tokenize_v1("J.Smith"), tokenize("J.Smith")
+    (['j.s', 'mith'], ['j', '.', 'smith'])
+    """
+    if not isinstance(text, str):
+        raise ValueError(f"text: {type(text).__name__} is no string; leave empty cells out")
     return _TOKEN.findall(text.lower().replace("\u2019", "'"))
 
 

@@ -26,7 +26,7 @@ class Examples:
         first: token lists.
         second: the other text of each pair; None where a task has one text.
         labels: (n,) numbers; classes are 0 and 1.
-        sources: (n,) number of the source that each example is of: what intervals resample.
+        sources: (n,) number of the source that each example is of: the groups of intervals.
     """
 
     first: list[list[str]]
@@ -48,23 +48,13 @@ class Examples:
         return Examples([self.first[i] for i in numbers], second, self.labels[numbers], self.sources[numbers])
 
     def sanitized(self, mechanism: Mechanism, seed, *, first: int = 0) -> "Examples":
-        """The same with every text sanitized; labels stay those of the raw text, as in both papers.
-
-        Args:
-            mechanism: what sanitizes both texts of a pair.
-            seed: as for `Mechanism.sanitize`.
-            first: number of the first document.
-        """
+        """Sanitize every text, numbered from `first`; labels stay those of the raw text, as in both papers."""
         one = mechanism.sanitize(self.first, seed, first=first)
         two = None if self.second is None else mechanism.sanitize(self.second, seed, first=first + SECOND)
         return replace(self, first=one, second=two)
 
     def split(self, share: float, seed: int) -> tuple["Examples", "Examples"]:
-        """Two parts, all examples of one source in the same part.
-
-        Args:
-            share: of the sources, in the second part.
-            seed: of the draw.
+        """Split in two parts, the second with a share of the sources, all examples of a source in the same part.
 
         Raises:
             ValueError: a part would be empty.

@@ -7,7 +7,7 @@ import numpy as np
 
 from textsan.models import encoders
 from textsan.utility.examples import Examples, Pieces
-from textsan.utility.scores import Outcome, score
+from textsan.utility.scores import Outcome, check_classes, chosen
 
 _AT_ONCE = 64  # texts a forward, where nothing is learnt
 _WARM_UP = 0.1  # share of the steps over which the rate rises
@@ -26,7 +26,7 @@ def learn(
     learning_rate: float = 1e-4,
     seed: int = 0,
 ) -> Outcome:
-    """Trains encoder and head with AdamW, and takes the epoch that is best on the validation part.
+    """Train encoder and head with AdamW, and take the epoch that is best on the validation part.
 
     Args:
         train, validation, test, metric, pieces: as for `frozen.learn`.
@@ -43,8 +43,7 @@ def learn(
 
     pieces = pieces or Pieces()
     numbers = metric == "Pearson r"
-    if not numbers and len(np.unique(train.labels)) < 2:
-        raise ValueError("train: all labels are equal; pass examples of two classes")
+    check_classes(metric, train)
     parts = [_read(part, pieces) for part in (train, validation, test)]
     generator = np.random.default_rng(seed)
     with encoders.seeded(seed):
@@ -58,11 +57,7 @@ def learn(
         for _ in range(epochs):
             _epoch(whole, parts[0], train.labels, numbers, batch, generator, optimizer, rate)
             answers.append([_answers(whole, part, numbers) for part in parts[1:]])
-    on_validation = [score(metric, validation.labels, answer[0]) for answer in answers]
-    on_test = [score(metric, test.labels, answer[1]) for answer in answers]
-    best = int(np.argmax(on_validation))
-    found = on_validation[best], max(on_test), f"epoch {best + 1}"
-    return Outcome(metric, np.asarray(test.labels, dtype=float), answers[best][1], test.sources, *found)
+    return chosen(metric, validation, test, answers, [f"epoch {epoch + 1}" for epoch in range(epochs)])
 
 
 def _rate(step: int, steps: int) -> float:
@@ -71,10 +66,10 @@ def _rate(step: int, steps: int) -> float:
 
 
 def _read(examples: Examples, pieces: Pieces) -> list[tuple[list[int], int]]:
-    """Of each example its pieces, framed, and how many of them are of the first text's side."""
+    """Frame the pieces of each example, and count those of the first text's side."""
     first = pieces.of(examples.first)
     if examples.second is None:
-        return [([pieces.first, *one[: pieces.longest - 2], pieces.last], pieces.longest) for one in first]
+        return [([pieces.first, *text[: pieces.longest - 2], pieces.last], pieces.longest) for text in first]
     room = pieces.longest - 3
     framed = []
     for one, two in zip(first, pieces.of(examples.second), strict=True):
@@ -84,13 +79,13 @@ def _read(examples: Examples, pieces: Pieces) -> list[tuple[list[int], int]]:
     return framed
 
 
-def _inputs(some, device):
+def _inputs(examples, device):
     import torch
 
-    ids = torch.nn.utils.rnn.pad_sequence([torch.tensor(one) for one, _ in some], batch_first=True)
+    ids = torch.nn.utils.rnn.pad_sequence([torch.tensor(pieces) for pieces, _ in examples], batch_first=True)
     at = torch.arange(ids.shape[1])
-    attended = at < torch.tensor([[len(one)] for one, _ in some])
-    second = (at >= torch.tensor([[first] for _, first in some])) & attended
+    attended = at < torch.tensor([[len(pieces)] for pieces, _ in examples])
+    second = (at >= torch.tensor([[first] for _, first in examples])) & attended
     inputs = {"input_ids": ids, "attention_mask": attended.long(), "token_type_ids": second.long()}
     return {name: value.to(device) for name, value in inputs.items()}
 

@@ -5,13 +5,12 @@ finds in sanitized text; a fine-tuned encoder may adapt to the noise, and does s
 """
 
 import warnings
-from collections.abc import Sequence
 
 import numpy as np
 
 from textsan.models import encoders
 from textsan.utility.examples import Docs, Examples, Pieces
-from textsan.utility.scores import Outcome, score
+from textsan.utility.scores import Outcome, check_classes, chosen
 
 STRENGTHS = (0.1, 1.0, 10.0, 100.0)
 """Inverse weights of the head's penalty, of which the validation part chooses."""
@@ -19,9 +18,9 @@ _AT_ONCE = 16  # texts a forward: sorted by length, and filled up to the longest
 
 
 def sentence_vectors(docs: Docs, pieces: Pieces, model=None) -> np.ndarray:
-    """Mean of an encoder's last layer over the pieces of each text, scaled to length 1; (n, d) float32.
+    """Average an encoder's last layer over the pieces of each text, scaled to length 1; (n, d) float32.
 
-    That is how the default encoder was trained to be read (Reimers and Gurevych 2019).
+    The default encoder was trained to be read so (Reimers and Gurevych 2019).
 
     Args:
         docs: token lists.
@@ -33,28 +32,23 @@ def sentence_vectors(docs: Docs, pieces: Pieces, model=None) -> np.ndarray:
     model = model or encoders.load_encoder(pieces.encoder).to(encoders.pick_device())
     room = pieces.longest - 2
     ids = [[pieces.first, *doc[:room], pieces.last] for doc in pieces.of(docs)]
-    order = np.argsort([len(one) for one in ids], kind="stable")
+    order = np.argsort([len(row) for row in ids], kind="stable")
     vectors = np.empty((len(ids), model.config.hidden_size), dtype=np.float32)
     for start in range(0, len(order), _AT_ONCE):
-        some = order[start : start + _AT_ONCE]
-        parts = [torch.tensor(ids[i]) for i in some]
+        batch = order[start : start + _AT_ONCE]
+        parts = [torch.tensor(ids[i]) for i in batch]
         read = torch.nn.utils.rnn.pad_sequence(parts, batch_first=True).to(model.device)
         lengths = torch.tensor([[len(part)] for part in parts], device=model.device)
         attended = torch.arange(read.shape[1], device=model.device) < lengths
         with torch.inference_mode():
             hidden = model(input_ids=read, attention_mask=attended.long()).last_hidden_state
         mean = (hidden * attended[:, :, None]).sum(1) / attended.sum(1, keepdim=True)
-        vectors[some] = torch.nn.functional.normalize(mean, dim=1).cpu().numpy()
+        vectors[batch] = torch.nn.functional.normalize(mean, dim=1).cpu().numpy()
     return vectors
 
 
 def features(examples: Examples, pieces: Pieces, model=None) -> np.ndarray:
-    """What the head sees: u of a text; u, v, |u - v| and u v of a pair (Conneau et al. 2017).
-
-    Args:
-        examples: texts or pairs.
-        pieces, model: as for `sentence_vectors`.
-    """
+    """Compute the inputs of the head: u of a text; u, v, |u - v| and u v of a pair (Conneau et al. 2017)."""
     u = sentence_vectors(examples.first, pieces, model)
     if examples.second is None:
         return u
@@ -70,40 +64,32 @@ def learn(
     *,
     pieces: Pieces | None = None,
     model=None,
-    strengths: Sequence[float] = STRENGTHS,
 ) -> Outcome:
-    """A head on frozen vectors: logistic for classes, ridge for numbers.
+    """Fit a head on frozen vectors: logistic for classes, ridge for numbers.
 
-    The strength of the penalty is chosen on the validation part; of equals the strongest penalty.
+    The penalty is chosen on the validation part, of equals the strongest.
 
     Args:
         train, validation, test: as they are to be read, sanitized or not.
         metric: one of `scores.METRICS`; "Pearson r" asks for numbers, the others for classes.
         pieces: how words are cut; None is the default encoder's way.
         model: as for `sentence_vectors`.
-        strengths: what is chosen from.
 
     Raises:
         ValueError: only one class to learn from.
     """
     pieces = pieces or Pieces()
-    if metric != "Pearson r" and len(np.unique(train.labels)) < 2:
-        raise ValueError("train: all labels are equal; pass examples of two classes")
+    check_classes(metric, train)
     model = model or encoders.load_encoder(pieces.encoder).to(encoders.pick_device())
     seen = [features(part, pieces, model) for part in (train, validation, test)]
     centre, scale = seen[0].mean(axis=0), seen[0].std(axis=0) + 1e-6
     seen = [(part - centre) / scale / np.sqrt(part.shape[1]) for part in seen]
-    answers = [_fitted(metric, strength, seen[0], train.labels, seen[1:]) for strength in strengths]
-    on_validation = [score(metric, validation.labels, answer[0]) for answer in answers]
-    on_test = [score(metric, test.labels, answer[1]) for answer in answers]
-    best = int(np.argmax(on_validation))
-    chosen = f"strength {strengths[best]:g}"
-    found = on_validation[best], max(on_test), chosen
-    return Outcome(metric, np.asarray(test.labels, dtype=float), answers[best][1], test.sources, *found)
+    answers = [_fitted(metric, strength, seen[0], train.labels, seen[1:]) for strength in STRENGTHS]
+    return chosen(metric, validation, test, answers, [f"strength {strength:g}" for strength in STRENGTHS])
 
 
 def _fitted(metric, strength, seen, labels, others) -> list[np.ndarray]:
-    """What a head that was fitted with one penalty answers."""
+    """Answers of a head that was fitted with one penalty."""
     from sklearn.linear_model import LogisticRegression, Ridge
 
     if metric == "Pearson r":

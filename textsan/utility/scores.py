@@ -1,22 +1,20 @@
-"""How well a task is done: accuracy and correlation with intervals, paired differences between two learners."""
+"""Scores of a task: accuracy and correlation with intervals, paired differences between two learners."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from textsan.base.listed import Listed
-from textsan.evaluation import Estimate
+from textsan.evaluation import Estimate, clustered_difference, clustered_rate
+from textsan.utility.examples import Examples
 
 METRICS = ("accuracy", "Pearson r", "Matthews")
 """Matthews' coefficient is Pearson's r of two binary variables."""
 
 
 def score(metric: str, truths: Listed[float], answers: Listed[float]) -> float:
-    """Accuracy, Pearson's r, or Matthews' coefficient; a correlation with a constant is 0.
-
-    Args:
-        metric: one of `METRICS`.
-        truths, answers: one number an example.
+    """Compute one of `METRICS`, accuracy or a coefficient; a correlation with a constant is 0.
 
     Raises:
         ValueError: an unknown metric, no example, or lists of different lengths.
@@ -30,7 +28,7 @@ def score(metric: str, truths: Listed[float], answers: Listed[float]) -> float:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a learner answered on the test sentences.
+    """The answers of a learner on the test sentences.
 
     Attributes:
         metric: one of `METRICS`.
@@ -67,12 +65,37 @@ class Outcome:
         return "".join("+" if hit else "." for hit in self.truths == self.answers)
 
     def estimate(self, *, seed: int = 0, resamples: int = 1000) -> Estimate:
-        """The score with a 95 % percentile interval from resampling sources."""
+        """Compute the score with its 95 % interval by source: `clustered_rate`, or resampling of correlations."""
+        if self.metric == "accuracy":
+            return clustered_rate(self.truths == self.answers, self.sources)
         return _estimate(self.metric, [(self.truths, self.answers)], self.sources, seed, resamples)
 
 
+def chosen(metric: str, validation: Examples, test: Examples, answers: Sequence, names: Sequence[str]) -> Outcome:
+    """Choose the model whose answers are best on the validation part, of equals the first."""
+    on_validation, on_test = (
+        [score(metric, part.labels, answer[at]) for answer in answers]
+        for at, part in enumerate((validation, test))
+    )
+    best = int(np.argmax(on_validation))
+    scores = on_validation[best], max(on_test), names[best]
+    return Outcome(metric, np.asarray(test.labels, dtype=float), answers[best][1], test.sources, *scores)
+
+
+def check_classes(metric: str, train: Examples) -> None:
+    """Refuse to learn classes from one.
+
+    Raises:
+        ValueError: all labels are equal.
+    """
+    if metric != "Pearson r" and len(np.unique(train.labels)) < 2:
+        raise ValueError("train: all labels are equal; pass examples of two classes")
+
+
 def paired_difference(one: Outcome, other: Outcome, *, seed: int = 0, resamples: int = 1000) -> Estimate:
-    """The score of one learner minus that of another on the same test examples, sources resampled together.
+    """Compute the score of one learner minus that of another on the same test examples, with its 95 % interval.
+
+    The interval of accuracies is that of `clustered_difference`; of correlations, from resampling sources.
 
     Raises:
         ValueError: other test examples, or another metric.
@@ -85,6 +108,9 @@ def paired_difference(one: Outcome, other: Outcome, *, seed: int = 0, resamples:
     same = one.metric == other.metric and np.array_equal(one.truths, other.truths)
     if not same or not np.array_equal(one.sources, other.sources):
         raise ValueError("other: it was tested on other examples; compare learners of the same task")
+    if one.metric == "accuracy":
+        right, theirs = (outcome.truths == outcome.answers for outcome in (one, other))
+        return clustered_difference(right.astype(float) - theirs, one.sources)
     pair = [(one.truths, one.answers), (other.truths, other.answers)]
     return _estimate(one.metric, pair, one.sources, seed, resamples)
 
@@ -100,11 +126,13 @@ def _estimate(metric, pairs, sources, seed, resamples) -> Estimate:
         by_group = np.stack([np.bincount(group, weights=column, minlength=groups) for column in sums.T], axis=1)
         value += sign * float(_value(metric, by_group.sum(axis=0)[None])[0])
         drawn += sign * _value(metric, picks @ by_group)
+    if groups < 2:  # nothing is known of the spread
+        return Estimate(value, -float(len(pairs)), float(len(pairs)))
     return Estimate(value, *np.quantile(drawn, [0.025, 0.975]).tolist())
 
 
 def _sums(metric: str, truths, answers) -> np.ndarray:
-    """What is added up over examples, (n, columns): a score is a function of the sums."""
+    """Compute the columns, (n, columns), of whose sums over examples a score is a function."""
     if metric not in METRICS:
         raise ValueError(f"metric: {metric!r} is unknown; pass one of {', '.join(METRICS)}")
     truths, answers = np.asarray(truths, dtype=float), np.asarray(answers, dtype=float)

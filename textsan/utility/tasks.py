@@ -14,7 +14,7 @@ from textsan.base import checks
 from textsan.mechanisms import Mechanism
 from textsan.models.encoders import ENCODER
 from textsan.text.corpora import Record, source_numbers
-from textsan.text.vocabulary import tokenize
+from textsan.text.vocabulary import tokenize_v1
 from textsan.utility import fine_tuning, frozen
 from textsan.utility.examples import Examples, Pieces, Words
 from textsan.utility.scores import Outcome
@@ -27,7 +27,7 @@ _TESTED = 1 << 42  # number of the first test document: draws that nobody else m
 
 @dataclass(frozen=True)
 class Task:
-    """How a task is learnt.
+    """A task, and the way in which it is learnt.
 
     Args:
         protocol: "frozen", a logistic or ridge head on an encoder's vectors; or "fine-tuned", the whole encoder.
@@ -90,9 +90,8 @@ class Task:
         if self.protocol == "frozen":
             return frozen.learn(train, validation, asked, self.metric, pieces=pieces, model=model)
         given: dict[str, Any] = {"epochs": self.epochs, "batch": self.batch, "learning_rate": self.learning_rate}
-        return fine_tuning.learn(
-            train, validation, asked, self.metric, pieces=pieces, model=model, seed=seed, **given
-        )
+        given |= {"pieces": pieces, "model": model, "seed": seed}
+        return fine_tuning.learn(train, validation, asked, self.metric, **given)
 
 
 class Sentiment(Task):
@@ -118,7 +117,7 @@ class Acceptability(Task):
 
 
 class Similarity(Task):
-    """How alike are two sentences, from 0 to 5 (STS-B, in place of MedSTS)? Pearson's r."""
+    """Score how alike two sentences are, from 0 to 5 (STS-B, in place of MedSTS). Pearson's r."""
 
     metric = "Pearson r"
 
@@ -136,7 +135,7 @@ class Inference(Task):
 
 
 class Overlap(Task):
-    """How much of a sentence does another text share, from 0 to 1? Pearson's r; in place of similarity.
+    """Score how much of a sentence another text shares, from 0 to 1. Pearson's r; in place of similarity.
 
     Made from single sentences where no pairs are at hand: the second text begins with a share of the first one's
     words and goes on with those of another sentence.
@@ -198,7 +197,7 @@ def _pairs(records) -> tuple[list[list[str]], list[list[str]]]:
     for record in records:
         if not {"sentence1", "sentence2"} <= {*record.fields}:
             raise ValueError("records: they are no pairs; pass a data set with sentence1 and sentence2")
-    first, second = ([tokenize(record.fields[f"sentence{n}"]) for record in records] for n in (1, 2))
+    first, second = ([tokenize_v1(record.fields[f"sentence{n}"]) for record in records] for n in (1, 2))
     return first, second
 
 

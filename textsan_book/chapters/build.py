@@ -1,22 +1,26 @@
-"""The book: check the stored chapters, re-execute the stale ones, build the pages."""
+"""The book: check the stored chapters, execute the stale ones, build the pages."""
 
+import hashlib
 import json
 import os
 import re
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from itertools import zip_longest
 from multiprocessing import get_context
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from textsan.base import kernels
-from textsan_book.chapters import chapters as ch, checked, compare, execution, varying
+from textsan_book.chapters import chapters as ch, compare, run
+
+SETTINGS = Path("data", "settings.yml")
+PROCESSES = 2  # chapters that run at a time
+DRAWN = 3  # chapters that a smaller check executes beside those that differ
+_SETTINGS = 3  # at most, a chapter
 
 # What differs from machine to machine or run to run must not be stored. A path is two or more parts after a
 # slash that follows no word, tag or other slash: and/or, </b>, 1/2 and http://x/y are none.
@@ -81,8 +85,6 @@ def notebook_faults(notebook) -> list[str]:
             for what, pattern in _UNSTABLE.items():
                 if match := pattern.search(_texts(output)):
                     faults.append(f"cell {number} stores {what}: {match.group()}")
-    for number, names in varying.shown_in_vain(code):
-        faults.append(f"cell {number} shows {', '.join(names)} of a cell that varies; it varies, too")
     return faults
 
 
@@ -120,7 +122,8 @@ def stored_faults(root: Path, only: Collection[str] | None = None) -> list[str]:
     import nbformat
 
     names = {chapter.name for chapter in ch.chapters(root)} | {
-        path.stem for path in (root / "notebooks").glob("*.ipynb")
+        str(path.relative_to(root / "notebooks").with_suffix(""))
+        for path in (root / "notebooks").glob("**/[!.]*.ipynb")
     }
     faults = []
     for chapter in (ch.Chapter(root, name) for name in sorted(names if only is None else only)):
@@ -133,13 +136,36 @@ def stored_faults(root: Path, only: Collection[str] | None = None) -> list[str]:
 
 def exceptions(root: Path) -> list[str]:
     """Cells that are not compared, a line each with the reason."""
-    found = []
+    reasons = []
     for chapter in ch.chapters(root):
         code = [cell for cell in ch.read_text(chapter).cells if cell.cell_type == "code"]
         for number, cell in enumerate(code, 1):
             if "varies" in cell.metadata.get("tags", []):
-                found.append(f"{chapter.name}: cell {number} varies, {_REASON.match(cell.source)[1]}")
-    return found
+                reasons.append(f"{chapter.name}: cell {number} varies, {_REASON.match(cell.source)[1]}")
+    return reasons
+
+
+def commit(root: Path) -> str | None:
+    """The commit that is checked out in the folder `root`; None without git."""
+    try:
+        done = subprocess.run(["git", "rev-parse", "HEAD"], cwd=root, capture_output=True, text=True)
+    except FileNotFoundError:
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def drawn(names: Collection[str], commit: str, number: int) -> list[str]:
+    """So many of some names, drawn by the hash of a commit: each has its turn, and nobody chooses.
+
+    Args:
+        names: of chapters, or of tests.
+        commit: its hash.
+        number: how many.
+
+    >>> len(drawn([f"test {n}" for n in range(20)], "0b12dbc", 3))
+    3
+    """
+    return sorted(names, key=lambda name: hashlib.sha256(f"{commit} {name}".encode()).hexdigest())[:number]
 
 
 def check(
@@ -147,82 +173,110 @@ def check(
     say: Callable[[str], None] = print,
     *,
     only: Collection[str] | None = None,
-    drawn: bool = False,
+    some: bool = False,
     full: bool = False,
     other: str | None = None,
 ) -> None:
     """Check what is stored, then execute chapters anew with nbval and compare every output.
 
-    With the kernels that made what is stored, every digit is compared, and chapters that show what they store are
-    recorded; with others, estimates are by interval, and nbval lists those that moved.
+    With the kernels that made what is stored, every digit is compared; with others, estimates are by interval, and
+    nbval lists those that moved.
 
     Args:
         root: the project's folder.
-        say: takes a line on each chapter that is executed and why, on its seconds, and on each exception.
+        say: takes a line on what is executed and why, and on each exception.
         only: names of the chapters to check; all by default.
-        drawn: execute those that differ from the record and an eighth of the others only; see `checked`.
+        some: execute those whose tables differ and three that the commit draws only.
         full: execute each with the other parameters of `data/settings.yml`, too.
         other: kernels of `textsan.base.kernels.KERNELS` to run with, in place of the pinned ones.
 
     Raises:
-        BuildError: a fault, a stale chapter, or one that does not run or shows something else.
+        BuildError: a fault, or a chapter that does not run or shows something else.
         KeyError, ValueError: `data/settings.yml` names what is not there.
     """
-    others = checked.settings(root) if full else {}
-    faults = stored_faults(root, only) or [
-        f"{chapter.name}: stale: {', '.join(reasons)}; run textsan book"
-        for chapter in ch.chapters(root)
-        if (only is None or chapter.name in only)
-        and (reasons := execution.stale_because(chapter) or execution.new_verdicts(chapter))
-    ]
-    if faults:
-        raise BuildError("\n".join(faults))
+    others = settings(root) if full else {}
+    if faults := stored_faults(root, only):
+        raise BuildError("\n".join([*faults, "textsan book executes the chapters whose code differs"]))
     names = [chapter.name for chapter in ch.chapters(root) if only is None or chapter.name in only]
-    if drawn:
-        reasons = checked.drawn(root, checked.commit(root))
-        for line in checked.announced(root, reasons, len(names)):
-            say(line)
-        names = list(reasons)
-    seconds, unlike = _execute_and_compare(root, checked.dearest_first(root, names), other, say)
-    for line in checked.table(root, seconds):
-        say(line)
-    problems = [f"{name} does not run, or shows something else than it stores" for name in sorted(unlike)]
-    others_seconds, others_failed = checked.run_settings(root, others, say)
-    problems += others_failed
-    if not (other or execution.not_pinned()):
-        shown = {name: took for name, took in seconds.items() if name not in unlike}
-        checked.confirm(root, shown, others_seconds if full and not problems else None)
+    if some and (at := commit(root)):
+        differing = [name for name in names if run.other_tables(ch.Chapter(root, name))]
+        equal = [name for name in names if name not in differing]
+        names = differing + drawn(equal, at, DRAWN)
+        say(f"{len(differing)} chapters whose tables differ, and drawn by commit {at[:12]}: {', '.join(names)}")
+    problems = [] if _agree(root, names, other, say) else ["a chapter does not run, or shows something else"]
+    problems += _run_settings(root, others, say)
     if problems:
         raise BuildError("\n".join(problems))
-    for line in (found := [line for line in exceptions(root) if line.partition(":")[0] in names]):
+    for line in (excepted := [line for line in exceptions(root) if line.partition(":")[0] in names]):
         say(line)
-    say(f"every output is as stored; {len(found)} cells are exceptions")
+    say(f"every output is as stored; {len(excepted)} cells are exceptions")
+
+
+def _agree(root: Path, names: Sequence[str], other: str | None, say: Callable[[str], None]) -> bool:
+    """Execute chapters and compare them with what they store; pytest prints what differs."""
+    command = [sys.executable, "-m", "pytest", "-c", os.devnull, "--rootdir", str(root), "-p", "no:cacheprovider"]
+    command += ["-p", "textsan_book.chapters.validation", "--nbval", "--nbval-cell-timeout", "1200", "-q"]
+    if len(names) > 1:  # a chapter is one kernel's
+        command += ["-n", str(PROCESSES), "--dist", "loadfile", "--no-loadscope-reorder"]
+    with _arithmetic(other, say) as variables:
+        command += [f"notebooks/{name}.ipynb" for name in names]
+        return subprocess.run(command, cwd=root, env=variables).returncode == 0
 
 
 @contextmanager
 def _arithmetic(other: str | None, say: Callable[[str], None]) -> Iterator[dict[str, str]]:
-    """The surroundings of a check, which say where its kernels are not those of the records; so does a line."""
-    why = f"kernels of {other}" if other else execution.not_pinned()
+    """The surroundings of a check, which say where its kernels are not the pinned ones; so does a line."""
+    why = f"kernels of {other}" if other else run.not_pinned()
     if why:
         say(f"estimates are compared by interval: {why}")
-    with execution.surroundings(defaults=True, arithmetic=other or kernels.PINNED) as variables:
+    with run.surroundings(defaults=True, arithmetic=other or kernels.PINNED) as variables:
         yield variables | ({compare.BY_INTERVAL: why} if why else {})
 
 
-def _execute_and_compare(
-    root: Path, names: Sequence[str], other: str | None, say: Callable[[str], None]
-) -> tuple[dict[str, float], set[str]]:
-    """Seconds of each chapter, and those that do not run or show something else; pytest prints what."""
-    command = [sys.executable, "-m", "pytest", "-c", os.devnull, "--rootdir", str(root), "-p", "no:cacheprovider"]
-    command += ["-p", "textsan_book.chapters.validation", "--nbval", "--nbval-cell-timeout", "1200", "-q"]
-    if len(names) > 1:  # a chapter is one kernel's; they begin in the order in which they are named
-        command += ["-n", str(checked.PROCESSES), "--dist", "loadfile", "--no-loadscope-reorder"]
-    with _arithmetic(other, say) as variables, TemporaryDirectory() as folder:
-        report = Path(folder, "report.xml")
-        command += [f"--junitxml={report}", *(f"notebooks/{name}.ipynb" for name in names)]
-        code = subprocess.run(command, cwd=root, env=variables).returncode
-        seconds, unlike = checked.seconds(report) if report.is_file() else ({}, set())
-        return seconds, unlike or (set(names) if code else set())  # pytest itself failed: no chapter is confirmed
+def settings(root: Path) -> dict[str, list[dict]]:
+    """Other parameters with which a full check executes chapters: by chapter, at most three of them.
+
+    Args:
+        root: the project's folder.
+
+    Raises:
+        KeyError: an unknown chapter, or a parameter that it does not have.
+        ValueError: more than three for a chapter, or a value of the wrong type.
+    """
+    import yaml
+
+    path = root / SETTINGS
+    by_chapter = yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    known = {chapter.name: chapter for chapter in ch.chapters(root)}
+    for name, given in by_chapter.items():
+        if name not in known:
+            raise KeyError(f"{SETTINGS.as_posix()}: {name!r} is no chapter; name one of {', '.join(known)}")
+        if len(given) > _SETTINGS:
+            raise ValueError(f"{SETTINGS.as_posix()}: {name} has {len(given)} settings; keep {_SETTINGS}")
+        for values in given:
+            ch.checked_parameters(known[name], values)
+    return by_chapter
+
+
+def _run_settings(root: Path, asked: dict[str, list[dict]], say: Callable[[str], None]) -> list[str]:
+    """Execute chapters with other parameters into `runs/`, two at a time; a message for each that fails."""
+    jobs = [(ch.Chapter(root, name), values) for name, given in asked.items() for values in given]
+    failed = []
+    with ProcessPoolExecutor(PROCESSES, mp_context=get_context("spawn")) as pool:
+        for (chapter, values), fault in zip(jobs, pool.map(_fault, jobs), strict=True):
+            named = f"{chapter.name} with {', '.join(f'{name} = {value}' for name, value in values.items())}"
+            say(f"{named}: {'failed' if fault else 'ran'}")
+            if fault:
+                failed.append(f"{named}: {fault}")
+    return failed
+
+
+def _fault(job: tuple[ch.Chapter, dict]) -> str:
+    try:
+        run.run(*job)
+    except (run.ChapterError, KeyError, ValueError) as error:
+        return str(error)
+    return ""
 
 
 def external_resources(html: Path) -> list[str]:
@@ -250,8 +304,8 @@ def build(root: Path) -> Path:
     command = [sys.executable, "-c", program, "build", ".", "--all", "-W", "-n", "--keep-going", "-q"]
     if subprocess.run(command, cwd=root).returncode or not (html / "index.html").is_file():
         raise BuildError("jupyter-book failed or warned; its messages are above")
-    if found := external_resources(html):
-        raise BuildError("pages need the network:\n" + "\n".join(found))
+    if resources := external_resources(html):
+        raise BuildError("pages need the network:\n" + "\n".join(resources))
     return html / "index.html"
 
 
@@ -259,19 +313,17 @@ def states(root: Path) -> list[str]:
     """One line a chapter: fresh, or stale and because of what. Nothing is executed or written."""
     lines = []
     for chapter in ch.chapters(root):
-        if reasons := execution.stale_because(chapter):
+        if reasons := run.stale_because(chapter):
             lines.append(f"{chapter.name}: stale: {', '.join(reasons)}")
-        elif execution.text_changed(chapter):
+        elif run.text_changed(chapter):
             lines.append(f"{chapter.name}: stale: text only, its outputs are kept")
-        elif verdicts := execution.new_verdicts(chapter):
-            lines.append(f"{chapter.name}: stale: {', '.join(verdicts)}; its outputs are kept")
         else:
             lines.append(f"{chapter.name}: fresh")
     return lines
 
 
 def make(root: Path, fresh: bool = False, say: Callable[[str], None] = print) -> Path:
-    """Re-execute stale chapters (all of them if `fresh`), then build the pages.
+    """Execute stale chapters (all of them if `fresh`), two at a time, then build the pages.
 
     Returns:
         Path of the book's first page.
@@ -281,32 +333,18 @@ def make(root: Path, fresh: bool = False, say: Callable[[str], None] = print) ->
     """
     stale = []
     for chapter in ch.chapters(root):
-        reasons = execution.stale_because(chapter)
+        reasons = run.stale_because(chapter)
         if fresh or reasons:
             say(f"{chapter.name}: executing, because of {', '.join(reasons) or '--fresh'}")
             stale.append(chapter)
-        elif execution.text_changed(chapter) or execution.new_verdicts(chapter):
-            execution.renew_text(chapter)
-            say(f"{chapter.name}: new text, or verdicts on its tables, around the stored outputs")
+        elif run.text_changed(chapter):
+            run.renew_text(chapter)
+            say(f"{chapter.name}: new text around the stored outputs")
         else:
             say(f"{chapter.name}: up to date")
-    _refresh(root, stale, say)
+    if stale:
+        with ProcessPoolExecutor(PROCESSES, mp_context=get_context("spawn")) as pool:
+            changes = pool.map(run.refresh, stale, [fresh] * len(stale))
+            for chapter, changed in zip(stale, changes, strict=True):
+                say(f"{chapter.name}: {'stored anew' if changed else 'shows what is stored'}")
     return build(root)
-
-
-def _refresh(root: Path, stale: Sequence[ch.Chapter], say: Callable[[str], None]) -> None:
-    """Execute these chapters, two at a time, and record those that showed what was stored, each as it ends."""
-    if not stale:
-        return
-    pinned = not execution.not_pinned()
-    with ProcessPoolExecutor(checked.PROCESSES, mp_context=get_context("spawn")) as pool:
-        ended = pool.map(_refreshed, stale) if len(stale) > 1 else map(_refreshed, stale)
-        for chapter, (changed, took) in zip(stale, ended, strict=True):
-            say(f"{chapter.name}: {'stored anew' if changed else 'shows what is stored'}")
-            if pinned and not changed:
-                checked.confirm(root, {chapter.name: took})
-
-
-def _refreshed(chapter: ch.Chapter) -> tuple[bool, float]:
-    started = time.monotonic()
-    return execution.refresh(chapter), time.monotonic() - started

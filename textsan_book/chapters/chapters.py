@@ -1,18 +1,22 @@
 """Chapters: find one, read its cells and its parameters.
 
 `book/x.md` is the text and is edited by hand; `notebooks/x.ipynb` is the same cells with what they printed,
-written by `execution` only.
+written by `run` only. The chapters of the supplement are in a folder of each of the two.
 """
 
 import ast
 import hashlib
 import math
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from textsan.base import checks
 from textsan.base.project import project_at
 from textsan.text import corpora
+
+SUPPLEMENT = "supplement"
+_NUMBER = re.compile(r"(s?)(\d+)([a-z]?)-")
 
 
 @dataclass(frozen=True)
@@ -44,25 +48,44 @@ def project_root(start: Path | None = None) -> Path:
 
 
 def chapters(root: Path) -> list[Chapter]:
-    """All chapters under `root`: the numbered ones in reading order, then the pages without a number."""
-    return [Chapter(root, name) for name in sorted(path.stem for path in (root / "book").glob("*.md"))]
+    """All chapters under `root`: the main text in reading order, what has no number, the supplement."""
+    book = root / "book"
+    main, aside = (
+        sorted(str(path.relative_to(book).with_suffix("")) for path in folder.glob("*.md"))
+        for folder in (book, book / SUPPLEMENT)
+    )
+    return [Chapter(root, name) for name in main + aside]
+
+
+def number(name: str) -> str:
+    """The number of a chapter, from its name or page; "" where it has none.
+
+    >>> number("06a-the-ladder"), number("notebooks/supplement/s09-names"), number("what-holds-up")
+    ('6a', 'S9', '')
+    """
+    match = _NUMBER.match(name.rpartition("/")[2].lower())
+    return f"{match[1].upper()}{int(match[2])}{match[3]}" if match else ""
 
 
 def find(root: Path, wanted: str) -> Chapter:
-    """The one chapter whose number (`3`, `03`), name or start of name is `wanted`.
+    """The one chapter whose number (`3`, `03`, `S3`), name or start of name is `wanted`.
 
     Raises:
         KeyError: no chapter, or more than one, is meant.
     """
     known = chapters(root)
-    prefix = f"{int(wanted):02d}-" if wanted.isdecimal() else wanted.removesuffix(".md").removesuffix(".ipynb")
-    exact = [chapter for chapter in known if chapter.name == prefix]
-    found = exact or [chapter for chapter in known if prefix and chapter.name.startswith(prefix)]
-    if len(found) != 1:
-        problem = "means more than one chapter" if found else "is no chapter"
-        names = ", ".join(chapter.name for chapter in found or known)
+    name = wanted.removesuffix(".md").removesuffix(".ipynb").removeprefix(f"{SUPPLEMENT}/")
+    asked = number(f"{name}-") if _NUMBER.fullmatch(f"{name}-".lower()) else ""
+    matching = (
+        [chapter for chapter in known if chapter.name.removeprefix(f"{SUPPLEMENT}/") == name]
+        or [chapter for chapter in known if asked and number(chapter.name) == asked]
+        or [chapter for chapter in known if name and chapter.name.removeprefix(f"{SUPPLEMENT}/").startswith(name)]
+    )
+    if len(matching) != 1:
+        problem = "means more than one chapter" if matching else "is no chapter"
+        names = ", ".join(chapter.name for chapter in matching or known)
         raise KeyError(f"chapter: {wanted!r} {problem}; choose from {names}")
-    return found[0]
+    return matching[0]
 
 
 def read_text(chapter: Chapter):
@@ -81,7 +104,7 @@ def read_text(chapter: Chapter):
 
 
 def content(notebook) -> list[tuple]:
-    """What must agree between a text and its notebook: kind, source, tags and figure settings of every cell."""
+    """Return kind, source, tags and figure settings of every cell, which a text and its notebook share."""
     return [
         (cell.cell_type, cell.source.rstrip(), sorted(cell.metadata.get("tags", [])), cell.metadata.get("mystnb"))
         for cell in notebook.cells
@@ -179,11 +202,13 @@ def check_size(chapter: Chapter, values: dict) -> None:
     both = parameters(chapter) | values
     if not {"dataset", "n_private", "n_shadow"} <= both.keys():
         return
-    there, asked = len(corpora.load_dataset(both["dataset"])), both["n_private"] + both["n_shadow"]
-    if asked > there:
+    available, asked = len(corpora.load_dataset(both["dataset"])), both["n_private"] + both["n_shadow"]
+    if asked > available:
         numbers = f"n_private {both['n_private']} and n_shadow {both['n_shadow']}"
-        way = f"-p n_private {there // 3} -p n_shadow {there // 3}"
-        raise ValueError(f"dataset: {both['dataset']!r} has {there} texts, fewer than {numbers}; pass {way}, say")
+        way = f"-p n_private {available // 3} -p n_shadow {available // 3}"
+        raise ValueError(
+            f"dataset: {both['dataset']!r} has {available} texts, fewer than {numbers}; pass {way}, say"
+        )
 
 
 def profile(chapter: Chapter, name: str) -> dict:

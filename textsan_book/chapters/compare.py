@@ -2,17 +2,20 @@
 
 Words must agree exactly, integers too. A number printed with a point or an exponent may differ by one unit of its
 last printed digit, which is what another processor's rounding does. A figure is compared by its drawn data where
-both notebooks hold it (see `kernel/figure_data.py`), by its pixels otherwise. A cell with the tag `varies` is not
-compared. Where other kernels run than those that made the stored notebook (see `textsan.base.kernels`), estimates
-printed as `value [low, high]` are compared by interval: they may move within the stored one.
+both notebooks hold it (see `kernel/figure_data.py`), to a thousandth of what its axis spans, by its pixels
+otherwise. A cell with the tag `varies` is not compared. Where other kernels run than those that made the stored
+notebook (see `textsan.base.kernels`), estimates printed as `value [low, high]` are compared by interval: they may
+move within the stored one.
 """
 
 import base64
 import io
+import itertools
 import json
+import math
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from html.parser import HTMLParser
@@ -83,7 +86,7 @@ def html_text(html: str) -> str:
 
 
 def shown(outputs: Sequence) -> dict[str, str]:
-    """What a cell shows, by part: its streams, then every representation of every other output.
+    """Collect the parts of a cell's outputs: its streams, then every representation of every other output.
 
     Args:
         outputs: the outputs of a code cell as nbformat has them.
@@ -145,7 +148,7 @@ def _unit(*texts: str) -> Decimal:
 
 
 def same_number(stored: str, new: str) -> bool:
-    """Whether two printed numbers agree within one unit of the last digit.
+    """Tell if two printed numbers agree within one unit of the last digit.
 
     >>> same_number("0.345", "0.346"), same_number("0.345", "0.347")
     (True, False)
@@ -155,7 +158,7 @@ def same_number(stored: str, new: str) -> bool:
 
 
 def same_estimate(stored: Sequence[str], new: Sequence[str]) -> bool:
-    """Whether an estimate lies in the stored interval, and its interval around the stored estimate.
+    """Tell if an estimate lies in the stored interval, and its interval around the stored estimate.
 
     Each end may move by the stored interval's width, which a sound change of the last bits never does.
 
@@ -186,7 +189,7 @@ def _same_words(stored: str, new: str, by_interval: bool) -> bool:
 
 
 def text_difference(stored: str, new: str, by_interval: bool = False) -> tuple[str, str] | None:
-    """Where two texts first differ: a little of both around the place, or None if they agree.
+    """Quote both texts around the place where they first differ, or None if they agree.
 
     Args:
         stored, new: the texts.
@@ -196,9 +199,11 @@ def text_difference(stored: str, new: str, by_interval: bool = False) -> tuple[s
     ('CusText 0.345 of 116 words', 'CusText 0.355 of 116 words')
     """
     a, b = (_pieces(text, _INTERVAL if by_interval else _NUMBER) for text in (stored, new))
-    for one, other in zip(a, b, strict=False):  # the last piece of the shorter has no numbers, the other's has
-        if not (_same_words(one.words, other.words, by_interval) and _same_numbers(one.numbers, other.numbers)):
-            return _where(stored, one.place, new, other.place)
+    for piece, other in zip(a, b, strict=False):  # the last piece of the shorter has no numbers, the other's has
+        if not (
+            _same_words(piece.words, other.words, by_interval) and _same_numbers(piece.numbers, other.numbers)
+        ):
+            return _where(stored, piece.place, new, other.place)
     return None
 
 
@@ -212,10 +217,10 @@ def moved_estimates(stored: str, new: str) -> Iterator[tuple[str, str]]:
     [('of 20: 0.50 [0.45, 0.55]', 'of 20: 0.53 [0.48, 0.58]')]
     """
     a, b = (_pieces(text, _INTERVAL) for text in (stored, new))
-    for one, other in zip(a, b, strict=False):
-        texts = stored[one.place], new[other.place]
+    for piece, other in zip(a, b, strict=False):
+        texts = stored[piece.place], new[other.place]
         if text_difference(*texts) and not text_difference(*texts, by_interval=True):
-            yield _where(stored, one.place, new, other.place)
+            yield _where(stored, piece.place, new, other.place)
 
 
 def _where(stored: str, place: slice, new: str, other: slice) -> tuple[str, str]:
@@ -230,6 +235,88 @@ def _around(text: str, place: slice, agree: int) -> str:
     return " ".join(shown.split())
 
 
+_DRAWN = r"(?<![\w.])[-+]?(?:\d\.\d{3}e[-+]\d+|nan|inf)"  # a number of figure data; means have more digits
+_DRAWN_ROW = re.compile(rf"{_DRAWN}(?: {_DRAWN})*")
+_TOKEN = re.compile(r"\S+")
+_COORDINATE = rf"({_DRAWN})(?: \[({_DRAWN}), ({_DRAWN})\])?"
+_DRAWN_ESTIMATE = re.compile(f"{_COORDINATE}: {_COORDINATE}")
+_SCALES = re.compile(r" x (?:'[^']*'|\"[^\"]*\") (\w+) .* y (?:'[^']*'|\"[^\"]*\") (\w+) ")
+
+
+def figure_difference(stored: str, new: str, by_interval: bool = False) -> tuple[str, str] | None:
+    """Name the place where two figures differ, or None if they agree to a thousandth of each axis's span.
+
+    Args:
+        stored, new: figure data, an artist a line.
+        by_interval: estimates may move within their intervals.
+
+    >>> axes = "axes '' x '' linear automatic y '' linear automatic\\nline: 0.000e+00 0.000e+00; 1.000e+00 "
+    >>> figure_difference(axes + "1.000e+00", axes + "1.001e+00")
+    >>> figure_difference(axes + "1.000e+00", axes + "1.010e+00") is None
+    False
+    """
+    a, b = stored.split("\n"), new.split("\n")
+    if len(a) != len(b):
+        return text_difference(stored, new, by_interval)
+    starts = [at for at, line in enumerate(a) if line.startswith("axes ")] + [len(a)]
+    blocks = [slice(*ends) for ends in itertools.pairwise([0, *starts])]
+    for block in blocks:
+        spans = _spans(a[block])
+        for one, other in zip(a[block], b[block], strict=True):
+            difference = text_difference(one, other, by_interval)
+            if difference and not _draw_the_same(one, other, spans):
+                return difference
+    return None
+
+
+def _coordinates(line: str) -> Iterator[tuple[slice, str]]:
+    """The numbers of an artist: their places, and whether each is an x, a y or another value."""
+    if line.startswith("error bars"):
+        for match in _DRAWN_ESTIMATE.finditer(line):
+            yield from ((slice(*match.span(n)), "xxxyyy"[n - 1]) for n in range(1, 7) if match[n])
+        return
+    for row in _DRAWN_ROW.finditer(line):
+        numbers = [slice(*match.span()) for match in _TOKEN.finditer(line, *row.span())]
+        yield from zip(numbers, "xy" if len(numbers) == 2 else "v" * len(numbers), strict=True)
+
+
+def _spans(artists: Sequence[str]) -> dict[str, tuple[float, bool]]:
+    """The extent of the artists of one pair of axes along x and y, and whether it is in decades."""
+    scales = _SCALES.search(artists[0]) if artists else None
+    values: dict[str, list[float]] = {"x": [], "y": []}
+    for line in artists[1:]:
+        for place, kind in _coordinates(line):
+            if kind in values and math.isfinite(value := float(line[place])):
+                values[kind].append(value)
+    spans = {}
+    for kind, numbers in values.items():
+        is_log = scales is not None and scales["xy".index(kind) + 1] == "log"
+        numbers = [math.log10(number) for number in numbers if number > 0] if is_log else numbers
+        spans[kind] = max(numbers, default=0.0) - min(numbers, default=0.0), is_log
+    return spans
+
+
+def _draw_the_same(stored: str, new: str, spans: Mapping[str, tuple[float, bool]]) -> bool:
+    ours, theirs = list(_coordinates(stored)), list(_coordinates(new))
+    if re.sub(_DRAWN, "#", stored) != re.sub(_DRAWN, "#", new) or len(ours) != len(theirs):
+        return False
+    others = [float(stored[place]) for place, kind in ours if kind == "v"]
+    spans = {**spans, "v": (max(others, default=0.0) - min(others, default=0.0), False)}
+    pairs = zip(ours, theirs, strict=True)
+    return all(
+        _near(stored[place_of_ours], new[other], *spans[kind]) for (place_of_ours, kind), (other, _) in pairs
+    )
+
+
+def _near(stored: str, new: str, span: float, is_log: bool) -> bool:
+    a, b = float(stored), float(new)
+    if stored == new or not (math.isfinite(a) and math.isfinite(b)):
+        return stored == new
+    if is_log and min(a, b) > 0:
+        a, b = math.log10(a), math.log10(b)
+    return same_number(stored, new) or abs(a - b) <= span / 1000
+
+
 def _pixels(png: str):
     import matplotlib.image
     import numpy as np
@@ -239,7 +326,7 @@ def _pixels(png: str):
 
 
 def picture_difference(stored: str, new: str) -> tuple[str, str] | None:
-    """How two pictures, as base64 of PNG files, differ in size or pixels, or None if they agree."""
+    """Compare size and pixels of two pictures, base64 of PNG files; None if they agree."""
     if stored.strip() == new.strip():
         return None
     a, b = _pixels(stored), _pixels(new)
@@ -267,9 +354,12 @@ def output_differences(
         if a is None or b is None:
             yield Difference(cell, part, *(text if text is None else text[: 2 * _CONTEXT] for text in (a, b)))
             continue
-        found = picture_difference(a, b) if part.endswith("image/png") else text_difference(a, b, by_interval)
-        if found:
-            yield Difference(cell, part, *found)
+        if part.endswith("image/png"):
+            difference = picture_difference(a, b)
+        else:
+            difference = (figure_difference if part.endswith(FIGURE_DATA) else text_difference)(a, b, by_interval)
+        if difference:
+            yield Difference(cell, part, *difference)
 
 
 def moves(stored: Sequence, new: Sequence, cell: int) -> Iterator[Difference]:
@@ -282,7 +372,7 @@ def moves(stored: Sequence, new: Sequence, cell: int) -> Iterator[Difference]:
     old, now = shown(stored), shown(new)
     for part in old:
         if part in now and not part.endswith("image/png"):
-            yield from (Difference(cell, part, *found) for found in moved_estimates(old[part], now[part]))
+            yield from (Difference(cell, part, *texts) for texts in moved_estimates(old[part], now[part]))
 
 
 def _without_data(outputs: Sequence) -> list:
@@ -298,10 +388,10 @@ def differences(stored, new, by_interval: bool = False) -> list[Difference]:
         by_interval: estimates may move within their intervals.
     """
     a, b = ([cell for cell in notebook.cells if cell.cell_type == "code"] for notebook in (stored, new))
-    found = []
+    all_differences = []
     if len(a) != len(b):
-        found.append(Difference(min(len(a), len(b)) + 1, "cells", f"{len(a)} cells", f"{len(b)} cells"))
+        all_differences.append(Difference(min(len(a), len(b)) + 1, "cells", f"{len(a)} cells", f"{len(b)} cells"))
     for number, (old, now) in enumerate(zip(a, b, strict=False), 1):
         if "varies" not in old.metadata.get("tags", []):
-            found += output_differences(old.outputs, now.outputs, number, by_interval)
-    return found
+            all_differences += output_differences(old.outputs, now.outputs, number, by_interval)
+    return all_differences

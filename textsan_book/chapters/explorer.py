@@ -1,23 +1,29 @@
-"""The explorer's data: a small public world that a page can hold, and what a reader without scripts sees of it.
+"""The explorer's data: a public world that a page can hold, and the picture that a reader without scripts sees.
 
-The page computes everything anew in the browser: channels, posteriors, forward-backward, linkage. What it is given
-are a list of words, their vectors rounded to whole numbers, how often each word and each pair of neighbours stands
-in three corpora, and candidates drawn from the Markov source of these counts. No sentence of a corpus is in it.
-`material` has the same as objects of the package, so that a test can hold the page's numbers against theirs.
+The page computes everything anew in the browser: channels, posteriors, forward-backward, linkage. Its data are
+a list of words, their vectors rounded to whole numbers, and the counts of each word and each pair of neighbours in
+three corpora. The rivals of linkage are sentences of this book (the data set "prose"), which are the project's own
+and come with it under its licence. No sentence of the three corpora is on the page: reviews and editorials belong
+to their authors, and the licence of the collection cannot pass their rights on.
+`material` has the same as objects of the package, so that a test can compare the page's numbers with theirs.
 """
 
+import base64
 import html
 import json
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import yaml
 
 from textsan import load_dataset, load_embeddings, tokenize
 from textsan.attacks import ContextFreeBayes, MarkovBayes
+from textsan.base import assets
 from textsan.mechanisms import MECHANISMS, CusText, Mechanism, make_mechanism
 from textsan.mechanisms.santext import least_frequent
 from textsan.priors import MarkovModel
@@ -25,48 +31,27 @@ from textsan.text.embeddings import Embeddings
 from textsan.text.vocabulary import STOP_WORDS, count_words
 
 CORPORA = "rt", "amazon", "nyt"
-WORDS = 2500
+WORDS = 8500  # on the list
+FREQUENT = 2500  # of them from the corpora, besides stop words
+NAMES = 250  # of each of the census bureau's lists: male, female, family
 UNLISTED = "…"  # the state of all words that are not on the list
-CANDIDATES, LONGEST = 1000, 40
+RIVALS, LONGEST = 200, 40  # rivals of a sentence; words of a sentence that are read
+
 
 # By the registry's names: the parameter that the slider sets, least and largest value, step, and where it begins.
 SLIDERS = {
     "custext+": ("epsilon", 0, 16, 0.25, 6),
     "custext": ("epsilon", 0, 16, 0.25, 6),
-    "santext": ("epsilon", 0, 8, 0.25, 2),
-    "santext+": ("epsilon", 0, 8, 0.25, 2),
-    "tem": ("epsilon", 0, 8, 0.25, 2),
+    "santext": ("epsilon", 0, 8, 0.5, 2),
+    "santext+": ("epsilon", 0, 8, 0.5, 2),
+    "tem": ("epsilon", 0, 8, 0.5, 2),
     "erasure": ("q", 0, 1, 0.02, 0.5),
 }
 
-SENTENCES = (
-    "My friend has a drug problem and needs help from his family.",
-    "My brother lost his job and has not paid the rent for two months.",
-    "The doctor told my mother that her heart may fail before the winter.",
-    "Our daughter left school last summer and now works in a small hotel.",
-    "I will never buy this camera again because the battery died after one day.",
-    "She told the judge that her husband had been violent for years.",
-    "The mayor does not want another police officer in our street.",
-    "We waited in the hotel for three hours and nobody said a word.",
-    "He is a good actor but the story of the film is dull.",
-    "The senator will vote against the tax cut next week.",
-    "I have been sick since Friday and cannot eat or sleep.",
-    "Her new phone was sent back because the screen was broken.",
-    "They want to sell the house and move to California in the summer.",
-    "The teacher gave every student a letter for the parents.",
-    "This music makes me happy when I am alone at night.",
-    "The war took his son and he never talks about it.",
-    "He keeps all of his money in a box behind the wall.",
-    "Please call me before you come to the office on Saturday.",
-    "The food in that restaurant was cold and the service was slow.",
-    "The company knew that the drug was dangerous and said nothing.",
-)
-TRIOS = (
-    ("good", "great", "bad"),
-    ("doctor", "teacher", "actor"),
-    ("war", "peace", "music"),
-    ("mother", "father", "money"),
-)
+_EXAMPLES = yaml.safe_load(Path(__file__).with_suffix(".yml").read_text(encoding="utf-8"))
+SENSITIVE = frozenset(_EXAMPLES["sensitive"].split())
+SENTENCES = tuple(_EXAMPLES["sentences"])
+TRIOS = tuple(map(tuple, _EXAMPLES["trios"]))
 
 
 class Material(NamedTuple):
@@ -74,11 +59,11 @@ class Material(NamedTuple):
 
     Attributes:
         embeddings: the listed words in GloVe's order; their vectors, whole multiples of one step.
-        step: by which the whole numbers are multiplied.
+        step: the size of one unit of these whole numbers.
         documents: token lists of the corpora, words that are not listed as `UNLISTED`; not given to the page.
-        counts: how often each listed word stands there.
+        counts: number of occurrences of each listed word there.
         model: the Markov source fitted on them; its states are the listed words and `UNLISTED`.
-        candidates: sentences of `LONGEST` words drawn from it; their first n words are a sentence of n.
+        prose: sentences of this book, among which rivals are looked for.
     """
 
     embeddings: Embeddings
@@ -86,7 +71,7 @@ class Material(NamedTuple):
     documents: list[list[str]]
     counts: Counter
     model: MarkovModel
-    candidates: list[list[str]]
+    prose: list[str]
 
     def mechanism(self, name: str, value: float, words: Sequence[str] | None = None) -> Mechanism:
         """A mechanism of the explorer.
@@ -106,38 +91,75 @@ def words_of(sentence: str) -> list[str]:
     >>> words_of("So far, so good.")
     ['so', 'far', 'so', 'good']
     """
-    return _words(tokenize(sentence))
-
-
-def _words(tokens: Sequence[str]) -> list[str]:
-    return [token for token in tokens if any(map(str.isalnum, token))]
+    return [token for token in tokenize(sentence) if any(map(str.isalnum, token))]
 
 
 @lru_cache(maxsize=1)
 def material() -> Material:
     """The world of the explorer; the same every time."""
-    documents = [_words(record.tokens) for name in CORPORA for record in load_dataset(name)]
+    documents = [words_of(record.text) for name in CORPORA for record in load_dataset(name)]
     glove = load_embeddings()
+    plain = [word for word in glove.words if word.isascii() and word.isalpha()]  # frequent ones come first
     frequent = [word for word, _ in count_words(documents).most_common() if word in glove and word.isascii()]
-    frequent = [word for word in frequent if word not in STOP_WORDS][:WORDS]
     shown = {word for sentence in SENTENCES for word in words_of(sentence)} | {
         word for trio in TRIOS for word in trio
     }
-    listed = sorted({*frequent, *STOP_WORDS, *shown} & glove.index.keys(), key=glove.index.__getitem__)
+    wanted = {*STOP_WORDS, *shown, *SENSITIVE, *common_names()}
+    wanted |= set([word for word in frequent if word not in STOP_WORDS][:FREQUENT])
+    chosen = {word for word in wanted if word in glove}
+    chosen |= set([word for word in plain if word not in chosen][: WORDS - len(chosen)])
+    listed = sorted(chosen, key=glove.index.__getitem__)
     vectors = glove.restrict(listed).vectors.astype(np.float64)
     step = float(np.abs(vectors).max()) / 127
-    known = frozenset(listed)
-    documents = [[word if word in known else UNLISTED for word in document] for document in documents]
+    documents = [[word if word in chosen else UNLISTED for word in document] for document in documents]
     model = MarkovModel.fit(documents, words=[*listed, UNLISTED])
-    candidates = model.sample(CANDIDATES, seed=0, length=LONGEST)
     counts = count_words(documents)
     del counts[UNLISTED]
     embeddings = Embeddings(listed, np.rint(vectors / step) * step)
-    return Material(embeddings, step, documents, counts, model, candidates)
+    prose = [record.text for record in load_dataset("prose", split="all")]
+    return Material(embeddings, step, documents, counts, model, prose)
+
+
+def common_names() -> list[str]:
+    """The `NAMES` most common names of each list of the 1990 census: male, female, family."""
+    folder = assets.fetch("census-names")
+    names = []
+    for file in ("dist.male.first", "dist.female.first", "dist.all.last"):
+        lines = (folder / file).read_text(encoding="ascii").splitlines()[:NAMES]
+        names += [line.split()[0].lower() for line in lines]
+    return names
+
+
+def rivals(world: Material, written: Sequence[str]) -> list[list[str]]:
+    """Sentences that a release of `written` could be mistaken for.
+
+    They are sentences of this book, cut to as many words. Those come first whose stop words agree with `written`
+    at most places: the same stop word, or none in both.
+
+    Args:
+        world: of `material`.
+        written: the tokens of a sentence, at most `LONGEST`.
+
+    Returns:
+        at most `RIVALS` token lists of the length of `written`, none equal to it and no two equal.
+    """
+
+    def agreement(rival: list[str]) -> int:
+        shapes = zip(map(_stop_word, rival), map(_stop_word, written), strict=True)
+        return sum(mine == theirs for mine, theirs in shapes)
+
+    cut = [words_of(sentence)[: len(written)] for sentence in (*SENTENCES, *world.prose)]
+    different = dict.fromkeys(tuple(words) for words in cut if len(words) == len(written))
+    different.pop(tuple(written), None)
+    return sorted(map(list, different), key=agreement, reverse=True)[:RIVALS]
+
+
+def _stop_word(word: str) -> str | None:
+    return word if word in STOP_WORDS else None
 
 
 def data(world: Material) -> dict:
-    """What the page is given: names, and whole numbers.
+    """The page's data: words, whole numbers, and sentences of the project's own.
 
     Args:
         world: of `material`.
@@ -150,6 +172,7 @@ def data(world: Material) -> dict:
     followers: list[list[int]] = [[] for _ in range(start + 1)]
     for word, follower in sorted(pairs):
         followers[word] += follower, pairs[word, follower]
+    vectors = np.rint(world.embeddings.vectors / world.step).astype(np.int8)
     rare = least_frequent(world.counts, words)
     grouped = CusText(world.embeddings, epsilon=1.0).groups
     group_of = {int(word): number for number, group in enumerate(grouped) for word in group}
@@ -157,13 +180,15 @@ def data(world: Material) -> dict:
         "words": words,
         "unlisted": UNLISTED,
         "step": world.step,
-        "vectors": np.rint(world.embeddings.vectors / world.step).astype(int).ravel().tolist(),
+        "vectors": base64.b64encode(vectors.tobytes()).decode("ascii"),  # a byte a number, row by row
         "counts": [world.counts[word] for word in words],
         "stop": [int(word in STOP_WORDS) for word in words],
         "sensitive": [int(word in rare) for word in words],
         "groups": [group_of[i] for i in range(len(words))],
         "followers": followers,  # of each word: one that follows it, how often, another, ..
-        "candidates": [[index[word] for word in sentence] for sentence in world.candidates],
+        "prose": world.prose,
+        "rivals": RIVALS,
+        "longest": LONGEST,
         "sentences": SENTENCES,
         "trios": [[index[word] for word in trio] for trio in TRIOS],
         "mechanisms": [
@@ -224,15 +249,15 @@ def still(world: Material) -> str:
     """
     name, sentence = next(iter(SLIDERS)), SENTENCES[0]
     parameter, *_, value = SLIDERS[name]
-    one = reading(world, sentence, name, value)
+    example = reading(world, sentence, name, value)
     lines = {
-        "written": one.written,
-        "released": one.released,
-        "read without context": [guess or "" for guess in one.alone],
-        "read by forward–backward": [guess or "" for guess in one.together],
+        "written": example.written,
+        "released": example.released,
+        "guessed from each word": [guess or "" for guess in example.alone],
+        "guessed from the sentence": [guess or "" for guess in example.together],
     }
     label = f"{MECHANISMS[name].label}, {'ε' if parameter == 'epsilon' else parameter} = {value}"
-    said = "; ".join(f"{what}: {' '.join(filter(None, words))}" for what, words in lines.items())
+    words_shown = "; ".join(f"{what}: {' '.join(filter(None, words))}" for what, words in lines.items())
     wide = [9 * max(map(len, column)) + 14 for column in zip(*lines.values(), strict=True)]
     # Two halves under one another, so that it can be read on a phone.
     half = (len(wide) + 1) // 2
@@ -243,7 +268,7 @@ def still(world: Material) -> str:
             parts.append(f'<text x="8" y="{top}" font-size="11" opacity="0.7">{what}</text>')
             x = 8
             for i in columns:
-                hit = what.startswith("read") and words[i] == one.written[i]
+                hit = what.startswith("guessed") and words[i] == example.written[i]
                 style = ' font-weight="700" text-decoration="underline"' if hit else ""
                 parts.append(f'<text x="{x}" y="{top + 18}" font-size="15"{style}>{html.escape(words[i])}</text>')
                 x += wide[i]
@@ -251,22 +276,24 @@ def still(world: Material) -> str:
         top += 14
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {top - 20}" role="img" '
-        f'aria-label="{html.escape(f"{label}. {said}")}" fill="currentColor" font-family="sans-serif" '
+        f'aria-label="{html.escape(f"{label}. {words_shown}")}" fill="currentColor" font-family="sans-serif" '
         f'style="width: 100%; max-width: {width}px; height: auto">'
         f'<text x="8" y="14" font-size="12" font-weight="700">{html.escape(label)}</text>{"".join(parts)}</svg>'
     )
 
 
 def about(world: Material) -> str:
-    """What the page's numbers rest on.
+    """The sentences that say what the page's numbers rest on.
 
     Args:
         world: of `material`.
     """
     corpora = ", ".join(CORPORA)
     return (
-        f"The list has {len(world.embeddings):,} words: stop words, the {WORDS:,} most frequent others of "
-        f"{len(world.documents):,} sentences of the corpora {corpora}, and those of the examples; the attacker's "
-        f"counts are of these sentences. The {CANDIDATES:,} other candidates are drawn from the Markov source of "
-        f"these counts, and are sentences of nobody; {UNLISTED} stands for a word that is not on the list."
+        f"The list has {len(world.embeddings):,} words: stop words; the {FREQUENT:,} most frequent other words of "
+        f"{len(world.documents):,} sentences of the corpora {corpora}; words of health, law, money and faith; "
+        f"the {NAMES} most common male, female and family names of the 1990 US census; the words of the examples; "
+        "and the most frequent other words in the order of GloVe. The attacker counts words in the corpora's "
+        "sentences. None of these is on this page, for they belong to their authors. The rivals are chosen from "
+        f"the examples and {len(world.prose):,} sentences of this book."
     )

@@ -1,4 +1,4 @@
-"""What a chapter found with its defaults: asserted there; with other parameters said in words where it fails."""
+"""Findings of a chapter: asserted with its defaults; with other parameters said in words where they fail."""
 
 import os
 

@@ -1,33 +1,42 @@
-"""What the front page says: every number of it, from the committed tables and what a chapter has printed.
+"""The numbers of the front page, from the committed tables.
 
 The attacker of the first picture is not told which positions are attacked, and a word has a letter or a digit, as
 the rules of `data/sweeps/mixture.yml` ask.
 """
 
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import nbformat
 import pandas as pd
 import yaml
-from bs4 import BeautifulSoup
 
-from textsan.evaluation import Estimate, bootstrap_mean
+from textsan.evaluation import Estimate, clustered_rate
 from textsan.sweeps.hits import load_hits
 from textsan.sweeps.paired import paired_differences
 from textsan.sweeps.tables import load_tables, pooled, select
 from textsan.text.vocabulary import STOP_WORDS
-from textsan_book.chapters import deposit, reading_paths, slides
+from textsan_book.chapters import paper_pages, reports
 
-READERS = {"counted": "context-free", "language": "mixture"}
+TABLE = "mixture.csv"
+"""The table of attacks on the words of film reviews, with the strongest attacker that the page speaks of."""
+
+READERS = ("context-free", "mixture")  # by counting, and with a language model
 SANITIZERS = {"santext": "SanText", "santext+": "SanText+", "custext": "CusText", "custext+": "CusText+"}
-CHAPTER = "21-what-a-language-model-knows"  # where a sentence is read back
-SAID = (1.0, 4.0)  # the budgets of the sentences, those of the published comparison
-LINES = {"original": "written", "released": "released", "mixture": "read back"}
+PATH = "santext"  # whose settings a line joins
+CARD = Path("book", "card.json")  # a sentence read back, from `textsan_book.studies.card`
+LINES = ("written", "released", "read back")
 _PLACE = r"\{\{ (\w+) \}\}"
 COMPARED = ("agrees", "differs", "undecided")
+UNLISTED = {  # rule for unlisted words: tables of utility, and the one of exposure
+    "drawn": (
+        ["utility-sst2.csv", "utility-sst2-between.csv", "utility-sst2-custext.csv"],
+        "utility-sst2-exposure.csv",
+    ),
+    "kept": (["utility-oov.csv", "utility-oov-between.csv"], "utility-oov-all-exposure.csv"),
+}
 
 
 class Budget(NamedTuple):
@@ -41,180 +50,176 @@ class Budget(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """A mechanism at one epsilon: what it gives away of a document, and keeps of what a classifier learns."""
+    """A mechanism at one epsilon: shares disclosed of a document, and kept of what a classifier learns."""
 
     mechanism: str
     epsilon: float
-    given: float
+    disclosed: float
     kept: Estimate
+
+    @property
+    def name(self) -> str:
+        """The sanitizer and its epsilon."""
+        return f"{SANITIZERS[self.mechanism]} at ε = {self.epsilon:g}"
+
+    def __str__(self) -> str:
+        return f"{percent(self.disclosed)} % disclosed, {with_ends(self.kept)} kept"
 
 
 def budgets(root: Path) -> list[Budget]:
-    """What `data/results/mixture.csv` has of CusText+ on film reviews, by epsilon.
+    """Read what attackers find in film reviews under CusText+, by epsilon, from `TABLE`.
 
     Args:
         root: the project's folder.
     """
-    path = root / "data" / "results" / "mixture.csv"
-    rows, hits = load_tables(path.parent, path.name), load_hits(path)
-    rows = select(rows, {"dataset": "rt", "defence": "custext+", "attack.told": False})
-    found = []
-    for epsilon, some in rows.groupby("epsilon"):
-        by = {name: select(some, {"attack": attack}) for name, attack in READERS.items()}
-        (seeds,) = {tuple(sorted(one.seed)) for one in by.values()}
-        found.append(
-            Budget(
-                float(epsilon),
-                _share(by["counted"], hits, "unchanged"),
-                _share(by["counted"], hits, "hit"),
-                _share(by["language"], hits, "hit"),
-                seeds,
-            )
-        )
-    return found
+    path = root / "data" / "results" / TABLE
+    hits = load_hits(path)
+    rows = select(
+        load_tables(path.parent, path.name), {"dataset": "rt", "defence": "custext+", "attack.told": False}
+    )
+    by_epsilon = []
+    for epsilon, group in rows.groupby("epsilon"):
+        counted, language = (select(group, {"attack": attack}) for attack in READERS)
+        (seeds,) = {tuple(sorted(side.seed)) for side in (counted, language)}
+        shares = (_share(*of, hits) for of in ((counted, "unchanged"), (counted, "hit"), (language, "hit")))
+        by_epsilon.append(Budget(float(epsilon), *shares, seeds))
+    return by_epsilon
 
 
-def listed(root: Path) -> float:
-    """Of all tokens that CusText+ replaces in these reviews the share that is on the public list.
-
-    Args:
-        root: the project's folder.
-    """
-    rows = load_tables(root / "data" / "results", "mixture.csv")
-    return float(select(rows, {"dataset": "rt", "defence": "custext+"}).coverage.mean())
+def _share(rows: pd.DataFrame, event: str, hits) -> Estimate:
+    """Of the words with a letter or a digit the share of an event, pooled over the seeds."""
+    rates = []
+    for row in rows.index:
+        words = hits[row]["letter"]
+        rates.append(clustered_rate(hits[row][event][words], hits[row]["source"][words]))
+    return pooled(rates)
 
 
 def larger(root: Path) -> list[Estimate]:
-    """What a larger language model, alone and told, finds more of the words than the mixture without one.
-
-    By corpus and epsilon; the mixture has a thousand sentences of the corpus, the model alone has none.
-
-    Args:
-        root: the project's folder.
-    """
-    table = root / "data" / "results" / "alone-gemma.csv"
-    model, mixture = {"attack.model": "gemma3-270m"}, "mixture without language"
-    found = paired_differences(table, model, mixture, where=lambda at: at["letter"])
-    ends = ["difference", "low", "high"]
-    groups = found.groupby(["dataset", "epsilon"])
-    return [pooled([Estimate(*some) for some in one[ends].to_numpy()]) for _, one in groups]
-
-
-def _share(rows: pd.DataFrame, hits, what: str) -> Estimate:
-    """Of the words with a letter or a digit the share that has `what`, pooled over the seeds."""
-    drawn = []
-    for row, seed in zip(rows.index, rows.seed, strict=True):
-        at, words = hits[row], hits[row]["letter"]
-        drawn.append(bootstrap_mean(at[what][words], at["source"][words], seed=seed))
-    return pooled(drawn)
-
-
-def settings(root: Path) -> list[Setting]:
-    """What settings of four sanitizers give away, and keep of sentiment on SST-2 for a frozen encoder.
-
-    Args:
-        root: the project's folder.
-    """
-    folder = root / "data" / "results"
-    tables = ["utility-sst2.csv", "utility-sst2-between.csv", "utility-sst2-custext.csv"]
-    used = load_tables(folder, tables).dropna(subset="utility")
-    whole = _original(folder)
-    given = load_tables(folder, "utility-sst2-exposure.csv").groupby(["defence", "epsilon"]).exposure.mean()
-    return [
-        Setting(name, float(epsilon), float(given[name, epsilon]), _kept(some, whole))
-        for (name, epsilon), some in used.groupby(["defence", "epsilon"])
-        if name in SANITIZERS and (name, epsilon) in given
-    ]
-
-
-def least_distance(root: Path) -> list[Setting]:
-    """The same of the channels of least distance at a success rate, which promise nothing: marks, no mechanisms.
-
-    Args:
-        root: the project's folder.
-    """
-    folder = root / "data" / "results"
-    whole = _original(folder)
-    rows = load_tables(folder, "utility-sst2-frontier.csv").groupby("success")
-    return [Setting("least distance", float("nan"), some.exposure.mean(), _kept(some, whole)) for _, some in rows]
-
-
-def _original(folder: Path) -> float:
-    """What the classifier learns from the text as it was."""
-    rows = load_tables(folder, "utility-sst2-original.csv")
-    return float(rows[rows["task.words"] == "text"].utility.mean())
-
-
-def _kept(some: pd.DataFrame, whole: float) -> Estimate:
-    """Of what a classifier learns from the original the share that it keeps, over the seeds."""
-    chance = some.chance.mean()
-    seeds = zip(some.utility, some.utility_low, some.utility_high, strict=True)
-    rate = pooled([Estimate(*one) for one in seeds])
-    return Estimate(*((end - chance) / (whole - chance) for end in rate))
-
-
-def phrases(root: Path, table: str) -> int:
-    """How many released phrases the classifiers of a table learn from.
-
-    Args:
-        root: the project's folder.
-        table: its name.
-    """
-    (number,) = set(load_tables(root / "data" / "results", f"{table}.csv").n_private)
-    return int(number)
-
-
-def fine_tuned(root: Path, mechanism: str, epsilon: float) -> tuple[float, float, float, tuple[int, ...]]:
-    """Accuracy of an encoder trained on released text, that of a frozen one there, that of chance, and the seeds.
-
-    Args:
-        root: the project's folder.
-        mechanism, epsilon: which release, by name.
-    """
-    rows = load_tables(root / "data" / "results", "papers-settings-sst2.csv")
-    asked = {"defence": mechanism, "epsilon": epsilon}
-    trained, frozen = (select(rows, asked | {"task.protocol": one}) for one in ("fine-tuned", "frozen"))
-    right, fixed = float(trained.utility.mean()), float(frozen.utility.mean())
-    return right, fixed, float(trained.chance.mean()), tuple(sorted(trained.seed))
-
-
-def linked(root: Path, mechanism: str, epsilon: float, candidates: int = 1000) -> tuple[float, float]:
-    """How often a release names its document among others, and how often its length does: means over all draws.
-
-    Args:
-        root: the project's folder.
-        mechanism, epsilon: which release, by name.
-        candidates: how many documents there are.
-    """
-    rows = load_tables(root / "data" / "results", "linkage.csv")
-    asked = {"threat": "original", "candidates": candidates, "defence": mechanism, "epsilon": epsilon}
-    rows = select(rows, asked)
-    return float(rows.main.mean()), float(rows.baseline.mean())
-
-
-def reading(root: Path) -> dict[str, list[tuple[str, str]]]:
-    """A sentence as written, released and read back, as the chapter on language models has printed it.
+    """Compare a larger language model, alone and given the positions, with the mixture without a model.
 
     Args:
         root: the project's folder.
 
     Returns:
-        by name of the line its words, each with "" or, where it is as written, "kept" (the sanitizer keeps it),
-        "same" (released unchanged) or "hit" (read back).
+        the difference of the shares of words that they find, by corpus and epsilon.
     """
-    notebook = nbformat.read(root / "notebooks" / f"{CHAPTER}.ipynb", as_version=4)
-    outputs = [out for cell in notebook.cells for out in cell.get("outputs", []) if "data" in out]
-    pages = [BeautifulSoup(out["data"].get("text/html", ""), "html.parser") for out in outputs]
-    tables = [{row.th.text: row.td.text.split() for row in page.select("table.reading tr")} for page in pages]
-    rows = next(one for one in tables if set(LINES) <= set(one))
-    marked: dict[str, list[tuple[str, str]]] = {}
-    for name, label in LINES.items():
-        words = []
-        for written, word in zip(rows["original"], rows[name], strict=True):
-            kept = "kept" if written in STOP_WORDS else "same" if name == "released" else "hit"
-            words.append((word, kept if word == written and name != "original" else ""))
-        marked[label] = words
-    return marked
+    model = {"attack.model": "gemma3-270m"}
+    differences = paired_differences(
+        root / "data" / "results" / "alone-gemma.csv",
+        model,
+        "mixture without language",
+        where=lambda at: at["letter"],
+    )
+    groups = differences.groupby(["dataset", "epsilon"])[["difference", "low", "high"]]
+    return [pooled([Estimate(*row) for row in group.to_numpy()]) for _, group in groups]
+
+
+def settings(root: Path, unlisted: str = "drawn") -> list[Setting]:
+    """Return what settings of four sanitizers disclose, and keep of sentiment on SST-2 for a frozen encoder.
+
+    Args:
+        root: the project's folder.
+        unlisted: the rule for words that are on no list: "drawn" at random, or "kept" as they are.
+    """
+    folder = root / "data" / "results"
+    tables, exposures = UNLISTED[unlisted]
+    utility = load_tables(folder, tables).dropna(subset="utility")
+    disclosed = load_tables(folder, exposures).groupby(["defence", "epsilon"]).exposure.mean()
+    return [
+        Setting(name, float(epsilon), float(disclosed[name, epsilon]), _kept(group, folder))
+        for (name, epsilon), group in utility.groupby(["defence", "epsilon"])
+        if name in SANITIZERS and (name, epsilon) in disclosed
+    ]
+
+
+def _kept(rows: pd.DataFrame, folder: Path) -> Estimate:
+    """Of what a classifier learns from the original the share that it keeps, over the seeds."""
+    original = load_tables(folder, "utility-sst2-original.csv")
+    whole, chance = float(original[original["task.words"] == "text"].utility.mean()), rows.chance.mean()
+    rate = pooled([Estimate(*row) for row in rows[["utility", "utility_low", "utility_high"]].to_numpy()])
+    return Estimate(*((end - chance) / (whole - chance) for end in rate))
+
+
+Line = list[tuple[str, str]]
+"""Words, each with "" or, where one with a letter or a digit is as written, "kept" (the sanitizer keeps it),
+"same" (released unchanged) or "hit" (read back)."""
+
+
+def readings(root: Path) -> dict[float, dict[str, Line]]:
+    """Read the sentence of the card, as written, released and read back at each epsilon.
+
+    Args:
+        root: the project's folder.
+    """
+    stored = json.loads((root / CARD).read_text(encoding="utf-8"))
+    return {row["epsilon"]: {name: _marked(row, name) for name in LINES} for row in stored}
+
+
+def _marked(row: Mapping[str, Sequence[str]], name: str) -> Line:
+    words = []
+    for written, word in zip(row["written"], row[name], strict=True):
+        kind = "kept" if written in STOP_WORDS else "same" if name == "released" else "hit"
+        agrees = word == written and name != "written" and _of_letters(word)
+        words.append((word, kind if agrees else ""))
+    return words
+
+
+def _of_letters(word: str) -> bool:
+    """Return whether a word has a letter or a digit."""
+    return any(character.isalnum() for character in word)
+
+
+def recovered(marked: Mapping[str, Line]) -> tuple[int, int]:
+    """Count the hidden words of a sentence that are read back, and all that the sanitizer does not keep.
+
+    Args:
+        marked: of `readings`.
+    """
+    hidden = [word for word, _ in marked["written"] if _of_letters(word) and word not in STOP_WORDS]
+    return sum(kind == "hit" for _, kind in marked["read back"]), len(hidden)
+
+
+class Claim(NamedTuple):
+    """A claim of a paper that was measured on a scale of shares.
+
+    Attributes:
+        paper: author or mechanism, and year.
+        claim: in words.
+        verdict: "holds", "does not hold", "undecided" or "no verdict".
+        margin: the estimate, less what the claim needs; above 0 what was measured is as claimed.
+    """
+
+    paper: str
+    claim: str
+    verdict: str
+    margin: Estimate
+
+
+def claims(root: Path) -> list[Claim]:
+    """Read the papers' claims that were measured with an interval, with the margin by which each is met.
+
+    Args:
+        root: the project's folder.
+    """
+    table = pd.read_csv(root / "data" / "results" / "claims.csv")
+    measured = table[(table.high > table.low) & table.rule.notna()]
+    return [
+        Claim(row.place.partition(",")[0], row.claim, row.verdict, _margin(row.rule, row.value, row.low, row.high))
+        for row in measured.itertuples()
+    ]
+
+
+def _margin(rule: str, value: float, low: float, high: float) -> Estimate:
+    """The distance of an estimate from what a rule asks for, in the direction of the claim."""
+    kind, asked = re.match(r"(above|at most|within) (\S+)", rule).groups()  # type: ignore[union-attr]
+    needed = float(asked)
+    if kind == "above":
+        return Estimate(value - needed, low - needed, high - needed)
+    if kind == "within":
+        ends = sorted((abs(low), abs(high)))
+        value, low, high = abs(value), 0.0 if low <= 0 <= high else ends[0], ends[1]
+    return Estimate(needed - value, needed - high, needed - low)
 
 
 def published(root: Path) -> pd.DataFrame:
@@ -230,7 +235,7 @@ def published(root: Path) -> pd.DataFrame:
 
 
 def blind_guesses(board: pd.DataFrame) -> int:
-    """How many of the numbers that agree are rates of a guess that reads nothing.
+    """Count the numbers that agree and are rates of a guess that reads nothing.
 
     Args:
         board: from `published`.
@@ -238,36 +243,31 @@ def blind_guesses(board: pd.DataFrame) -> int:
     return int(board[board.shown == "agrees"].mechanism_or_method.str.contains("random guess").sum())
 
 
-def claims(root: Path) -> pd.Series:
-    """How many of the papers' claims in words have which verdict.
-
-    Args:
-        root: the project's folder.
-    """
-    return pd.read_csv(root / "data" / "results" / "claims.csv").verdict.value_counts()
-
-
-def hundred(share: float) -> str:
-    """A share as a number of a hundred."""
+def percent(share: float) -> str:
+    """A share as a whole number of a hundred."""
     return f"{100 * share:.0f}"
 
 
-def ends(estimate: Estimate) -> str:
-    """An estimate as numbers of a hundred, its interval behind it."""
-    return f"{hundred(estimate.value)} [{hundred(estimate.low)}, {hundred(estimate.high)}]"
+def with_ends(estimate: Estimate) -> str:
+    """Write an estimate in per cent with its interval.
 
-
-def draws(seeds: Sequence[int]) -> str:
-    """How many draws, in words.
-
-    >>> draws([0]), draws([0, 1, 2])
-    ('one draw', '3 draws')
+    >>> with_ends(Estimate(0.321, 0.1, 0.54))
+    '32 % [10, 54]'
     """
-    return "one draw" if len(seeds) == 1 else f"{len(seeds)} draws"
+    return f"{percent(estimate.value)} % [{percent(estimate.low)}, {percent(estimate.high)}]"
 
 
-def sentences(root: Path) -> dict[str, str]:
-    """The sentences of the front page that carry numbers, by name.
+def seeds_in_words(seeds: Sequence[int]) -> str:
+    """Count random seeds in words.
+
+    >>> seeds_in_words([0]), seeds_in_words([0, 1, 2])
+    ('one random seed', '3 random seeds')
+    """
+    return "one random seed" if len(seeds) == 1 else f"{len(seeds)} random seeds"
+
+
+def numbers(root: Path) -> dict[str, str]:
+    """Compute the numbers of the front page, by the names that its text has in their places.
 
     Args:
         root: the project's folder.
@@ -275,114 +275,137 @@ def sentences(root: Path) -> dict[str, str]:
     return {
         **_of_words(root),
         **_of_settings(root),
-        "larger": _of_size(root),
-        "linked": _of_linkage(root),
+        **_of_linkage(root),
         "published": of_the_papers(root),
+        "claims_drawn": f"{len(claims(root))}",
     }
+
+
+def table_of_words(every: Sequence[Budget]) -> str:
+    """Write what attackers recover as a table of a page, a row an epsilon.
+
+    Args:
+        every: from `budgets`.
+    """
+    lines = ["| ε | released unchanged | word counts | and a language model |", "|---|---|---|---|"]
+    for budget in every:
+        shares = map(with_ends, (budget.unchanged, budget.counted, budget.language))
+        lines.append(f"| {budget.epsilon:g} | {' | '.join(shares)} |")
+    return "\n".join(lines)
 
 
 def _of_words(root: Path) -> dict[str, str]:
-    found = budgets(root)
-    low, high = (next(one for one in found if one.epsilon == said) for said in SAID)
-    return {
-        "read_back": (
-            f"Of 100 words of a public list that one of them, CusText+, protects at ε = {high.epsilon:g}, "
-            "somebody who knows how it works and has other film reviews and a small language model names "
-            f"{hundred(high.language.value)}. Without any attack, {hundred(high.unchanged.value)} come out "
-            f"unchanged. At ε = {low.epsilon:g} the same reader names {hundred(low.language.value)}, and "
-            f"{hundred(low.unchanged.value)} come out unchanged."
-        ),
-        "bars": (
-            "Film reviews, CusText+ with groups of 20, an attacker who is not told which words were replaced; "
-            "words with a letter or a digit that are on the public list; of 100 that it replaces, marks among "
-            f"them, {hundred(listed(root))} are, and the others nobody here can name. "
-            "Lines under the bars are 95 % intervals. "
-            f"{_rests(found)}"
-        ),
-    }
+    every = budgets(root)
+    by_epsilon = {budget.epsilon: budget for budget in every}
+    rows = select(load_tables(root / "data" / "results", TABLE), {"dataset": "rt", "defence": "custext+"})
+    texts = {"listed": percent(rows.coverage.mean()), "seeds": seeds_in_words(by_epsilon[4].seeds)}
+    texts |= {"table_of_words": table_of_words(every)}
+    for epsilon in (1, 4):
+        texts[f"language_{epsilon}"] = percent(by_epsilon[epsilon].language.value)
+        texts[f"unchanged_{epsilon}"] = percent(by_epsilon[epsilon].unchanged.value)
+    gains = larger(root)
+    texts |= {"larger_least": percent(min(gain.value for gain in gains))}
+    texts |= {"larger_most": percent(max(gain.value for gain in gains))}
+    texts |= {"larger_low": percent(min(gain.low for gain in gains))}
+    return texts | {"larger_high": percent(max(gain.high for gain in gains))}
 
 
 def _of_settings(root: Path) -> dict[str, str]:
-    found = settings(root)
-    private = [one for one in found if one.given < 0.5]
-    best = max(private, key=lambda one: one.kept.value)
-    first = max(found, key=lambda one: (one.kept.value >= 0.5, -one.given))
-    few, many = phrases(root, "utility-sst2"), phrases(root, "papers-settings-sst2")
-    right, frozen, chance, seeds = fine_tuned(root, "santext+", 3.0)
-    tuned = next(one for one in found if (one.mechanism, one.epsilon) == ("santext+", 3.0))
-    return {
-        "spoils": (
-            f"And what does hide the text leaves little to use: of {len(found)} settings of four sanitizers, none "
-            f"of the {len(private)} that give away less than half of a document keeps, by value, over "
-            f"{hundred(best.kept.value)} of 100 parts of what a classifier learns from the original text."
-        ),
-        "dots": (
-            f"Sentiment on SST-2, learnt from {few:,} phrases with a frozen encoder, three draws; a dot is one of "
-            f"the four sanitizers at one ε, {len(found)} in all, and its kept share is known to about "
-            f"±{hundred(_typical(found))} of 100. Best below one half: {_name(best)}, {_both(best)}. "
-            f"To keep half, by value, at least {hundred(first.given)} are given away ({_name(first)}). "
-            f"An encoder that is itself trained keeps more: from {many:,} phrases of "
-            f"{_name(tuned)}, which gives away {hundred(tuned.given)}, it has {hundred(right)} right of 100, "
-            f"where a frozen one has {hundred(frozen)} and chance {hundred(chance)} ({draws(seeds)}). A cross is "
-            f"a channel that loses the least distance at its success rate; it is made of this text's own "
-            f"frequencies and promises nothing: {'; '.join(_both(one) for one in least_distance(root))}. "
-            "A table of the chapter says which dot is which ε."
-        ),
+    every, folder = settings(root), root / "data" / "results"
+    private, private_kept = (_below_half(candidates) for candidates in (every, settings(root, "kept")))
+    best, best_kept = (
+        max(candidates, key=lambda setting: setting.kept.value) for candidates in (private, private_kept)
+    )
+    half = max(every, key=lambda setting: (setting.kept.value >= 0.5, -setting.disclosed))
+    widths = sorted((setting.kept.high - setting.kept.low) / 2 for setting in every)
+    texts = {
+        "phrases": _phrases(folder, "utility-sst2"),
+        "private": f"{len(private)}",
+        "private_kept": f"{len(private_kept)}",
+        "best": percent(best.kept.value),
+        "dots": f"{len(every)}",
+        "width": percent(widths[len(widths) // 2]),
+        "best_setting": f"{best.name}, {best}",
+        "best_setting_kept": f"{best_kept.name}, {best_kept}",
+        "half": percent(half.disclosed),
+        "half_setting": half.name,
+        "many_phrases": _phrases(folder, "papers-settings-sst2"),
     }
+    texts |= {
+        f"path_{setting.epsilon:g}": f"discloses {percent(setting.disclosed)} % of the words and keeps "
+        f"{with_ends(setting.kept)} of the task"
+        for setting in every
+        if setting.mechanism == PATH
+    }
+    for name, mechanism in (("tuned", "santext+"), ("hidden", "santext")):
+        (setting,) = (
+            candidate for candidate in every if (candidate.mechanism, candidate.epsilon) == (mechanism, 3.0)
+        )
+        rows = select(load_tables(folder, "papers-settings-sst2.csv"), {"defence": mechanism, "epsilon": 3.0})
+        trained, frozen = (select(rows, {"task.protocol": protocol}) for protocol in ("fine-tuned", "frozen"))
+        texts |= {f"{name}_setting": setting.name, f"{name}_disclosed": percent(setting.disclosed)}
+        texts |= {
+            f"{name}_right": percent(trained.utility.mean()),
+            f"{name}_frozen": percent(frozen.utility.mean()),
+        }
+        texts |= {f"{name}_chance": percent(trained.chance.mean()), f"{name}_seeds": seeds_in_words(trained.seed)}
+    return texts
 
 
-def _of_size(root: Path) -> str:
-    found = larger(root)
-    value, low, high = ([getattr(one, end) for one in found] for end in Estimate._fields)
-    return (
-        "A model of twice the size that has no text at all, but is told which words were replaced, names "
-        f"{hundred(min(value))} to {hundred(max(value))} more of 100 (intervals reach from {hundred(min(low))} to "
-        f"{hundred(max(high))}) than such a reader without a language model, told as well, on reviews and news."
+def _below_half(every: Sequence[Setting]) -> list[Setting]:
+    return [setting for setting in every if setting.disclosed < 0.5]
+
+
+def _phrases(folder: Path, table: str) -> str:
+    """The released phrases that the classifiers of a table learn from."""
+    (number,) = set(load_tables(folder, f"{table}.csv").n_private)
+    return f"{int(number):,}"
+
+
+def _of_linkage(root: Path) -> dict[str, str]:
+    rows = select(
+        load_tables(root / "data" / "results", "linkage.csv"), {"threat": "original", "candidates": 1000}
     )
-
-
-def _both(one: Setting) -> str:
-    return f"{hundred(one.given)} given away, {ends(one.kept)} kept"
-
-
-def _of_linkage(root: Path) -> str:
-    cases = (("custext+", 1.0), ("santext", 1.0), ("santext", 2.0))
-    found = [linked(root, *one) for one in cases]
-    kept, low, high = (hundred(rate) if not 0.995 <= rate < 1 else "more than 99" for rate, _ in found)
-    length = hundred(sum(rate for _, rate in found) / len(found))
-    return (
-        "Somebody holds 1,000 documents, yours among them, and gets one release: under CusText+ at ε = 1 they "
-        f"name the right document in {kept} of 100 cases, under SanText in {low} at ε = 1 and {high} at ε = 2; "
-        f"its length alone names it in {length}."
-    )
+    texts, lengths = {}, []
+    for mechanism, epsilon in (("custext", 1), ("santext", 1), ("santext", 2)):
+        release = select(
+            rows, {"defence": "custext+" if mechanism == "custext" else mechanism, "epsilon": epsilon}
+        )
+        rate = release.main.mean()
+        texts[f"linked_{mechanism}_{epsilon}"] = percent(rate) if not 0.995 <= rate < 1 else "> 99"
+        lengths.append(release.baseline.mean())
+    return texts | {"linked_length": percent(sum(lengths) / len(lengths))}
 
 
 def of_the_papers(root: Path) -> str:
-    """What became of the numbers and the claims of the five papers, in two sentences.
+    """Count what became of the numbers and the claims of the five papers, in two sentences.
 
     Args:
         root: the project's folder.
     """
-    board, said = published(root), claims(root)
+    board = published(root)
+    claims = pd.read_csv(root / "data" / "results" / "claims.csv").verdict.value_counts()
     agree, differ, undecided = (int((board.shown == name).sum()) for name in COMPARED)
     easy = blind_guesses(board)
     return (
         f"The five papers print {len(board)} numbers. {agree + differ + undecided} could fairly be compared with "
         f"one of ours: {agree} agree, {easy} of them the rates of blind guesses, {differ} differ, {undecided} are "
-        f"undecided. Of their {said.sum()} claims in words {said.get('does not hold', 0)} were refuted and "
-        f"{said.get('holds', 0)} reproduced."
+        f"undecided. Of their {claims.sum()} claims in words {claims.get('does not hold', 0)} were refuted and "
+        f"{claims.get('holds', 0)} reproduced."
     )
 
 
 def citation(root: Path) -> str:
-    """How to cite the book: as `CITATION.cff` has it, in words and for BibTeX.
+    """Cite the book as `CITATION.cff` has it, in words and for BibTeX.
 
     Args:
         root: the project's folder.
     """
     cff = yaml.safe_load((root / "CITATION.cff").read_text(encoding="utf-8"))
     config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
-    authors = ", ".join(one.get("name") or f"{one['given-names']} {one['family-names']}" for one in cff["authors"])
+    authors = ", ".join(
+        name.get("name") or f"{name['given-names']} {name['family-names']}" for name in cff["authors"]
+    )
     year, url = config["copyright"], config.get("repository", {}).get("url", "")
     address = f"\n  url     = {{{url}}}," if url else ""
     entry = (
@@ -393,44 +416,20 @@ def citation(root: Path) -> str:
     return f"{authors} ({year}). *{cff['title']}*, version {cff['version']}.{where}\n\n```bibtex\n{entry}\n```"
 
 
-def _citation(root: Path) -> dict[str, str]:
-    return {"cite": citation(root)}
-
-
-def _name(one: Setting) -> str:
-    return f"{SANITIZERS[one.mechanism]} at ε = {one.epsilon:g}"
-
-
-def _typical(found: Sequence[Setting]) -> float:
-    widths = sorted((one.kept.high - one.kept.low) / 2 for one in found)
-    return widths[len(widths) // 2]
-
-
-def _rests(found: Sequence[Budget]) -> str:
-    """How many draws the bars rest on: as many at each epsilon, which a test asks."""
-    return f"What the bars rest on: {draws(found[0].seeds)} at each ε."
-
-
 def fill(text: str, root: Path) -> str:
-    """A page with each `{{ name }}` replaced by what one of these modules says by that name.
+    """Replace each `{{ name }}` of a page by the text of that name.
 
     Args:
         text: of the page.
         root: the project's folder.
 
     Raises:
-        KeyError: there is no such sentence.
+        KeyError: there is no such name.
     """
-    if not (names := set(re.findall(_PLACE, text))):
-        return text
-    said: dict[str, str] = {}
-    for made in (
-        reading_paths.sentences,
-        _citation,
-        slides.sentences,
-        deposit.sentences,
-        sentences,
-    ):  # the dearest last
-        if not names <= set(said):
-            said |= made(root)
-    return re.sub(_PLACE, lambda match: said[match[1]], text)
+    names = set(re.findall(_PLACE, text))
+    texts: dict[str, str] = {}
+    makes = lambda root: {"cite": citation(root)}, paper_pages.tables, reports.texts, numbers
+    for make in makes:  # the dearest last
+        if not names <= set(texts):
+            texts |= make(root)
+    return re.sub(_PLACE, lambda match: texts[match[1]], text)

@@ -4,130 +4,176 @@ Drawn from what `front` has computed. They are about as wide as the column of a 
 the same size there and on a desktop.
 """
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 
 from textsan.plotting.looks import GREY, look
 from textsan_book.chapters import front
-from textsan_book.chapters.front import Budget, Setting
+from textsan_book.chapters.front import PATH, Budget, Claim, Line, Setting
 
 WIDTH = 390  # of a drawing, in pixels
 _LEGIBLE = 0.06  # of a bar: a narrower segment has no number, which would lie over the one before
 READ = {  # what a segment of a bar is called, and its colour: that of its attack everywhere in the book
-    "unchanged": ("come out unchanged", GREY),
-    "counted": ("read by counting words", look(attack="context-free").colour),
-    "language": ("read with a small language model", look(attack="mixture").colour),
+    "unchanged": ("released unchanged", GREY),
+    "counted": ("recovered by counting words", look(attack="context-free").colour),
+    "language": ("with a language model", look(attack="mixture").colour),
 }
-_LABELS = {"santext": (0.10, 0.10, "start"), "santext+": (0.66, 0.58, "end"), "custext": (0.45, 0.02, "start")}
-_LABELS |= {"custext+": (0.62, 0.10, "start")}  # where a sanitizer's name stands, in shares of the axes
+SHOWN = 4
+"""The epsilon of the card before anybody chooses another."""
+_WRITTEN = {  # at some of its settings: the words, and how far from the point, to the right and down, they stand
+    2: ("ε = 1, 2", -4, -52, "middle"),
+    3: ("ε = 3", 2, -12, "middle"),
+    4: ("ε = 4", 10, 5, "start"),
+    5: ("ε = 5", -9, 0, "end"),
+    10: ("ε = 10", 6, 18, "middle"),
+}
+_WIDEST = 0.25  # margin of a claim that has room in the drawing; what is beyond stands at its edge
+_KINDS = {"holds": "reproduced", "does not hold": "refuted", "undecided": "open", "no verdict": "open"}
+_VERDICTS = {  # colour and mark
+    "reproduced": ("#0096e1", '<circle cx="{x:.1f}" cy="{y}" r="4" fill="{colour}"/>'),
+    "refuted": ("#d22d1e", '<path d="M{x:.1f} {y}m-4 -4h8v8h-8z" fill="{colour}"/>'),
+    "open": (GREY, '<circle cx="{x:.1f}" cy="{y}" r="3" fill="none" stroke="{colour}" stroke-width="1.5"/>'),
+}
 
 
-def bars(budgets: Sequence[Budget]) -> tuple[str, str]:
-    """Of 100 protected words one bar an epsilon: unchanged, read by counting, with a language model, not read.
-
-    Args:
-        budgets: from `front.budgets`.
-
-    Returns:
-        the SVG, and in words what it shows.
-    """
-    left, wide, high = 46, 336, 30
-    parts, said, y = [_text(left, 14, "of 100 protected words of a public list")], [], 26
-    for one in budgets:
-        shares = {"unchanged": one.unchanged, "counted": one.counted, "language": one.language}
-        parts.append(_text(left - 6, y + 20, f"ε = {one.epsilon:g}", "end"))
-        start = 0.0
-        for name, share in shares.items():
-            end = share.value
-            parts.append(_rect(left + wide * start, y, wide * (end - start), high, READ[name][1]))
-            if end - start > _LEGIBLE:
-                parts.append(_text(left + wide * end - 4, y + 20, front.hundred(end), "end", ink(READ[name][1])))
-            low, top = (left + wide * edge for edge in (share.low, share.high))
-            parts.append(f'<path d="M{low:.1f} {y + high + 4}H{top:.1f}" stroke="currentColor" stroke-width="2"/>')
-            start = end
-        parts.append(_rect(left + wide * start, y, wide * (1 - start), high, None))
-        parts.append(_text(left + wide - 6, y + 20, f"{front.hundred(1 - start)} not read", "end"))
-        read = ", ".join(f"{front.ends(share)} {READ[name][0]}" for name, share in shares.items())
-        said.append(f"ε = {one.epsilon:g}: {read}")
-        y += high + 14
-    for label, colour in [*READ.values(), ("not read by these attackers", None)]:
-        parts.append(_rect(left, y + 2, 12, 12, colour))
-        parts.append(_text(left + 20, y + 13, label))
-        y += 19
-    return _svg(y + 4, parts), f"Bars of 100 protected words of a public list. {'; '.join(said)}"
-
-
-def dots(settings: Sequence[Setting], least: Sequence[Setting]) -> tuple[str, str]:
-    """What is given away of a document against what a classifier keeps, a dot for each mechanism and epsilon.
+def tradeoff(settings: Sequence[Setting]) -> tuple[str, str]:
+    """Draw disclosure of a document against what a classifier keeps: one mechanism's path, and all other settings.
 
     Args:
         settings: from `front.settings`.
-        least: from `front.least_distance`; a cross each.
 
     Returns:
         the SVG, and in words what it shows.
     """
 
     def x(share: float) -> float:
-        return 46 + 330 * share
+        return 46 + 320 * share
 
     def y(share: float) -> float:
-        return 222 - 206 * share
+        return 252 - 236 * max(share, 0)
 
     parts = [
         f'<rect x="{x(0)}" y="{y(1)}" width="{x(0.5) - x(0)}" height="{y(0.5) - y(1)}" '
         f'fill="{GREY}" opacity=".15"/>'
     ]
-    parts += [_text(x(0.03), y(0.9), "what one would like:"), _text(x(0.03), y(0.82), "no sanitizer is here")]
+    parts += [_text(x(0.25), y(0.78), "private and useful:", "middle"), _text(x(0.25), y(0.71), "empty", "middle")]
     for share in (0.0, 0.5, 1.0):
-        lines = f"M{x(0)} {y(share)}H{x(1)}M{x(share)} {y(0)}V{y(1)}"
-        parts.append(f'<path d="{lines}" stroke="currentColor" stroke-opacity=".25" fill="none"/>')
-        parts.append(_text(x(0) - 6, y(share) + 5, front.hundred(share), "end"))
-        parts.append(_text(x(share), y(0) + 18, front.hundred(share), "middle"))
-    for name, label in front.SANITIZERS.items():
-        colour = look(mechanism=name).colour
-        mine = sorted((one for one in settings if one.mechanism == name), key=lambda one: one.epsilon)
-        at = [f"{x(one.given):.1f} {y(max(one.kept.value, 0)):.1f}" for one in mine]
-        parts.append(f'<path d="M{"L".join(at)}" fill="none" stroke="{colour}" stroke-width="1.5"/>')
-        for one, place in zip(mine, at, strict=True):
-            title = (
-                f"{label}, ε = {one.epsilon:g}: {front.hundred(one.given)} given away, {front.ends(one.kept)} kept"
-            )
-            where = place.split()
-            circle = f'cx="{where[0]}" cy="{where[1]}" r="4" fill="{colour}"'
-            parts.append(f"<circle {circle}><title>{escape(title)}</title></circle>")
-        across, up, side = _LABELS[name]
-        parts.append(_text(x(across), y(up), label, side, mark=colour))
-    crosses = [(x(one.given), y(max(one.kept.value, 0)), one) for one in least]
-    for across, up, one in crosses:
-        title = f"least distance: {front.hundred(one.given)} given away, {front.ends(one.kept)} kept"
-        path = f"M{across - 4:.1f} {up - 4:.1f}l8 8m0 -8l-8 8"
-        parts.append(f'<path d="{path}" stroke="currentColor" stroke-width="2"><title>{title}</title></path>')
-    parts += [_text(x(0.03), y(0.62), "× least distance,"), _text(x(0.03), y(0.54), "no promise")]
-    parts.append(_text(x(0.5), 262, "given away, of 100 parts of a document", "middle"))
+        grid = f"M{x(0)} {y(share)}H{x(1)}M{x(share)} {y(0)}V{y(1)}"
+        parts.append(f'<path d="{grid}" stroke="currentColor" stroke-opacity=".25" fill="none"/>')
+        parts.append(_text(x(0) - 6, y(share) + 5, front.percent(share), "end"))
+        parts.append(_text(x(share), y(0) + 18, f"{front.percent(share)} %", "middle"))
+    path = sorted((one for one in settings if one.mechanism == PATH), key=lambda one: one.epsilon)
+    others = [one for one in settings if one.mechanism != PATH]
+    parts += [_dot(x(one.disclosed), y(one.kept.value), one, GREY, 3.5) for one in others]
+    colour = look(mechanism=PATH).colour
+    points = [f"{x(one.disclosed):.1f} {y(one.kept.value):.1f}" for one in path]
+    parts.append(f'<path d="M{"L".join(points)}" fill="none" stroke="{colour}" stroke-width="2"/>')
+    for one in path:
+        across = x(one.disclosed)
+        ends = f"M{across:.1f} {y(one.kept.low):.1f}V{y(one.kept.high):.1f}"
+        parts.append(f'<path d="{ends}" stroke="{colour}" stroke-opacity=".5"/>')
+        parts.append(_dot(across, y(one.kept.value), one, colour, 5))
+        if one.epsilon in _WRITTEN:
+            name, right, down, side = _WRITTEN[one.epsilon]
+            parts.append(_text(across + right, y(one.kept.value) + down, name, side, weight="bold"))
+    parts.append(_text(x(0.5), 290, "disclosed words of a document", "middle"))
     turned = f'transform="translate(12,{y(0.5):.0f}) rotate(-90)" text-anchor="middle" fill="currentColor"'
-    parts.append(f"<text {turned}>kept, of 100 parts of a task</text>")
-    private = [one for one in settings if one.given < 0.5]
-    said = f"{len(settings)} dots; of the {len(private)} with less than half given away none keeps half"
-    said += f"; {len(least)} crosses of least distance: " + ", ".join(
-        f"{front.hundred(one.given)} given away and {front.ends(one.kept)} kept" for one in least
+    parts.append(f"<text {turned}>kept of a task, %</text>")
+    label = front.SANITIZERS[PATH]
+    names = ", ".join(name for key, name in front.SANITIZERS.items() if key != PATH)
+    parts.append(_text(46, 312, f"{label}, with 95 % intervals", mark=colour))
+    parts.append(_text(46, 330, names, mark=GREY))
+    private = [one for one in settings if one.disclosed < 0.5]
+    best = max(one.kept.value for one in private)
+    described = (
+        f"{len(settings)} settings; of the {len(private)} that disclose less than half none keeps more than "
+        f"{front.percent(best)} %. The path of {label}: "
+        + "; ".join(f"ε = {one.epsilon:g}: {one}" for one in path)
     )
-    return _svg(270, parts), said
+    return _svg(338, parts), described
 
 
-def lines(marked: dict[str, list[tuple[str, str]]]) -> str:
-    """A sentence as written, released and read back, the words that were read marked.
+def forest(claims: Sequence[Claim]) -> tuple[str, str]:
+    """Draw by how much each claim of the papers is met, with its interval, papers under one another.
 
     Args:
-        marked: from `front.reading`.
+        claims: from `front.claims`.
+
+    Returns:
+        the SVG, and in words what it shows.
+    """
+    left, right, row = 14, WIDTH - 14, 10
+    middle, scale = (left + right) / 2, (right - left) / 2 / _WIDEST
+
+    def x(margin: float) -> float:
+        return middle + scale * min(max(margin, -_WIDEST), _WIDEST)
+
+    drawn, height = [], 8
+    for paper in dict.fromkeys(claim.paper for claim in claims):
+        mine = [claim for claim in claims if claim.paper == paper]
+        drawn.append(_text(left, height + 13, paper, weight="bold"))
+        height += 20
+        for claim in sorted(mine, key=lambda claim: -claim.margin.value):
+            kind, place, margin = _KINDS[claim.verdict], height + row / 2, claim.margin
+            colour, shape = _VERDICTS[kind]
+            title = escape(f"{claim.claim}: {kind}; {_points(margin)}")
+            ends = f"M{x(margin.low):.1f} {place}H{x(margin.high):.1f}"
+            mark = shape.format(x=x(margin.value), y=place, colour=colour)
+            line = f'<path d="{ends}" stroke="{colour}" stroke-width="1.5"/>'
+            drawn.append(f"<g><title>{title}</title>{line}{mark}</g>")
+            height += row
+        height += 6
+    axis = [f'<path d="M{middle} 4V{height}" stroke="currentColor" stroke-opacity=".6"/>']
+    for margin in (-20, 0, 20):
+        axis.append(
+            _text(x(margin / 100), height + 16, f"{margin:+d}".replace("-", "−") if margin else "0", "middle")
+        )
+    axis.append(_text(left, height + 34, "← less than claimed"))
+    axis.append(_text(right, height + 34, "as claimed, or more →", "end"))
+    for place, (kind, (colour, shape)) in zip((left + 6, left + 130, left + 236), _VERDICTS.items(), strict=True):
+        axis.append(shape.format(x=place, y=height + 51, colour=colour) + _text(place + 10, height + 55, kind))
+    counts = Counter(_KINDS[claim.verdict] for claim in claims)
+    listed = ", ".join(f"{counts[kind]} {kind}" for kind in _VERDICTS)
+    return _svg(height + 64, [*axis, *drawn]), f"{len(claims)} claims with an interval: {listed}"
+
+
+def _points(margin) -> str:
+    """A margin in points, with its interval."""
+    value, low, high = (f"{100 * share:+.1f}" for share in margin)
+    return f"{value} [{low}, {high}] points from what it needs"
+
+
+def _dot(x: float, y: float, setting: Setting, colour: str, radius: float) -> str:
+    title = escape(f"{setting.name}: {setting}")
+    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius}" fill="{colour}"><title>{title}</title></circle>'
+
+
+def lines(readings: Mapping[float, Mapping[str, Line]]) -> str:
+    """Write a sentence as written, released and read back, with a button an epsilon; no script is needed.
+
+    Args:
+        readings: from `front.readings`.
     """
     tags = {"": "{}", "kept": '<span class="kept">{}</span>', "same": "<b>{}</b>", "hit": "<mark>{}</mark>"}
-    rows = []
-    for label, words in marked.items():
-        shown = " ".join(tags[kind].format(escape(word)) for word, kind in words)
-        rows.append(f"<dt>{label}</dt><dd>{shown}</dd>")
-    return f'<dl class="three-lines">{"".join(rows)}</dl>'
+    buttons, views = [], []
+    for number, (epsilon, marked) in enumerate(readings.items()):
+        chosen = " checked" if epsilon == SHOWN else ""
+        name = f"card-epsilon-{number}"
+        buttons.append(f'<input type="radio" name="card-epsilon" id="{name}"{chosen}>')
+        buttons.append(f'<label for="{name}">ε = {epsilon:g}</label>')
+        rows = []
+        for label, words in marked.items():
+            shown = " ".join(tags[kind].format(escape(word)) for word, kind in words)
+            rows.append(f"<dt>{label}</dt><dd>{shown}</dd>")
+        found, hidden = front.recovered(marked)
+        counter = f"<p><strong>{found} of {hidden} hidden words recovered</strong> at ε = {epsilon:g}</p>"
+        views.append(
+            f'<div class="view view-{number}"><dl class="three-lines">{"".join(rows)}</dl>{counter}</div>'
+        )
+    listed = f"<fieldset><legend>Privacy parameter</legend>{''.join(buttons)}</fieldset>"
+    return f'<div class="release-card">{listed}{"".join(views)}</div>'
 
 
 def squares(board) -> str:
@@ -147,8 +193,8 @@ def squares(board) -> str:
         f'<span><i class="{kind.replace(" ", "-")}"></i> {len(rows)} {names.get(kind, kind)}</span>'
         for kind, rows in kinds
     )
-    said = ", ".join(f"{len(rows)} {names.get(kind, kind)}" for kind, rows in kinds)
-    picture = f'<span class="squares" role="img" aria-label="{len(board)} squares: {said}">{cells}</span>'
+    counts = ", ".join(f"{len(rows)} {names.get(kind, kind)}" for kind, rows in kinds)
+    picture = f'<span class="squares" role="img" aria-label="{len(board)} squares: {counts}">{cells}</span>'
     return f'{picture}<span class="legend">{legend}</span>'
 
 
@@ -168,17 +214,21 @@ def card(budgets: Sequence[Budget], title: str, path: Path) -> None:
     figure.text(0.06, 0.84, title, fontsize=34, weight="bold")
     figure.text(0.06, 0.75, "Of 100 listed words that CusText+ protects", fontsize=20)
     ax = figure.add_axes((0.14, 0.22, 0.8, 0.48))
-    for place, one in enumerate(reversed(budgets)):
+    for place, budget in enumerate(reversed(budgets)):
         start = 0.0
-        for name, share in (("unchanged", one.unchanged), ("counted", one.counted), ("language", one.language)):
+        for name, share in (
+            ("unchanged", budget.unchanged),
+            ("counted", budget.counted),
+            ("language", budget.language),
+        ):
             ax.barh(place, share.value - start, left=start, color=READ[name][1], height=0.62)
             where = {"ha": "right", "va": "center", "fontsize": 18, "color": ink(READ[name][1])}
             if share.value - start > _LEGIBLE:
-                ax.text(share.value - 0.008, place, front.hundred(share.value), **where)
+                ax.text(share.value - 0.008, place, front.percent(share.value), **where)
             start = share.value
         ax.barh(place, 1 - start, left=start, color="none", edgecolor=GREY, height=0.62)
     ax.set(xlim=(0, 1), yticks=range(len(budgets)), xticks=[])
-    ax.set_yticklabels([f"ε = {one.epsilon:g}" for one in reversed(budgets)], fontsize=20)
+    ax.set_yticklabels([f"ε = {budget.epsilon:g}" for budget in reversed(budgets)], fontsize=20)
     ax.set_frame_on(False)
     ax.tick_params(length=0)
     for place, (label, colour) in zip((0.14, 0.38, 0.65), READ.values(), strict=True):
@@ -189,9 +239,9 @@ def card(budgets: Sequence[Budget], title: str, path: Path) -> None:
 
 
 PARTS: dict[str, Callable[[Path], str | tuple[str, str]]] = {
-    "three lines": lambda root: lines(front.reading(root)),
-    "of 100 words": lambda root: bars(front.budgets(root)),
-    "given away": lambda root: dots(front.settings(root), front.least_distance(root)),
+    "three lines": lambda root: lines(front.readings(root)),
+    "trade-off": lambda root: tradeoff(front.settings(root)),
+    "claims": lambda root: forest(front.claims(root)),
     "published numbers": lambda root: squares(front.published(root)),
 }
 
@@ -215,13 +265,8 @@ def _svg(height: float, parts: Sequence[str]) -> str:
     return f'<svg viewBox="0 0 {WIDTH} {height:.0f}" class="front">{"".join(parts)}</svg>'
 
 
-def _rect(x: float, y: float, width: float, height: float, colour: str | None) -> str:
-    inside = f'fill="{colour}"' if colour else 'fill="none" stroke="currentColor" stroke-opacity=".4"'
-    return f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height}" {inside}/>'
-
-
-def _text(x: float, y: float, text: str, anchor: str = "start", colour: str = "currentColor", mark: str = ""):
+def _text(x: float, y: float, text: str, anchor: str = "start", mark: str = "", weight: str = "normal"):
     """Text after a mark: letters of the mark's own colour would be hard to read on one of the two grounds."""
-    given = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{colour}"'
+    given = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="currentColor" font-weight="{weight}"'
     before = f'<tspan fill="{mark}">■</tspan> ' if mark else ""
     return f"<text {given}>{before}{escape(text)}</text>"

@@ -25,7 +25,7 @@ class Lane(NamedTuple):
 
 
 def lanes(ax, rows: Sequence[Lane]) -> None:
-    """Who sees what: a lane for each thing that is released, from the owner to the attacker.
+    """Draw a lane for each thing that is released, from the owner to the attacker: who sees what.
 
     Args:
         ax: matplotlib axes; all its decoration is taken off.
@@ -177,8 +177,8 @@ def matching(ax, documents: Sequence[Sequence[str]], scores, released: Sequence[
             ax.add_patch(_cell(t, -number, shade))
             ax.text(t + 0.5, -number, word, ha="center", va="center", size=9)
         weight = "bold" if number == best else "normal"
-        said = f"{sums[number]:+.1f}".replace("-", "−")
-        ax.text(width + 0.75, -number, said, ha="center", va="center", size=9, weight=weight)
+        total = f"{sums[number]:+.1f}".replace("-", "−")
+        ax.text(width + 0.75, -number, total, ha="center", va="center", size=9, weight=weight)
     top, bottom, end = -best + 0.46, -best - 0.46, width + 1.3
     ax.plot([0, end, end, 0, 0], [top, top, bottom, bottom, top], color=INK, linewidth=1.5)
     ax.set(xlim=(-1.2, width + 1.4), ylim=(-len(documents) + 0.4, 1.1))
@@ -193,7 +193,7 @@ def _cell(column: int, y: float, shade: dict):
 
 
 def above(ax, clouds, line, certificate) -> None:
-    """What channels lose over what they give away: every one lies above the frontier, and above a straight line.
+    """Draw loss against disclosure of channels: every one lies above the frontier, and above a straight line.
 
     Args:
         ax: matplotlib axes.
@@ -244,7 +244,8 @@ def read_back(axes, vector: Sequence[float], posterior: Sequence[float], values:
 
 
 def span(ax, inputs, rows, candidates, names: Sequence[str]) -> np.ndarray:
-    """What the rows of a gradient span, a plane in three dimensions, and how far candidates are from it.
+    """Draw the plane that the rows of a gradient span in three dimensions, and the distance of candidates from
+    it.
 
     Args:
         ax: matplotlib axes; all its decoration is taken off.
@@ -286,7 +287,7 @@ def span(ax, inputs, rows, candidates, names: Sequence[str]) -> np.ndarray:
         colour = READ if distance < 1e-9 * reach else WRONG
         ax.plot(*np.transpose([foot, point]), ":", color=colour, linewidth=1.5)
         ax.plot(*point, "o" if colour == READ else "X", color=colour, markersize=8)
-        said = f"{name}: passes" if colour == READ else f"{name}: {distance:.2f} away"
-        ax.annotate(said, point, xytext=(7, -12 if colour == READ else 4), textcoords="offset points", size=9)
+        note = f"{name}: passes" if colour == READ else f"{name}: {distance:.2f} away"
+        ax.annotate(note, point, xytext=(7, -12 if colour == READ else 4), textcoords="offset points", size=9)
     ax.axis("off")
     return np.where(away < 1e-12, 0.0, away)

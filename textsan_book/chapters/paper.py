@@ -15,31 +15,28 @@ from tempfile import TemporaryDirectory
 
 import yaml
 
-from textsan_book.chapters import reading_paths
 from textsan_book.chapters.build import BuildError
 
-LEFT_OUT = (
-    "Use it",
-    "Back matter",
-    reading_paths.APPENDIX,
-)  # how the parts of `_toc.yml` begin that are no main text
-EXPLORER = "book/pages/explorer"  # is nothing on paper
+LEFT_OUT = ("Use it", "Back matter", "Supplement")  # how the parts of `_toc.yml` begin that are no main text
+PREFACE = "book/pages/preface"  # takes the place of the front page
+ON_SCREEN = {"book/pages/explorer", "book/pages/decide", PREFACE}
+"""Pages that move, frame another, or stand before the parts, and so are in none of the printed parts."""
 _SPAN = re.compile(r"</?span[^>]*>")
 _LINK = re.compile(r'(<a\b[^>]*?)\s(?:xlink:)?href="([^"]*)"')
 NOTICE = (
-    "The textsan authors. Version {version}, BSD-3-Clause. This file is the main text. The appendix, the pages "
-    "for use, the course and the explorer are pages of the book on screen, which <code>make book</code> makes; "
-    "what is named in italics is there. Chapters have the numbers of the whole book, so that some are missing."
+    "The textsan authors. Version {version}, BSD-3-Clause. This file is the main text. The supplement, the "
+    "manual, the course and the explorer are pages of the book on screen, which <code>make book</code> makes; "
+    "what is named in italics is there."
 )
-"""What stands under the title, of a version."""
+"""The text under the title, of a version."""
 _CHAPTER = re.compile(
     r'(<span id="document-notebooks/[^"]*"></span>)<section([^>]*>)((?:\s*<span id="[^"]*"></span>)*\s*<h\d>)'
     r'(.*?)(?=<a class="headerlink"|</h\d>)',
     re.DOTALL,
 )
 _PAGE = re.compile(rb"/Type /Page\b")
-_MOST = 20 * 2**20  # bytes
-MOST_PAGES = 350
+_MOST = 12 * 2**20  # bytes
+MOST_PAGES = 200
 
 
 def contents(root: Path) -> dict:
@@ -50,13 +47,16 @@ def contents(root: Path) -> dict:
     """
     toc = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
     parts = [part for part in toc["parts"] if not part["caption"].startswith(LEFT_OUT)]
-    parts = [part | {"chapters": [one for one in part["chapters"] if one["file"] != EXPLORER]} for part in parts]
+    parts = [
+        part | {"chapters": [entry for entry in part["chapters"] if entry["file"] not in ON_SCREEN]}
+        for part in parts
+    ]
     references = {"caption": "References", "chapters": [{"file": "book/pages/references"}]}
-    return toc | {"parts": [*parts, references]}
+    return toc | {"root": PREFACE, "parts": [*filter(lambda part: part["chapters"], parts), references]}
 
 
 def plain(page: str) -> str:
-    """The page without what only weighs on paper: colours of code, formulas said twice, headings of contents.
+    """Leave out what only weighs on paper (colours of code, formulas said twice) and unfold proofs.
 
     Chromium names every part of a page in the file for reading aloud, each coloured word of code among them;
     without these it is less than half as large. Of what is a heading it makes bookmarks, and the parts that the
@@ -68,6 +68,7 @@ def plain(page: str) -> str:
     >>> plain('<pre><span></span><span class="n">x</span> = 1</pre>')
     '<pre>x = 1</pre>'
     """
+    page = page.replace('<details class="sd-', '<details open class="sd-')  # a folded proof is read on paper, too
     page = re.sub(r"<pre>.*?</pre>", lambda match: _SPAN.sub("", match[0]), page, flags=re.DOTALL)
     return page.replace(' role="heading"', "").replace(
         'window.MathJax = {"options": {', 'window.MathJax = {"options": {"enableAssistiveMml": false, '
@@ -97,17 +98,23 @@ def linked(page: str) -> str:
     return _LINK.sub(target, page)
 
 
-def noticed(page: str, version: str) -> str:
-    """The page with a notice under its title: whose it is, and what is not in it.
+def entitled(page: str, title: str, version: str) -> str:
+    """Make the theme's printed heading a title page, and show the preface's own heading after it.
 
     Args:
-        page: HTML of the book as one page.
+        page: HTML of the book as one page: the theme's heading with the contents, then the text, whose first
+            heading the theme hides on paper.
+        title: of the book.
         version: of the package.
 
-    >>> noticed("<h1>A</h1><h1>B</h1>", "1.0")[:39]
-    '<h1>A</h1><p>The textsan authors. Versi'
+    >>> entitled("<h1>A</h1><h1>A</h1>", "T", "1.0")[:39]
+    '<h1>T</h1><p>The textsan authors. Versi'
+    >>> entitled("<h1>A</h1><h1>A</h1>", "T", "1.0").endswith('<h1 style="display: block !important">A</h1>')
+    True
     """
-    return page.replace("</h1>", f"</h1><p>{NOTICE.format(version=version)}</p>", 1)
+    before, _, rest = page.partition("<h1>")
+    rest = rest.partition("</h1>")[2].replace("<h1>", '<h1 style="display: block !important">', 1)
+    return f"{before}<h1>{title}</h1><p>{NOTICE.format(version=version)}</p>{rest}"
 
 
 def headed(page: str) -> str:
@@ -123,9 +130,11 @@ def headed(page: str) -> str:
 
     def named(match: re.Match) -> str:
         mark, tag, heading, title = match.groups()
-        said = html.unescape(re.sub(r"<[^>]+>", "", title)).strip().replace("\\", r"\\").replace('"', r"\"")
+        heading_text = (
+            html.unescape(re.sub(r"<[^>]+>", "", title)).strip().replace("\\", r"\\").replace('"', r"\"")
+        )
         name = f"chapter{len(rules)}"
-        rules.append(f'@page {name} {{ @top-center {{ content: "{said}"; font: 8pt sans-serif; }} }}')
+        rules.append(f'@page {name} {{ @top-center {{ content: "{heading_text}"; font: 8pt sans-serif; }} }}')
         return f'<section style="page: {name}"{tag}{mark}{heading}{title}'  # outside it, a mark has its own page
 
     page = _CHAPTER.sub(named, page)
@@ -133,7 +142,7 @@ def headed(page: str) -> str:
 
 
 def pages(pdf: bytes) -> int:
-    """How many pages a PDF has, as Chromium writes it: its objects are not compressed.
+    """Count the pages of a PDF as Chromium writes it: its objects are not compressed.
 
     Args:
         pdf: what stands in the file.
@@ -142,6 +151,12 @@ def pages(pdf: bytes) -> int:
     2
     """
     return len(_PAGE.findall(pdf))
+
+
+def browser() -> str | None:
+    """The path of a Chromium under any of its names; None where there is none."""
+    names = "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"
+    return next(filter(None, map(shutil.which, names)), None)
 
 
 def print_book(root: Path, path: Path) -> str:
@@ -155,10 +170,10 @@ def print_book(root: Path, path: Path) -> str:
         a line with the path, the pages and the size.
 
     Raises:
-        BuildError: there is no Chromium, the page was not built, or the file has more than 350 pages or 20 MB.
+        BuildError: there is no Chromium, the page was not built, or the file has more than 200 pages or 12 MB.
     """
-    browser = shutil.which("chromium") or shutil.which("google-chrome")
-    if browser is None:
+    chromium = browser()
+    if chromium is None:
         raise BuildError("make pdf needs Chromium: on Debian, apt-get install chromium")
     with TemporaryDirectory() as folder:
         toc = Path(folder, "toc.yml")
@@ -166,23 +181,24 @@ def print_book(root: Path, path: Path) -> str:
         program = "from jupyter_book.cli.main import main; main()"
         command = [sys.executable, "-c", program, "build", ".", "--all", "-q", "--builder", "singlehtml"]
         subprocess.run([*command, "--toc", str(toc), "--path-output", folder], cwd=root, check=False)
-        page = Path(folder, "_build", "singlehtml", "book", "pages", "index.html")
+        page = Path(folder, "_build", "singlehtml", "book", "pages", "preface.html")
         if not page.is_file():
             raise BuildError("jupyter-book made no single page; its messages are above")
         text = headed(linked(plain(page.read_text(encoding="utf-8"))))
-        text = noticed(text, metadata.version("textsan"))
+        config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
+        text = entitled(text, config["title"], metadata.version("textsan"))
         page = Path(folder, "_build", "singlehtml", "printed.html")  # its styles are named from there
         page.write_text(text, encoding="utf-8")
         path.parent.mkdir(parents=True, exist_ok=True)
         options = ["--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder}/profile"]
         options += ["--generate-pdf-document-outline", "--no-pdf-header-footer", "--virtual-time-budget=600000"]
         options += ["--timeout=600000", f"--print-to-pdf={path}", page.as_uri()]
-        subprocess.run([browser, *options], check=True, capture_output=True)
+        subprocess.run([chromium, *options], check=True, capture_output=True)
     pdf = path.read_bytes() if path.is_file() else b""
-    said = f"{pages(pdf)} pages, {len(pdf) / 2**20:.1f} MB"
+    size = f"{pages(pdf)} pages, {len(pdf) / 2**20:.1f} MB"
     if not 0 < len(pdf) <= _MOST or pages(pdf) > MOST_PAGES:
-        raise BuildError(f"{path}: {said}; it may have 1 to {MOST_PAGES} pages and {_MOST // 2**20} MB")
-    return f"{path}: {said}"
+        raise BuildError(f"{path}: {size}; it may have 1 to {MOST_PAGES} pages and {_MOST // 2**20} MB")
+    return f"{path}: {size}"
 
 
 if __name__ == "__main__":

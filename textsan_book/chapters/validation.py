@@ -8,7 +8,7 @@ import os
 
 from nbval.plugin import IPyNbCell
 
-from textsan_book.chapters import compare, dependencies
+from textsan_book.chapters import compare
 
 _MOVED = "moved"
 
@@ -19,9 +19,9 @@ def _compares_equal(item: IPyNbCell, outputs: list, stored: list, skip_compare=N
         return True
     notebook, number = item.parent, item.cell_num + 1
     made = notebook.nb.metadata.get("textsan", {})
-    by_interval = compare.BY_INTERVAL in os.environ or not dependencies.made_as_pinned(made)
-    found = compare.output_differences(stored, outputs, number, by_interval)
-    item.comparison_traceback = [str(difference) for difference in found]
+    by_interval = compare.BY_INTERVAL in os.environ or "cells" not in made or "not_pinned" in made
+    differences = compare.output_differences(stored, outputs, number, by_interval)
+    item.comparison_traceback = [str(difference) for difference in differences]
     if by_interval:
         moves = compare.moves(stored, outputs, number)
         item.user_properties += [(_MOVED, f"{notebook.path.stem}: {move}") for move in moves]

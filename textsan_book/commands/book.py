@@ -11,11 +11,11 @@ from textsan.cli.errors import fail
 def book(fresh, dry_run):
     """Execute the chapters that are stale and build the book into _build/html.
 
-    A chapter is stale if its code, or anything that its last run used, has changed: a module, a file, a package.
+    A chapter is stale if its code cells, or a table that it reads, are others than those of its notebook.
 
     Example: textsan book
     """
-    from textsan_book.chapters import build, chapters, execution
+    from textsan_book.chapters import build, chapters, run
 
     root = chapters.project_root()
     if dry_run:
@@ -23,5 +23,5 @@ def book(fresh, dry_run):
         return
     try:
         click.echo(build.make(root, fresh, click.echo))
-    except (build.BuildError, execution.ChapterError) as error:
+    except (build.BuildError, run.ChapterError) as error:
         fail(error)

@@ -8,7 +8,7 @@ from textsan.cli.errors import fail
 
 @click.command()
 @click.argument("chapters", metavar="[CHAPTER]...", nargs=-1)
-@click.option("--drawn", is_flag=True, help="Execute what differs from the record, and an eighth of the others.")
+@click.option("--drawn", is_flag=True, help="Execute those whose tables differ, and three others.")
 @click.option("--full", is_flag=True, help="Execute with the settings of data/settings.yml, too.")
 @click.option(
     "--as",
@@ -19,9 +19,9 @@ from textsan.cli.errors import fail
 def check(chapters, drawn, full, other):
     """Check stored chapters, execute them anew and compare every output with the stored one.
 
-    CHAPTER is a number, a name or the start of one; all by default. The record, data/checked.yml, holds the
-    notebooks that an execution confirmed and the seconds of each; the commit draws the eighth. With other
-    kernels, or where the pinned ones cannot be had, an estimate may move within its interval, and is listed then.
+    CHAPTER is a number, a name or the start of one; all by default. The commit draws the three of --drawn. With
+    other kernels, or where the pinned ones cannot be had, an estimate may move within its interval, and is listed
+    then.
 
     Example: textsan check --drawn
     """
@@ -34,6 +34,6 @@ def check(chapters, drawn, full, other):
     root = ch.project_root()
     only = {ch.find(root, wanted).name for wanted in chapters} or None
     try:
-        build.check(root, click.echo, only=only, drawn=drawn, full=full, other=other)
+        build.check(root, click.echo, only=only, some=drawn, full=full, other=other)
     except build.BuildError as error:
         fail(error)

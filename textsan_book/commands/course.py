@@ -1,4 +1,4 @@
-"""`textsan course`: build assignments, grade submissions, prove that both are right, rank attacks."""
+"""`textsan course`: build assignments for otter-grader, prove that they are right, collect texts."""
 
 from pathlib import Path
 
@@ -7,24 +7,25 @@ import click
 from textsan.cli.errors import fail
 
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+_OUT = click.Path(file_okay=False, path_type=Path)
 _masters = click.option("--masters", type=_FOLDER, help="Folder of the masters.  [default: book/course/masters]")
 
 
 @click.group()
 def course():
-    """The book as a course: assignments built from masters, graded, and proved right.
+    """The book as a course: assignments for otter-grader, built from masters and proved right.
 
     Example: textsan course build ../spring
     """
 
 
 @course.command()
-@click.argument("out", type=click.Path(file_okay=False, path_type=Path))
+@click.argument("out", type=_OUT)
 @click.argument("assignments", nargs=-1)
 @click.option("--seed", type=click.IntRange(min=0), help="A cohort's own seed, in place of the masters'.")
 @_masters
 def build(out, assignments, seed, masters):
-    """Write student and solution notebooks, otter-grader zips and an nbgrader tree into OUT.
+    """Write otter-grader's student and autograder zips, and solution notebooks, into OUT.
 
     ASSIGNMENTS are names or numbers; all by default. Only OUT/student is for students.
 
@@ -34,48 +35,26 @@ def build(out, assignments, seed, masters):
 
     from textsan_book.course import master as reading, versions
 
-    paths = reading.masters(masters)
+    paths = reading.assignments(masters)
     chosen = [reading.find(name, masters) for name in assignments] or [
         reading.read(path, full=True) for path in paths
     ]
-    for one in tqdm(chosen, unit="assignment", disable=None):
-        versions.build(one if seed is None else one.for_cohort(seed), out)
+    for assignment in tqdm(chosen, unit="assignment", disable=None):
+        versions.build(assignment if seed is None else assignment.for_cohort(seed), out)
     click.echo(f"{len(chosen)} assignments; for students: {out / 'student'}")
-
-
-@course.command()
-@click.argument("submissions", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--assignment", help="Which one it is, where a notebook does not say so.")
-@click.option("--seconds", type=float, default=120, show_default=True, help="Time for each submission.")
-@click.option("--seed", type=click.IntRange(min=0), help="The seed that `build` was given, if it was.")
-@click.option("--csv", type=click.Path(dir_okay=False, path_type=Path), help="Write a row a submission.")
-@_masters
-def grade(submissions, assignment, seconds, seed, csv, masters):
-    """Grade SUBMISSIONS (notebooks, or folders of them), each in a process of its own.
-
-    That process has a time limit and no network, and writes in its own folder only. A file that is no submission
-    costs nobody else a grade; the exit status says that there was one.
-
-    Example: textsan course grade collected/ --csv grades.csv
-    """
-    from textsan_book.course import grading
-
-    grades, broken = grading.grade_all(
-        submissions, folder=masters, name=assignment, seconds=seconds, cohort=seed, say=click.echo
-    )
-    if csv:
-        grading.write_table(grades, broken, csv)
-    if broken:
-        fail(f"{len(broken)} could not be graded, {len(grades)} were")
 
 
 @course.command()
 @click.argument("assignments", nargs=-1)
 @click.option("-j", "--jobs", type=click.IntRange(min=1), default=2, show_default=True, help="Processes.")
-@click.option("--full", is_flag=True, help="Corpora of the size that students have.")
+@click.option("--full", is_flag=True, help="Corpora of students' size; mutants and zips of chapters.")
 @_masters
 def verify(assignments, jobs, full, masters):
-    """Prove every assignment: solutions pass under all graders, wrong answers and mutants do not, nothing leaks.
+    """Prove every assignment: its solution passes, wrong answers and mutants do not, nothing leaks.
+
+    A chapter's notebook passes as it stands, and fails every check once it is emptied.
+
+    Answers run in processes with a time limit, and otter-grader grades the solution and the student version.
 
     Example: textsan course verify 01
     """
@@ -83,7 +62,7 @@ def verify(assignments, jobs, full, masters):
 
     from textsan_book.course import master as reading, verify as proving
 
-    paths = reading.masters(masters)
+    paths = reading.assignments(masters)
     if assignments:
         names = {reading.find(name, masters).name for name in assignments}
         paths = [path for path in paths if path.stem in names]
@@ -98,21 +77,22 @@ def verify(assignments, jobs, full, masters):
 
 
 @course.command()
-@click.argument("submissions", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--corpus", default="world", show_default=True, help="A data set, or the small world that is drawn.")
-@click.option("--size", type=click.IntRange(min=20), default=400, show_default=True, help="Sentences attacked.")
-@click.option("--seed", type=click.IntRange(min=0), required=True, help="Which sentences; keep it to yourself.")
-@click.option("-o", "--output", default="leaderboard.csv", show_default=True, type=click.Path(path_type=Path))
-@click.option("--seconds", type=float, default=120, show_default=True, help="Time for each submission.")
-def leaderboard(submissions, corpus, size, seed, output, seconds):
-    """Rank the attacks in SUBMISSIONS by how much more they guess than the published one, on the same words.
+@click.argument("submissions", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@click.option(
+    "-o", "--output", default="texts", show_default=True, type=click.Path(file_okay=False, path_type=Path)
+)
+def texts(submissions, output):
+    """Write what SUBMISSIONS (notebooks, or folders of them) say to questions that a person grades.
 
-    Example: textsan course leaderboard collected/ --corpus nyt --seed 4711
+    Each gets a Markdown file in the output folder. The exit status says whether one could not be read.
+
+    Example: textsan course texts collected/ -o texts
     """
-    from textsan_book.course import leaderboard as ranking
+    from textsan_book.course import texts as reading
 
-    rows = ranking.rank(submissions, corpus=corpus, size=size, seed=seed, seconds=seconds)
-    ranking.write(rows, output)
-    for row in rows:
-        click.echo(str(row))
+    broken = reading.collect(submissions, output)
+    for line in broken:
+        click.echo(line, err=True)
     click.echo(output)
+    if broken:
+        fail(f"{len(broken)} could not be read")

@@ -5,7 +5,7 @@ import click
 from textsan.cli.errors import fail
 from textsan.cli.plugins import PluginCommand
 
-_SHOWN = "defence value reached success read vulnerability lost times linkage tight changed covered different"
+_SHOWN = "defence value reached success read lost times vulnerability linkage tight changed covered different"
 _LATER = "accuracy seconds guarantee"
 SKIPPED = {"released custext+"}
 """Without `--mechanism` left out: it looks for neighbours among 400,000 words, of which no certificate speaks."""
@@ -31,15 +31,16 @@ def rank(
     """Rank all registered mechanisms on the text of CORPUS, each where the same attack reads as much.
 
     For each mechanism the parameter is searched at which the strongest contextual attack that needs no language
-    model reads the given share of the protected words; what it costs is measured there. A mechanism of one's own
-    joins with --plugin. A run that was stopped goes on where it was: the same command does it.
+    model reads the given share of the protected words; what it costs is measured there. The least distance lost
+    comes first. A mechanism of one's own joins with --plugin. A run that was stopped goes on where it was: the
+    same command does it.
 
     Example: textsan rank rt --at-success 0.3 --plugin my_mechanism.py
     """
     from pathlib import Path
 
     from textsan.mechanisms import MECHANISMS
-    from textsan.sweeps import studies, sweep
+    from textsan.sweeps import specification, sweep
 
     if at_success is not None and at_linkage is not None:
         raise click.UsageError("--at-success and --at-linkage are two scales; pass one of them")
@@ -50,10 +51,8 @@ def rank(
     asked = list(mechanisms) or [name for name in MECHANISMS if name not in SKIPPED]
     grid = {"dataset": corpus, "defence": asked, "target": target, "level": level, "seed": seed}
     grid |= {"vocabulary": vocabulary, "n_private": sentences, "n_shadow": shadow, "n_learn": learn}
-    cells, folder = (
-        studies.cells_of({"experiment": "ranks", "grids": [grid]}),
-        Path(output or f"runs/rank/{corpus}"),
-    )
+    cells = specification.experiments({"experiment": "ranks", "grids": [grid]})
+    folder = Path(output or f"runs/rank/{corpus}")
     failures = sweep.run(cells, folder, workers=workers)
     click.echo(ranked(sweep.table(cells, folder)))
     click.echo(folder / "results.csv")
@@ -62,8 +61,12 @@ def rank(
 
 
 def ranked(table) -> str:
-    """The rows in the order of the distance lost over the least possible, those that reached the level first."""
+    """Print the rows that reached the level first, in the order of the distance lost.
+
+    The ratio to the least distance at a mechanism's own V(X | Y) ("times") is a column and no order: at equal
+    success V differs from mechanism to mechanism.
+    """
     if table.empty:
         return "nothing was measured"
-    ordered = table.sort_values(["reached", "times", "defence"], ascending=[False, True, True])
+    ordered = table.sort_values(["reached", "lost", "defence"], ascending=[False, True, True])
     return ordered[f"{_SHOWN} {_LATER}".split()].to_string(index=False, na_rep="", float_format="{:.3f}".format)

@@ -16,7 +16,7 @@ def run(chapter, parameters, profile):
 
     Example: textsan run 03 -p epsilon 1.0 -p dataset amazon
     """
-    from textsan_book.chapters import chapters, execution
+    from textsan_book.chapters import chapters, run as execution
 
     root = chapters.project_root()
     try:

@@ -1,7 +1,7 @@
-"""The book as a course: masters, the versions made of them, three graders, and the proof that they agree.
+"""The book as a course: masters, the otter-grader assignments made of them, and the proof that both are right.
 
 A master is one notebook in `book/course/masters/` that holds everything: text, solutions, visible and hidden
-checks, wrong answers and a rubric. `versions` makes of it what students and instructors get, `sandbox` runs a
-student's functions in a process of their own, `grading` gives points, and `verify` proves that solutions pass
-and other answers do not.
+checks, wrong answers and a rubric. `versions` makes otter-grader's student and autograder zips of it, `verify`
+proves that solutions pass and other answers do not, and `texts` collects what a person has to read. Submissions
+are run by otter-grader alone.
 """

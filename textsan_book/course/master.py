@@ -5,7 +5,6 @@ an answer that must be caught, `text` for a question that a person grades. Cells
 """
 
 import ast
-import copy
 import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -29,18 +28,25 @@ class Check:
     Args:
         question: the question it belongs to.
         points: what it is worth, above 0.
-        hidden: whether students get to see it.
+        hidden: whether students do not get to see it.
         source: the call as it is written.
+        seed: what `seed=seed` means in it: the student's if they see it, else the grader's.
     """
 
     question: str
     points: float
     hidden: bool
     source: str
+    seed: int
 
     @property
     def call(self) -> ast.Call:
         return ast.parse(self.source).body[0].value
+
+    @property
+    def code(self) -> str:
+        """The call with its seed written out, so that no variable of a submission decides or tells it."""
+        return self.source.replace("seed=seed", f"seed={self.seed}")
 
     @property
     def name(self) -> str:
@@ -50,8 +56,8 @@ class Check:
     @property
     def names(self) -> list[str]:
         """The names of the notebook that the call uses, `seed` left out."""
-        found = {node.id for node in ast.walk(self.call) if isinstance(node, ast.Name)}
-        return sorted(found - {"checks", "seed"})
+        used = {node.id for node in ast.walk(self.call) if isinstance(node, ast.Name)}
+        return sorted(used - {"checks", "seed"})
 
 
 @dataclass(frozen=True)
@@ -84,18 +90,16 @@ class Master:
         return self.about["seed"]["student"], self.about["seed"]["grader"]
 
     def for_cohort(self, seed: int) -> "Master":
-        """The same assignment with seeds of a cohort's own; what students see changes, what is asked does not."""
+        """Give the assignment seeds of a cohort's own, for visible checks and for hidden ones."""
         student, grader = np.random.SeedSequence([seed, self.seeds[1]]).generate_state(2) % 90_000 + 10_000
-        cells = copy.deepcopy(self.cells)
-        for cell in cells:
-            if role(cell) is None:
-                lines = [
-                    f"seed = {student}" if line == f"seed = {self.seeds[0]}" else line
-                    for line in cell.source.splitlines()
-                ]
-                cell.source = "\n".join(lines)
-        about = {**self.about, "seed": {"student": int(student), "grader": int(grader)}}
-        return replace(self, cells=cells, about=about)
+        if self.graded:  # the student's seed stands in the chapter
+            student = self.seeds[0]
+        return replace(self, about={**self.about, "seed": {"student": int(student), "grader": int(grader)}})
+
+    @property
+    def graded(self) -> dict:
+        """Parameters that a chapter's notebook is graded with; empty for a master."""
+        return {**self.about["graded"], "seed": self.seeds[1]} if "graded" in self.about else {}
 
     @property
     def answers(self) -> dict[str, str]:
@@ -106,7 +110,13 @@ class Master:
     def checks(self) -> list[Check]:
         """All checks, in order."""
         return [
-            Check(cell.metadata[kind], cell.metadata["points"], kind == "hidden", cell.source.strip())
+            Check(
+                cell.metadata[kind],
+                cell.metadata["points"],
+                kind == "hidden",
+                cell.source.strip(),
+                self.seeds[kind == "hidden"],
+            )
             for cell in self.cells
             if (kind := role(cell)) in ("check", "hidden")
         ]
@@ -136,7 +146,7 @@ class Master:
 
 
 def role(cell) -> str | None:
-    """What a cell of a master is for: one of `ROLES`, or None for what everybody sees."""
+    """The role of a cell of a master: one of `ROLES`, or None for what everybody sees."""
     return next((kind for kind in ROLES if kind in cell.metadata), None)
 
 
@@ -177,28 +187,33 @@ def masters(folder: Path | None = None) -> list[Path]:
         FileNotFoundError: there are none.
     """
     folder = Path(folder) if folder else project_root() / "book" / "course" / "masters"
-    found = sorted(folder.glob("*.md"))
-    if not found:
+    files = sorted(folder.glob("*.md"))
+    if not files:
         raise FileNotFoundError(f"masters: {folder} holds no master (*.md); name their folder with --masters")
-    return found
+    return files
+
+
+def assignments(folder: Path | None = None) -> list[Path]:
+    """The files of all masters, and after them those of `chapters` beside their folder: see `emptied`."""
+    paths = masters(folder)
+    return paths + sorted(paths[0].parents[1].glob("chapters/*.yml"))
 
 
 def find(name: str, folder: Path | None = None, *, full: bool = True) -> Master:
-    """The master of that name, number or start of name.
+    """The assignment of that name, number or start of name.
 
     Raises:
         KeyError: none, or more than one, is meant.
     """
-    found = [path for path in masters(folder) if path.stem == name or path.stem.startswith(f"{name}-")]
-    if len(found) != 1:
-        raise KeyError(
-            f"assignment: {name!r} is none; choose from {', '.join(path.stem for path in masters(folder))}"
-        )
-    return read(found[0], full=full)
+    known = assignments(folder)
+    matching = [path for path in known if path.stem == name or path.stem.startswith(f"{name}-")]
+    if len(matching) != 1:
+        raise KeyError(f"assignment: {name!r} is none; choose from {', '.join(path.stem for path in known)}")
+    return read(matching[0], full=full)
 
 
 def read(path: Path, *, full: bool = True) -> Master:
-    """Read a master.
+    """Read a master, or what is asked of a chapter.
 
     Args:
         path: its file.
@@ -209,6 +224,10 @@ def read(path: Path, *, full: bool = True) -> Master:
     """
     import jupytext
 
+    if path.suffix == ".yml":
+        from textsan_book.course import emptied
+
+        return emptied.read(path)
     notebook = jupytext.read(path, fmt="md:myst")
     about = notebook.metadata.get("course")
     if not about:
@@ -244,9 +263,6 @@ def _check_cells(file: str, master: Master) -> None:
             _check_call(where, cell.source)
         if kind == "wrong" and not {"name", "caught"} <= set(cell.metadata):
             raise MasterError(f"{where}: wrong: give its name, and the check that it is caught by")
-    student = f"seed = {master.seeds[0]}"
-    if not any(student in cell.source.splitlines() for cell in master.cells if role(cell) is None):
-        raise MasterError(f"{file}: a cell that everybody sees needs the line {student}")
 
 
 def _check_call(where: str, source: str) -> None:
@@ -258,3 +274,5 @@ def _check_call(where: str, source: str) -> None:
     call = getattr(statement, "value", None)
     if not isinstance(call, ast.Call) or not ast.unparse(call.func).startswith("checks."):
         raise MasterError(message)
+    if "seed=seed" not in source:
+        raise MasterError(f"{where}: a check is given its seed by the words seed=seed")

@@ -1,17 +1,23 @@
-"""Prove that an assignment is right: solutions pass everywhere, nothing else does, and no secret gets out."""
+"""Prove that an assignment is right: solutions pass, nothing else does, and no secret gets out."""
 
+import copy
 import json
+import os
 import re
+import subprocess
+import sys
 import tempfile
 import time
+import zipfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from multiprocessing import get_context
 from pathlib import Path
 
-from textsan_book.course import graders as other_graders, grading, versions
-from textsan_book.course.master import Check, Master, read, solution_lines
+from textsan_book.course import versions
+from textsan_book.course.checks import again
+from textsan_book.course.master import Check, Master, Wrong, read, role, solution_lines, stripped
 from textsan_book.course.mutants import mutants
-from textsan_book.course.sandbox import Pen
 
 MUTANTS, ENOUGH = 10, 8  # made, and how many must be caught
 WRONG = 3  # planted wrong answers that each assignment needs at least
@@ -20,7 +26,7 @@ SECONDS = 60.0  # that an answer may take here
 
 @dataclass
 class Proof:
-    """What was proved of one assignment.
+    """The result of proving one assignment.
 
     Args:
         assignment: its name.
@@ -46,59 +52,124 @@ class Proof:
         )
 
 
-def verify(paths: Sequence[Path], *, jobs: int = 1, full: bool = False, graders: bool = True) -> Iterator[Proof]:
+def verify(paths: Sequence[Path], *, jobs: int = 1, full: bool = False, otter: bool = True) -> Iterator[Proof]:
     """Prove every assignment; proofs come as they are done.
 
     Args:
         paths: the masters.
         jobs: processes.
         full: corpora of the size that students have, in place of the verifier's.
-        graders: build all versions, too, and run otter-grader and nbgrader, in Jupyter kernels.
+        otter: build the zips, too, and have otter-grader grade the solution and the student version.
     """
     from concurrent.futures import ProcessPoolExecutor, as_completed
-    from multiprocessing import get_context
 
     if jobs == 1:
-        yield from (_prove(path, full, graders) for path in paths)
+        yield from (_prove(path, full, otter) for path in paths)
         return
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        for done in as_completed([pool.submit(_prove, path, full, graders) for path in paths]):
+        for done in as_completed([pool.submit(_prove, path, full, otter) for path in paths]):
             yield done.result()
 
 
-def _prove(path: Path, full: bool, graders: bool) -> Proof:
+def _prove(path: Path, full: bool, otter: bool) -> Proof:
     try:
         master = read(path, full=full)
         proof = Proof(master.name)
-        with Pen() as pen:
-            _solution_passes(master, pen, proof)
-            _wrong_answers_fail(master, pen, proof)
-            _mutants_fail(master, pen, proof)
-            if graders:
-                with tempfile.TemporaryDirectory() as folder:
-                    _versions_are_right(master, Path(folder), pen, proof)
+        if master.graded:
+            _chapter_is_right(master, proof, full)
+        else:
+            _solution_passes(master, proof)
+            _wrong_answers_fail(master, proof)
+            _mutants_fail(master, proof)
+        if otter and (full or not master.graded):
+            with tempfile.TemporaryDirectory() as folder:
+                _zips_are_right(master, Path(folder), proof)
         return proof
     except Exception as error:  # one assignment that cannot even be built leaves the others their proofs
         return Proof(path.stem, [f"{type(error).__name__}: {' '.join(str(error).split())}"])
 
 
-def _failed(master: Master, pen: Pen, answers: dict[str, str], checks: Sequence[Check] | None = None) -> list[str]:
+# Answers
+
+
+def run(
+    cells: Sequence[tuple[str | None, str]], checks: Sequence[Check], *, seconds: float = SECONDS
+) -> list[str]:
+    """Run cells and then checks in a process of their own, and kill it when its time is over.
+
+    Args:
+        cells: (question or None, source) of code cells, in order; one that fails leaves the others.
+        checks: are called with what the cells define.
+        seconds: for all of it.
+
+    Returns:
+        For each check why it failed, or nothing.
+    """
+    context = get_context("forkserver" if os.name == "posix" else "spawn")
+    if os.name == "posix":
+        context.set_forkserver_preload([__name__])
+    ours, theirs = context.Pipe(duplex=False)
+    process = context.Process(target=_run, args=(theirs, list(cells), list(checks)))
+    process.start()
+    theirs.close()
+    try:
+        if not ours.poll(seconds):
+            return [f"it ran for more than {seconds:g} seconds: is there an endless loop?"] * len(checks)
+        return ours.recv()
+    except EOFError:
+        return ["its process ended"] * len(checks)
+    finally:
+        process.kill()
+        process.join()
+        ours.close()
+
+
+def _run(connection, cells, checks) -> None:
+    sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")
+    names: dict = {"__name__": "__main__"}
+    for _, source in cells:
+        try:
+            exec(source, names)
+        except Exception:  # as in a notebook that is graded: the checks say what is missing
+            continue
+    connection.send([_failure(check, names) for check in checks])
+
+
+def _failure(check: Check, names: dict) -> str:
+    import warnings
+
+    from textsan_book.course import checks
+
+    given = {name: names.get(name) for name in check.names}
+    try:
+        with warnings.catch_warnings(), checks.within(versions.ANSWER_SECONDS):
+            warnings.simplefilter("ignore")  # a wrong answer may overflow; its sentence is what counts
+            eval(check.code, {"checks": checks, **given})
+    except Exception as error:
+        return f"{type(error).__name__}: {' '.join(str(error).split())}"
+    return ""
+
+
+def _failed(master: Master, answers: dict[str, str], checks: Sequence[Check] | None = None) -> list[str]:
     """Names of the checks that fail with these answers in place of the solution's."""
-    with pen.run(master.code(answers), seconds=SECONDS) as submission:
-        marks = grading.marks(master, submission, seed=master.seeds[1], only=checks)
-    return [mark.check.name for mark in marks if not mark.earned]
+    wanted = master.checks if checks is None else checks
+    reasons = run(master.code(answers), wanted)
+    return [check.name for check, why in zip(wanted, reasons, strict=True) if why]
 
 
-def _solution_passes(master: Master, pen: Pen, proof: Proof) -> None:
+# Proofs
+
+
+def _solution_passes(master: Master, proof: Proof) -> None:
     for which, seed in zip(("student's", "grader's"), master.seeds, strict=True):
+        checks = [replace(check, seed=seed) for check in master.checks]
         start = time.monotonic()
-        with pen.run(master.code(), seconds=SECONDS) as submission:
-            marks = grading.marks(master, submission, seed=seed)
+        reasons = run(master.code(), checks)
         proof.seconds = max(proof.seconds, time.monotonic() - start)
         proof.faults += [
-            f"the solution fails {mark.check.name} with the {which} seed: {mark.message}"
-            for mark in marks
-            if not mark.earned
+            f"the solution fails {check.name} with the {which} seed: {why}"
+            for check, why in zip(checks, reasons, strict=True)
+            if why
         ]
     for question in master.answers:
         kinds = {check.hidden for check in master.checks if check.question == question}
@@ -106,23 +177,23 @@ def _solution_passes(master: Master, pen: Pen, proof: Proof) -> None:
             proof.faults.append(f"{question} needs a visible check and a hidden one")
 
 
-def _wrong_answers_fail(master: Master, pen: Pen, proof: Proof) -> None:
+def _wrong_answers_fail(master: Master, proof: Proof) -> None:
     if len(master.wrong) < WRONG:
         proof.faults.append(f"it has {len(master.wrong)} wrong answers, but {WRONG} are wanted")
     if not any("hard-coded" in wrong.name for wrong in master.wrong):
         proof.faults.append("none of its wrong answers is hard-coded")
     for wrong in master.wrong:
-        failed = _failed(master, pen, {wrong.question: wrong.source})
+        failed = _failed(master, {wrong.question: wrong.source})
         if wrong.caught in failed:
             proof.wrong += 1
         else:
             proof.faults.append(f"{wrong.caught} does not catch {wrong.name!r} (caught by: {failed})")
 
 
-def _mutants_fail(master: Master, pen: Pen, proof: Proof) -> None:
+def _mutants_fail(master: Master, proof: Proof) -> None:
     for mutant in mutants(master, MUTANTS):
         own = [check for check in master.checks if check.question == mutant.question]
-        if _failed(master, pen, {mutant.question: mutant.source}, own):
+        if _failed(master, {mutant.question: mutant.source}, own):
             proof.caught += 1
         else:
             proof.missed.append(f"{mutant.question} {mutant.change}")
@@ -130,46 +201,75 @@ def _mutants_fail(master: Master, pen: Pen, proof: Proof) -> None:
         proof.faults.append(f"{proof.caught} mutants are caught, but {ENOUGH} are wanted; not: {proof.missed}")
 
 
-def _versions_are_right(master: Master, out: Path, pen: Pen, proof: Proof) -> None:
-    _secrets_stay(master, versions.build(master, out), proof)
-    _student_gets_nothing(master, out, pen, proof)
-    _graders_agree(master, out, proof)
+def _chapter_is_right(master: Master, proof: Proof, full: bool) -> None:
+    """Run the chapter as it is and emptied; wrong answers, and in full mutants, beside its own cells."""
+    calls = {check.question: check.code for check in master.checks if check.hidden}
+    others = [*master.wrong, *(mutants(master, MUTANTS) if full else [])]
+    tried = {name: [(one.source, call) for one in others if one.question == name] for name, call in calls.items()}
+    start = time.monotonic()
+    found, caught = again.run(chapter_cells(master, solved=True), master.graded, [*calls.values()], tried)
+    proof.seconds = time.monotonic() - start
+    emptied, _ = again.run(chapter_cells(master, solved=False), master.graded, [*calls.values()])
+    for name, why, nothing in zip(calls, found, emptied, strict=True):
+        proof.faults += [f"the chapter fails {calls[name]}: {why}"] if why else []
+        proof.faults += [] if nothing else [f"the emptied chapter passes {calls[name]}"]
+        for one, said in zip((one for one in others if one.question == name), caught[name], strict=True):
+            if isinstance(one, Wrong):
+                proof.wrong += bool(said)
+                proof.faults += [] if said else [f"{one.caught} does not catch {one.name!r}"]
+            else:
+                proof.caught += bool(said)
+                proof.missed += [] if said else [f"{name} {one.change}"]
+    if full and proof.caught < ENOUGH:
+        proof.faults.append(f"{proof.caught} mutants are caught, but {ENOUGH} are wanted; not: {proof.missed}")
 
 
-def _student_gets_nothing(master: Master, out: Path, pen: Pen, proof: Proof) -> None:
-    notebook = grading.read_submission(out / "student" / f"{master.name}.ipynb")
-    cells, missing = grading.submitted_cells(notebook, master)
-    with pen.run(cells, seconds=SECONDS) as submission:
-        marks = grading.marks(master, submission, seed=master.seeds[1])
-    earned = [mark.check.name for mark in marks if mark.earned]
-    if earned or missing:
-        proof.faults.append(f"the student version as handed out passes {earned}, lacks {missing}")
+def chapter_cells(master: Master, *, solved: bool) -> list:
+    """The cells of a chapter's notebook, as it should be handed in or as students get it."""
+    cells = []
+    for cell in (copy.deepcopy(cell) for cell in master.cells if role(cell) in (None, "answer")):
+        if name := cell.metadata.get("answer"):
+            cell.metadata["textsan"] = {"answer": name}
+            cell.source = cell.source if solved else stripped(cell.source)
+        cells.append(cell)
+    return cells
 
 
-def _graders_agree(master: Master, out: Path, proof: Proof) -> None:
-    files = {kind: out / kind / f"{master.name}.ipynb" for kind in ("solution", "student")}
-    archive = out / "autograder" / f"{master.name}.zip"
-    by_nbgrader = other_graders.nbgrader_points(master.name, out / "nbgrader", files)
-    for kind, path in files.items():
-        wanted = (master.possible if kind == "solution" else 0, master.possible)
-        for grader, points in (
-            ("otter-grader", other_graders.otter_points(archive, path)),
-            ("nbgrader", by_nbgrader[kind]),
-        ):
-            if points != wanted:
-                proof.faults.append(f"{grader} gives the {kind} version {points}, not {wanted}")
-
-
-# Secrets
-
-
-def _secrets_stay(master: Master, shown: Sequence[Path], proof: Proof) -> None:
-    for path in shown:
-        proof.faults += [f"{path.parent.parent.name}/{path.name} holds {line!r}" for line in leaks(master, path)]
+def _zips_are_right(master: Master, out: Path, proof: Proof) -> None:
+    versions.build(master, out)
+    with zipfile.ZipFile(out / "student" / f"{master.name}.zip") as archive:
+        archive.extractall(out / "shown")
+    for path in sorted(path for path in (out / "shown").rglob("*") if path.is_file()):
+        proof.faults += [f"{path.name} for students holds {line!r}" for line in leaks(master, path)]
         if path.suffix == ".ipynb" and any(
             cell.get("outputs") for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]
         ):
             proof.faults.append(f"{path.name} holds outputs")
+    for kind, earned in (("solution", master.possible), ("shown", 0)):
+        points = otter_points(out / "autograder" / f"{master.name}.zip", out / kind / f"{master.name}.ipynb")
+        if points != (earned, master.possible):
+            proof.faults.append(f"otter-grader gives the {kind} version {points}, not {(earned, master.possible)}")
+
+
+def otter_points(archive: Path, submission: Path, *, seconds: float = 10 * SECONDS) -> tuple[float, float]:
+    """(earned, possible) points of checks, by `otter run` without a container: for notebooks of one's own.
+
+    Raises:
+        RuntimeError: otter-grader gives no points; the message is the end of what it says.
+        subprocess.TimeoutExpired: it took longer.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "otter", "run", str(submission), "-a", str(archive), "-o", folder]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=seconds)
+        results = Path(folder, "results.json")
+        if done.returncode or not results.is_file():
+            raise RuntimeError(f"otter run: {done.stderr.strip()[-300:]}")
+        tests = json.loads(results.read_text(encoding="utf-8"))["tests"]
+    marked = [test for test in tests if "score" in test and "max_score" in test]
+    return sum(test["score"] for test in marked), sum(test["max_score"] for test in marked)
+
+
+# Secrets
 
 
 def leaks(master: Master, path: Path, least: int = 16) -> list[str]:
@@ -182,6 +282,6 @@ def leaks(master: Master, path: Path, least: int = 16) -> list[str]:
     """
     text = path.read_text(encoding="utf-8")
     plain = text + "\n" + text.replace("\\n", "\n").replace('\\"', '"').replace("\\\\", "\\")
-    found = [line for line in solution_lines(master) if len(line) >= least and line in plain]
+    leaked = [line for line in solution_lines(master) if len(line) >= least and line in plain]
     seed = str(master.seeds[1])
-    return found + ([f"seed {seed}"] if re.search(rf"\b{seed}\b", text) else [])
+    return leaked + ([f"seed {seed}"] if re.search(rf"\b{seed}\b", text) else [])

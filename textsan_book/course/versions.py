@@ -1,122 +1,77 @@
-"""What a master becomes: the student's notebook, the solution, otter-grader's zip and nbgrader's tree.
-
-One student notebook is read by all three graders: nbgrader by its cells' metadata, otter-grader by the tests in
-its zip, `textsan course grade` by the master. Nothing here is written by hand twice.
-"""
+"""Make otter-grader's assignment of a master: a zip for students, a zip for the grader, and the solution."""
 
 import copy
-import os
+import re
 import shutil
 import sys
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+import tempfile
+import warnings
+import zipfile
+from contextlib import redirect_stderr, redirect_stdout
+from importlib.metadata import requires
 from io import StringIO
 from pathlib import Path
 
-from textsan_book.course.master import Master, role
+from textsan_book.course.master import Check, Master, role
 
+ANSWER_SECONDS = 30  # that one check may take of a student's function; a loop costs that check alone
+CHAPTERS_NEED = r"extra == .(book|models)\b"
 KERNEL = {"kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}}
-_IMPORT = "from textsan_book.course import checks"
 
 
-# Notebooks
+def otter_source(master: Master):
+    """The notebook that `otter assign` reads: raw cells around the master's answers, checks and texts.
 
+    Seeds stand in the checks. Otter's own `seed` option is not used: it writes the grader's seed into every cell
+    of a submission.
+    """
+    from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_raw_cell
 
-def nbgrader_source(master: Master):
-    """The notebook that `nbgrader generate_assignment` reads: solutions, hidden checks, and metadata for both."""
-    import nbformat
-
-    cells = []
-    for number, cell in enumerate(master.cells):
-        kind = role(cell)
-        if kind == "wrong":
-            continue
-        new = copy.deepcopy(cell)
-        new.metadata = {}
-        if kind == "answer":
-            _mark(new, cell.metadata["answer"], solution=True, answer=cell.metadata["answer"])
-        elif kind == "check":
-            question = cell.metadata["check"]
-            new.source = f"{_IMPORT}\n\n{cell.source.strip()}"
-            _mark(new, f"{question}-check-{number}", points=cell.metadata["points"], locked=True, check=question)
-        elif kind == "hidden":
-            question = cell.metadata["hidden"]
-            new.source = _hidden(cell.source.strip(), question, master.seeds[1])
-            _mark(new, f"{question}-hidden-{number}", points=cell.metadata["points"], locked=True, check=question)
-        elif kind == "text":
-            question = cell.metadata["text"]
-            _mark(new, question, points=cell.metadata["points"], solution=True, text=question)
-        new["id"] = f"{master.name[:2]}-{number}"
-        cells.append(new)
-    notebook = nbformat.v4.new_notebook(cells=cells, metadata=copy.deepcopy(KERNEL))
-    notebook.metadata["textsan"] = {"assignment": master.name}
-    notebook.metadata["otter"] = {"assignment_name": master.name}  # its zip wants that
-    return notebook
-
-
-def _mark(cell, grade_id: str, *, points=None, solution=False, locked=False, **ours) -> None:
-    grader = {"grade_id": grade_id, "solution": solution, "grade": points is not None, "locked": locked}
-    if points is not None:
-        grader["points"] = points
-    cell.metadata["nbgrader"] = {**grader, "schema_version": 3, "task": False}
-    cell.metadata["textsan"] = ours
-
-
-def _hidden(source: str, question: str, seed: int) -> str:
-    return "\n".join(
-        [
-            f"# Hidden checks of {question} run here when it is graded.",
-            "### BEGIN HIDDEN TESTS",
-            _IMPORT,
-            f"seed = {seed}",
-            source,
-            "### END HIDDEN TESTS",
-        ]
-    )
-
-
-def otter_master(master: Master):
-    """The notebook that `otter assign` reads: raw cells around the same answers and checks."""
-    import nbformat
-
-    new = nbformat.v4
-    student, grader = master.seeds
+    minor = ".".join(map(str, sys.version_info[:2]))
+    requirements = [line for line in requires("textsan") or [] if ";" not in line]
+    if master.graded:  # what chapters import
+        requirements += [line.partition(";")[0] for line in requires("textsan") if re.search(CHAPTERS_NEED, line)]
     head = [
         "# ASSIGNMENT CONFIG",
         f"name: {master.name}",
-        "export_cell: {pdf: false}",
+        "export_cell: false",
         "tests: {ok_format: false}",
-        f"seed: {{variable: seed, autograder_value: {grader}, student_value: {student}}}",
+        f"python_version: '{minor}'",
+        f"requirements: {requirements}",
+        "autograder_files: [textsan, textsan_book]",
     ]
-    cells, pending = [new.new_raw_cell("\n".join(head))], None
-    by_question = {question: [] for question in master.answers}
-    for cell in master.cells:
-        kind = role(cell)
-        if kind in ("check", "hidden"):
-            by_question[cell.metadata[kind]].append(cell)
+    cells = [new_raw_cell("\n".join(head))]
     for cell in master.cells:
         kind = role(cell)
         if kind is None:
             shown = copy.deepcopy(cell)
-            shown.metadata = {}
+            tags = {"tags": ["parameters"]} if "parameters" in cell.metadata.get("tags", []) else {}
+            shown.metadata = {"textsan": {}, **tags}
             cells.append(shown)
         elif kind == "answer":
-            pending = cell.metadata["answer"]
-            answer = new.new_code_cell(cell.source, metadata={"textsan": {"answer": pending}})
-            tests = [_otter_test(one, number) for number, one in enumerate(by_question[pending])]
+            question = cell.metadata["answer"]
+            answer = new_code_cell(cell.source, metadata={"textsan": {"answer": question}})
+            checks = [check for check in master.checks if check.question == question]
+            tests = [new_code_cell(_otter_test(master, check, number)) for number, check in enumerate(checks)]
             cells += [
-                new.new_raw_cell(f"# BEGIN QUESTION\nname: {pending}"),
+                new_raw_cell(f"# BEGIN QUESTION\nname: {question}"),
                 *_block("SOLUTION", [answer]),
-                *_block("TESTS", [new.new_code_cell(test) for test in tests]),
-                new.new_raw_cell("# END QUESTION"),
+                *_block("TESTS", tests),
+                new_raw_cell("# END QUESTION"),
             ]
         elif kind == "text":
             question = cell.metadata["text"]
             about = f"# BEGIN QUESTION\nname: {question}\nmanual: true\npoints: {cell.metadata['points']}"
-            answer = new.new_markdown_cell(cell.source)
-            cells += [new.new_raw_cell(about), *_block("SOLUTION", [answer]), new.new_raw_cell("# END QUESTION")]
-    notebook = new.new_notebook(cells=cells, metadata=copy.deepcopy(KERNEL))
-    notebook.metadata["textsan"] = {"assignment": master.name}
-    return notebook
+            prompt = new_markdown_cell("*Your answer here.*", metadata={"textsan": {"text": question}})
+            asked = cells.pop()  # otter locks the first cell of a question: the one that asks
+            cells += [
+                new_raw_cell(about),
+                asked,
+                *_block("PROMPT", [prompt]),
+                *_block("SOLUTION", [new_markdown_cell(cell.source)]),
+                new_raw_cell("# END QUESTION"),
+            ]
+    return new_notebook(cells=cells, metadata=copy.deepcopy(KERNEL))
 
 
 def _block(kind: str, cells: list) -> list:
@@ -125,129 +80,70 @@ def _block(kind: str, cells: list) -> list:
     return [new_raw_cell(f"# BEGIN {kind}"), *cells, new_raw_cell(f"# END {kind}")]
 
 
-def _otter_test(cell, number: int) -> str:
-    from textsan_book.course.master import Check
-
-    kind = role(cell)
-    check = Check(cell.metadata[kind], cell.metadata["points"], kind == "hidden", cell.source.strip())
-    parameters = ", ".join([*check.names, "seed"])
+def _otter_test(master: Master, check: Check, number: int) -> str:
+    names, body = check.names, [f"    with checks.within({ANSWER_SECONDS}):"]
+    body += [f"        {line}" for line in check.code.splitlines()]
+    if master.graded and check.hidden:  # of another run of the notebook
+        hidden = [one for one in master.checks if one.hidden]
+        calls, names = [one.code for one in hidden], []
+        body = [f"    checks.again.passes({hidden.index(check)}, {calls!r}, {master.graded!r})"]
     return "\n".join(
         [
             '""" # BEGIN TEST CONFIG',
             f"points: {check.points}",
             f"hidden: {str(check.hidden).lower()}",
             '""" # END TEST CONFIG',
-            f"def test_{check.question}_{number}({parameters}):",
-            f"    {_IMPORT}",
-            *(f"    {line}" for line in check.source.splitlines()),
+            f"def test_{check.question}_{number}({', '.join(names)}):",
+            "    from textsan_book.course import checks",
+            "",
+            *body,
         ]
     )
 
 
-# Files
+def build(master: Master, out: Path) -> None:
+    """Write otter-grader's assignment of a master under `out`; no network is needed.
 
-
-def write_nbgrader_source(master: Master, tree: Path) -> Path:
-    """Write a master into an nbgrader tree, as `source/<name>/<name>.ipynb`."""
-    import nbformat
-
-    target = tree / "source" / master.name / f"{master.name}.ipynb"
-    target.parent.mkdir(parents=True, exist_ok=True)
-    nbformat.write(nbgrader_source(master), target)
-    return target
-
-
-def nbgrader_api(tree: Path):
-    """nbgrader at work in a tree; its log stays in what its calls return."""
-    import logging
-
-    from traitlets.config import Config
-
-    with quiet():
-        from nbgrader.apps import NbGraderAPI
-
-    # It calls alembic by its name, and an environment's programs may be run without being on the path.
-    programs = str(Path(sys.executable).parent)
-    if programs not in os.environ.get("PATH", "").split(os.pathsep):
-        os.environ["PATH"] = os.pathsep.join(filter(None, [programs, os.environ.get("PATH")]))
-    config = Config()
-    config.CourseDirectory.root = str(tree.resolve())
-    config.CourseDirectory.course_id = "textsan"
-    config.CourseDirectory.db_url = f"sqlite:///{(tree / 'gradebook.db').resolve()}"
-    config.Execute.timeout = 120
-    api = NbGraderAPI(config=config)
-    api.log.setLevel(logging.ERROR)
-    return api
-
-
-def release(master: Master, tree: Path) -> Path:
-    """The student's notebook, as nbgrader makes it of the source in `tree`.
-
-    Raises:
-        RuntimeError: nbgrader refused; the message is its log.
-    """
-    with quiet():
-        result = nbgrader_api(tree).generate_assignment(master.name)
-    if not result["success"]:
-        raise RuntimeError(f"nbgrader: {master.name}: {result.get('error', '')}{result.get('log', '')}")
-    return tree / "release" / master.name / f"{master.name}.ipynb"
-
-
-def otter_files(master: Master, folder: Path) -> Path:
-    """otter-grader's `student` and `autograder` folders under `folder`; returns the autograder zip."""
-    import nbformat
-
-    work = folder / master.name
-    shutil.rmtree(work, ignore_errors=True)
-    work.mkdir(parents=True)
-    source = work / f"{master.name}.ipynb"
-    nbformat.write(otter_master(master), source)
-    with quiet():
-        from otter.assign import main as assign  # what it imports warns
-
-        assign(str(source), str(work), no_pdfs=True, no_run_tests=True)
-    source.unlink()
-    (archive,) = (work / "autograder").glob("*.zip")
-    return archive
-
-
-@contextmanager
-def quiet():
-    """What graders and their kernels print and warn of is swallowed: their verdicts are files."""
-    import warnings
-
-    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 2)  # kernels write to the file itself
-    try:
-        with redirect_stdout(StringIO()), redirect_stderr(StringIO()), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
-        os.close(nowhere)
-
-
-def build(master: Master, out: Path) -> list[Path]:
-    """Write all versions of a master under `out`.
-
-    `student/NAME.ipynb` for students; `solution/NAME.ipynb`, `autograder/NAME.zip`, `otter/` and `nbgrader/` for
-    instructors.
-
-    Returns:
-        The files a student may see.
+    Args:
+        master: the assignment.
+        out: gets `student/NAME.zip` with the notebook for students, `autograder/NAME.zip` for `otter grade`,
+            `otter run` and Gradescope, and `solution/NAME.ipynb` with solutions, all checks and rubrics.
     """
     import nbformat
 
-    tree = out / "nbgrader"
-    write_nbgrader_source(master, tree)
-    released = release(master, tree)
-    for name in ("student", "solution", "autograder"):
-        (out / name).mkdir(parents=True, exist_ok=True)
-    student = out / "student" / f"{master.name}.ipynb"
-    shutil.copy(released, student)
-    nbformat.write(nbgrader_source(master), out / "solution" / f"{master.name}.ipynb")
-    archive = otter_files(master, out / "otter")
-    shutil.copy(archive, out / "autograder" / f"{master.name}.zip")
-    shown = out / "otter" / master.name / "student"
-    return [student, released, *sorted(path for path in shown.rglob("*") if path.is_file())]
+    for kind in ("student", "autograder", "solution"):
+        (out / kind).mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        work = Path(folder)
+        _copy_packages(work, whole=bool(master.graded))
+        source = work / f"{master.name}.ipynb"
+        nbformat.write(otter_source(master), source)
+        with warnings.catch_warnings(), redirect_stdout(StringIO()), redirect_stderr(StringIO()):
+            warnings.simplefilter("ignore")  # what otter imports warns
+            from otter.assign import main as assign
+
+            assign(str(source), str(work / "made"), no_pdfs=True, no_run_tests=True)
+        with zipfile.ZipFile(out / "student" / f"{master.name}.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.write(work / "made" / "student" / source.name, source.name)
+        shutil.copy(work / "made" / "autograder" / source.name, out / "solution")
+        (archive,) = (work / "made" / "autograder").glob("*.zip")
+        shutil.copy(archive, out / "autograder" / f"{master.name}.zip")
+
+
+def _copy_packages(work: Path, whole: bool) -> None:
+    """Put the code that checks need beside the notebook: the grader's container installs neither package.
+
+    A chapter needs the whole of `textsan_book`.
+    """
+    import textsan
+    import textsan_book
+
+    unused = shutil.ignore_patterns("__pycache__", "*.safetensors", "*.xz")
+    shutil.copytree(Path(textsan.__file__).parent, work / "textsan", ignore=unused)
+    if whole:
+        shutil.copytree(Path(textsan_book.__file__).parent, work / "textsan_book", ignore=unused)
+        return
+    for part in ("__init__.py", "course/__init__.py", "course/checks"):
+        source, target = Path(textsan_book.__file__).parent / part, work / "textsan_book" / part
+        target.parent.mkdir(parents=True, exist_ok=True)
+        (shutil.copytree if source.is_dir() else shutil.copy)(source, target)

@@ -2,7 +2,7 @@
 
 A claim compares two sets of rows, cell by cell: a cell is what two attacks share (corpus, sentences, defence,
 epsilon), or two learners, or two searches, less the columns in which the claim itself varies.
-`data/scoreboard.yml` says which rows and which rule.
+`textsan_book.judging.paper_claims` has which rows and which rule.
 
     at most    in no cell is the difference above the tolerance
     within     in no cell is it beyond the tolerance, on either side
@@ -33,6 +33,7 @@ from scipy.special import ndtri, stdtrit
 
 from textsan.evaluation import Estimate
 from textsan.sweeps.tables import FAMILY, difference, estimate, load_tables, select
+from textsan_book.judging.paper_claims import Claim
 from textsan_book.judging.verdicts import LEVEL, NOT_COMPARABLE, Z, holm, p_below, standard_error, untrained
 
 VERDICTS = (
@@ -67,7 +68,7 @@ class Cell(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """What a rule says of the cells.
+    """The verdict of a rule on cells.
 
     Attributes:
         verdict: one of `VERDICTS`.
@@ -147,8 +148,8 @@ def above(cells: Sequence[Cell], margin: float, by: float = 0.0) -> Finding:
     by_dataset: dict[str, list[Cell]] = {}
     for cell in cells:
         by_dataset.setdefault(cell.dataset, []).append(cell)
-    values = [statistics.fmean(cell.difference.value for cell in some) for some in by_dataset.values()]
-    errors = [statistics.fmean(cell.error for cell in some) for some in by_dataset.values()]
+    values = [statistics.fmean(cell.difference.value for cell in group) for group in by_dataset.values()]
+    errors = [statistics.fmean(cell.error for cell in group) for group in by_dataset.values()]
     value, error = statistics.fmean(values), math.hypot(*errors) / len(errors)
     number = Estimate(*(round(value + side * Z * error, 9) for side in (0, -1, 1)))
     up, down = (sum(side * cell.difference.value > Z * cell.error for cell in cells) for side in (1, -1))
@@ -162,15 +163,14 @@ def above(cells: Sequence[Cell], margin: float, by: float = 0.0) -> Finding:
     return Finding("undecided", number, f"{reason}; {_sample(factor)}")
 
 
-RULES = {"above": above, "at most": at_most, "within": within}
-
-
 def _cells(number: int) -> str:
     return "one cell" if number == 1 else f"{number} cells"
 
 
 def _factor(gap: float, error: float) -> float:
-    """How many times the positions would show that a difference of this size is below zero; inf if it is not."""
+    """The multiple of the positions that would show a difference of this size to be below zero; inf if it is
+    not.
+    """
     return (ndtri(LEVEL) * error / gap) ** 2 if gap < 0 else math.inf
 
 
@@ -219,7 +219,7 @@ def pairs(
     both = [
         (key, *pair) for key in ours if key in theirs for pair in product(ours[key].values(), theirs[key].values())
     ]
-    trained = [one for one in both if not any(map(untrained, one[1:]))]
+    trained = [pair for pair in both if not any(map(untrained, pair[1:]))]
     kept = [i for i, name in enumerate(names) if name not in sample]
     whole: dict[tuple, list[tuple]] = {}
     for i, (key, row, against) in enumerate(trained):
@@ -227,9 +227,10 @@ def pairs(
         of = tuple(key[k] for k in kept) if sample else (i,)
         whole.setdefault(of, []).append((row, gap))
     cells = []
-    for found in whole.values():
-        row = found[0][0]
-        gaps = _mean([(str(one.get(sample[0])), gap.value) for one, gap in found]) if sample else found[0][1]
+    for rows_and_gaps in whole.values():
+        row, gaps = rows_and_gaps[0]
+        if sample:
+            gaps = _mean([(str(row.get(sample[0])), gap.value) for row, gap in rows_and_gaps])
         cells.append(Cell(_called(row, [names[k] for k in kept]), str(row.get("dataset", "")), gaps))
     return cells, len(both) - len(trained)
 
@@ -238,21 +239,21 @@ def _side(rows, where: Mapping, names, apart) -> tuple[dict[tuple, dict[tuple, d
     """The rows of one side by cell, and by the free columns within it; and the column that is compared."""
     where = dict(where)
     column = where.pop("column", "asr")
-    found: dict[tuple, dict[tuple, dict]] = {}
+    by_cell: dict[tuple, dict[tuple, dict]] = {}
     for row in select(rows, where).to_dict("records"):
-        cell, which = (tuple(str(row.get(name)) for name in some) for some in (names, apart))
-        there = found.setdefault(cell, {}).setdefault(which, row)
-        if there[column] != row[column]:
+        cell, which = (tuple(str(row.get(name)) for name in columns) for columns in (names, apart))
+        first = by_cell.setdefault(cell, {}).setdefault(which, row)
+        if first[column] != row[column]:
             raise ValueError(f"claim: {where} has several rows in the cell {', '.join(cell)}; ask for more")
-    return found, column
+    return by_cell, column
 
 
 def _gap(row, against, column, other, free, factor, paired) -> Estimate:
     """Left minus right; paired where the table has it, and where nothing is multiplied."""
     if paired and factor == 1:
         return difference(row, against, column, other, free)
-    ours, theirs = estimate(row, column), Estimate(*(factor * one for one in estimate(against, other)))
-    half = math.hypot(*((one.high - one.low) / 2 for one in (ours, theirs)))
+    ours, theirs = estimate(row, column), Estimate(*(factor * end for end in estimate(against, other)))
+    half = math.hypot(*((side.high - side.low) / 2 for side in (ours, theirs)))
     value = ours.value - theirs.value
     return Estimate(value, value - half, value + half)
 
@@ -262,7 +263,7 @@ def _mean(gaps: Sequence[tuple[str, float]]) -> Estimate:
     by_unit: dict[str, list[float]] = {}
     for unit, gap in gaps:
         by_unit.setdefault(unit, []).append(gap)
-    means = [statistics.fmean(some) for some in by_unit.values()]
+    means = [statistics.fmean(gaps) for gaps in by_unit.values()]
     if len(means) < 2:
         raise ValueError("claim: a mean over one unit has no interval; sample over more")
     half = float(stdtrit(len(means) - 1, 0.975)) * statistics.stdev(means) / math.sqrt(len(means))
@@ -271,64 +272,64 @@ def _mean(gaps: Sequence[tuple[str, float]]) -> Estimate:
 
 
 def _called(row: Mapping, names: Sequence[str]) -> str:
-    if "attack" in row or "defence_parameters" in row:
-        return f"{row['dataset']}, {row['defence']}, epsilon {row['epsilon']:g}"
+    if row.get("defence") and row.get("epsilon", np.nan) == row.get("epsilon"):
+        dataset = [row["dataset"]] if "dataset" in row else []
+        return ", ".join([*dataset, row["defence"], f"epsilon {row['epsilon']:g}"])
     return ", ".join(f"{name} {row[name]}" for name in names if row.get(name) == row.get(name))
 
 
-def rule(claim: Mapping) -> str:
-    """The rule of a claim in words.
+def rule(claim: Claim) -> str:
+    """Name the rule of a claim in words; empty where it has none.
 
-    >>> rule({"test": "above", "margin": 0.01, "by": 0.2}), rule({"test": "at most", "tolerance": 0.03})
+    >>> rule(Claim("c", "p", "t.csv", by=0.2)), rule(Claim("c", "p", "t.csv", at_most=0.03))
     ('above 0.2 on average, refuted below 0.21', 'at most 0.03 in every cell')
     """
-    if claim["test"] == "above":
-        by = claim.get("by", 0)
-        return f"above {by:g} on average, refuted below {by + claim['margin']:g}"
-    return f"{claim['test']} {claim['tolerance']:g} in every cell"
+    if not claim.tables:
+        return ""
+    for word, tolerance in (("at most", claim.at_most), ("within", claim.within)):
+        if tolerance is not None:
+            return f"{word} {tolerance:g} in every cell"
+    return f"above {claim.by:g} on average, refuted below {claim.by + claim.margin:g}"
 
 
-def judge(claims: Sequence[Mapping], folder: Path) -> pd.DataFrame:
-    """A row a claim: claim, place, rule, fixed, verdict, value, low, high, reason, tables.
+def judge(claims: Sequence[Claim], folder: Path) -> pd.DataFrame:
+    """Decide claims: a row each with claim, place, rule, fixed, verdict, value, low, high, reason, tables.
 
     Args:
-        claims: of `data/scoreboard.yml`: claim and place; then not_comparable or not_run with a reason, or tables,
-            test (a name in `RULES`) with its tolerance or margin (and by), left, right, and maybe free, cell,
-            sample and factor of `pairs`, and where (a condition on both sides). `fixed: after` says that the rule
-            was written when its tables were there, `changed` how it was changed after a result had been seen.
+        claims: with a reason, or with tables and a rule.
         folder: of the result tables.
     """
     load = cache(partial(load_tables, folder))
-    return pd.DataFrame([_judged(one, load) for one in claims])
+    return pd.DataFrame([_judged(claim, load) for claim in claims])
 
 
-def _judged(one: Mapping, load: Callable) -> dict:
-    finding, used = _found(one, load)
+def _judged(claim: Claim, load: Callable) -> dict:
+    finding, tables = _finding(claim, load)
     value, low, high = finding.number or (np.nan,) * 3
-    row = {"claim": one["claim"], "place": one["place"], "rule": rule(one) if "test" in one else ""}
-    fixed = "after" if "changed" in one else one.get("fixed", "before")
-    row |= {"fixed": fixed if "test" in one else "", "verdict": finding.verdict}
-    row |= {"value": round(value, 4), "low": round(low, 4), "high": round(high, 4), "reason": finding.reason}
-    return row | {"tables": " ".join(used)}
+    fixed = "after" if claim.changed else claim.fixed
+    row = {"claim": claim.claim, "place": claim.place, "rule": rule(claim), "fixed": fixed if claim.tables else ""}
+    row |= {"verdict": finding.verdict, "value": round(value, 4), "low": round(low, 4), "high": round(high, 4)}
+    return row | {"reason": finding.reason, "tables": " ".join(tables)}
 
 
-def _found(one: Mapping, load: Callable) -> tuple[Finding, list[str]]:
-    if "not_comparable" in one:
-        return Finding("not comparable", None, NOT_COMPARABLE[one["not_comparable"]]), []
-    if "not_run" in one:
-        return Finding("not run", None, one["not_run"]), []
-    patterns = one["tables"] if isinstance(one["tables"], str) else tuple(one["tables"])
-    rows = select(load(patterns), one.get("where", {}))
-    given = {name: one[name] for name in ("cell", "sample", "factor") if name in one}
-    cells, left_out = (
-        pairs(rows, one["left"], one["right"], one.get("free", ()), **given) if len(rows) else ([], 0)
-    )
+def _finding(claim: Claim, load: Callable) -> tuple[Finding, list[str]]:
+    if claim.not_comparable:
+        return Finding("not comparable", None, NOT_COMPARABLE[claim.not_comparable]), []
+    if claim.not_run:
+        return Finding("not run", None, claim.not_run), []
+    rows = select(load(claim.tables if isinstance(claim.tables, str) else tuple(claim.tables)), claim.where)
+    given = {"cell": claim.cell, "sample": claim.sample, "factor": claim.factor}
+    cells, left_out = pairs(rows, claim.left, claim.right, claim.free, **given) if len(rows) else ([], 0)
     if not cells and not left_out:
         return Finding("not run", None, "no table has the rows"), []
     if not cells:
         return Finding("detector untrained", None, f"{_cells(left_out)}, none with a detector that has learnt"), []
-    limits = {name: one[name] for name in ("tolerance", "margin", "by") if name in one}
-    finding = RULES[one["test"]](cells, **limits)
-    if "changed" in one:
-        finding = Finding("no verdict", finding.number, f"{one['changed']}; {finding.reason}")
+    if claim.at_most is not None:
+        finding = at_most(cells, claim.at_most)
+    elif claim.within is not None:
+        finding = within(cells, claim.within)
+    else:
+        finding = above(cells, claim.margin, claim.by)
+    if claim.changed:
+        finding = Finding("no verdict", finding.number, f"{claim.changed}; {finding.reason}")
     return finding, sorted(set(rows.table))

@@ -50,9 +50,9 @@ def panel(rows: pd.DataFrame, epsilons: Sequence[float], attacks: Sequence[str] 
     table = pd.DataFrame(np.nan, index=list(attacks), columns=list(epsilons))
     for name in attacks:
         for epsilon in epsilons:
-            found = select(rows, {"attack": name, "epsilon": epsilon}) if len(rows) else rows
-            if len(found):
-                table.loc[name, epsilon] = _value(found)
+            matching = select(rows, {"attack": name, "epsilon": epsilon}) if len(rows) else rows
+            if len(matching):
+                table.loc[name, epsilon] = _value(matching)
     return table
 
 

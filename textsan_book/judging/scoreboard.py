@@ -1,7 +1,7 @@
 """The published numbers beside ours, each with a verdict from the one rule of `textsan_book.judging.verdicts`.
 
-A published number and ours are compared only where `data/scoreboard.yml` names the rows of a result table that ask
-the same: data set or its named substitute, defence, epsilon, K and attack.
+A published number and ours are compared only where `textsan_book.judging.paper_numbers` names the rows of a result
+table that ask the same: data set or its named substitute, defence, epsilon, K and attack.
 
     agrees               equivalence shown within the published number's own band
     differs              difference shown
@@ -15,14 +15,14 @@ The published error is binomial, of as many positions as the paper attacked: 3,0
 SanText+ (3,000 in Table 4, which says so), 1,000 citizen numbers. Under CusText+ the released code takes those
 positions where one of 1,000 released *types* stands (Gamma), drawn before them. Which types are drawn decides more
 than which positions are, and the error is that of both draws, as `attacked-types.csv` has it (an entry says
-`drawn: types`). Of a difference or a ratio of two published rates it follows from both, as if independent, which
+`over_types`). Of a difference or a ratio of two published rates it follows from both, as if independent, which
 is several times too wide for a gain: the released code draws types once, and positions alike for all but the
 contextual attacks. Of a count the margin is 15 %, which a Monte Carlo of 1,000 runs leaves open.
 
 Rows that our table has under several seeds count as one number, see `tables.pooled`. A ratio or a difference of
 ours is made of rows from the same positions only, and what is compared with one row of a published table is of one
 protocol only. Where our sizes are not the paper's, the program says so in `substitution`. Rows whose agreement
-would say nothing are marked `trivial`, with the reason, and counted apart: those of which the mapping says so, and
+would say nothing are marked `trivial`, with the reason, and counted apart: those of which the entry says so, and
 those with which "nothing changes" agrees as well (`verdicts.nothing_agrees`).
 
     textsan sweep data/sweeps/scoreboard.yml --table data/results/scoreboard.csv    # and so for claims
@@ -31,13 +31,13 @@ those with which "nothing changes" agrees as well (`verdicts.nothing_agrees`).
 import csv
 import io
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-import yaml
 
 from textsan.base.project import project_data
 from textsan.evaluation import Estimate, bootstrap_mean
@@ -45,32 +45,24 @@ from textsan.sweeps.tables import difference, estimate, load_tables, pooled, rat
 from textsan_book.judging import verdicts
 from textsan_book.judging.claims import judge
 from textsan_book.judging.matched_success import matched
+from textsan_book.judging.paper_claims import CLAIMS
+from textsan_book.judging.paper_numbers import NUMBERS, Entry
 from textsan_book.judging.verdicts import Comparison, rate_error
 
-SPEC, PUBLISHED, RESULTS = (Path("data") / name for name in ("scoreboard.yml", "paper_numbers.csv", "results"))
+PUBLISHED, RESULTS = Path("data") / "paper_numbers.csv", Path("data") / "results"
 ATTACKED = {"CUSTEXT+": 3000, "SANTEXT+": 1000, "Citizen (1000 generated IDs)": 1000}
 """Positions that Tong et al. 2024 attack (section 5.1), by defence; numbers that Pan et al. 2020 attack (V-C)."""
 TYPES = "attacked-types.csv"
-"""How far rates over drawn types scatter, of `textsan_book.studies.attacked_types`."""
+"""The scatter of rates over drawn types, of `textsan_book.studies.attacked_types`."""
 NO_EFFECT = "no effect agrees as well"
 PROTOCOL = ("split_by", "targets", "vocabulary")
 """Columns in which the numbers of ours beside one row of a published table agree."""
-OURS = ("ours", "ours_low", "ours_high", "substitution", "verdict", "reason", "trivial")
-OURS += (
-    "published_low",
-    "published_high",
-    "margin",
-    "p_agrees",
-    "p_differs",
-    "seeds",
-    "spread",
-    "beside",
-    "tables",
-)
+OURS = "ours ours_low ours_high substitution verdict reason trivial published_low published_high margin p_agrees"
+OURS = tuple(f"{OURS} p_differs seeds spread beside tables".split())
 
 
 class Answer(NamedTuple):
-    """What there is of ours beside a published number.
+    """A number of ours set beside a published number.
 
     Attributes:
         verdict: one of `verdicts.VERDICTS`, or empty where the comparison decides.
@@ -87,30 +79,31 @@ class Answer(NamedTuple):
     rest: Mapping = {}
 
 
-def build(root: Path = Path(".")) -> pd.DataFrame:
+def build(root: Path = Path("."), entries: Sequence[Entry] = NUMBERS) -> pd.DataFrame:
     """The published numbers, a row each, joined with ours.
 
     Args:
-        root: of the repository: data/paper_numbers.csv, data/scoreboard.yml and data/results below it.
+        root: of the repository: data/paper_numbers.csv and data/results below it.
+        entries: our rows for published rows, by default those of the committed scoreboard.
 
     Returns:
         the columns of paper_numbers.csv, then `OURS`. The published value stays text, as printed.
 
     Raises:
-        ValueError: a rule of the mapping finds several rows, or gives a reason that is on no list; or numbers of
+        ValueError: an entry finds several rows, or gives a reason that is on no list; or numbers of
             ours beside one row of a published table are of different protocols.
     """
-    spec = _spec(root)
     published = pd.read_csv(root / PUBLISHED, dtype=str, keep_default_na=False).to_dict("records")
     everything = [row | settings(row["setting"]) for row in published]
     load = cache(partial(load_tables, root / RESULTS))
     answers = []
     for known in everything:
-        fitting = [{"ours": spec["ours"]} | rule for rule in spec["published"] if _fits(rule["rows"], known)]
+        fitting = [entry for entry in entries if _fits(entry.rows, known)]
         answers.append(_answer(known, fitting, load, everything))
     _refuse_mixtures(published, answers)
     columns = [None] * len(answers)
-    for group in _tables(published).values():
+    tables = pd.DataFrame(published).groupby(["paper", "table_or_figure"], sort=False)  # corrected together
+    for group in tables.indices.values():
         decided = _decided([answers[i] for i in group], [everything[i] for i in group])
         for i, row in zip(group, decided, strict=True):
             columns[i] = row
@@ -123,35 +116,37 @@ def build_claims(root: Path = Path(".")) -> pd.DataFrame:
     Args:
         root: of the repository.
     """
-    return judge(_spec(root)["claims"], root / RESULTS)
+    return judge(CLAIMS, root / RESULTS)
 
 
 def counts(board: pd.DataFrame) -> pd.DataFrame:
-    """How many numbers of each paper have each verdict, those that are trivial apart.
+    """Count the numbers of each paper by verdict, those that are trivial apart.
 
     Args:
         board: of `build`.
     """
     words = board.verdict.where(board.trivial == "", board.verdict + ", trivial")
-    order = [word for one in verdicts.VERDICTS for word in (one, f"{one}, trivial") if word in set(words)]
+    order = [
+        word for verdict in verdicts.VERDICTS for word in (verdict, f"{verdict}, trivial") if word in set(words)
+    ]
     return pd.crosstab(board.paper, words)[order]
 
 
 def settings(text: str) -> dict[str, str | float]:
-    """What a published setting says: its "name=value" parts, numbers as numbers, percent signs dropped.
+    """Read a published setting: its "name=value" parts, numbers as numbers, percent signs dropped.
 
     >>> settings("defense=CUSTEXT+; epsilon=4.0; ratio=5%; 3000 test samples")
     {'defense': 'CUSTEXT+', 'epsilon': 4.0, 'ratio': 5.0, 'test samples': 3000.0}
     """
-    found = {}
+    by_name = {}
     for part in text.split("; "):
         name, equals, value = part.partition("=")
         if not equals:
             value, _, name = part.partition(" ")
         if equals or _number(value) is not None:
             number = _number(value)
-            found[name] = value if number is None else number
-    return found
+            by_name[name] = value if number is None else number
+    return by_name
 
 
 def published_rates(
@@ -214,15 +209,15 @@ def exchanged(rows: pd.DataFrame, generator: np.random.Generator) -> list[str]:
 # --- from a published number to ours --------------------------------------------------------------------------
 
 
-def _answer(known: Mapping, rules: Sequence[Mapping], load: Callable, everything: Sequence[Mapping]) -> Answer:
-    """The answer of the first of the rules whose rows are there."""
-    if not known["value"] and not any("no_result" in rule for rule in rules):
+def _answer(known: Mapping, entries: Sequence[Entry], load: Callable, everything: Sequence[Mapping]) -> Answer:
+    """Answer by the first of the entries whose rows are there."""
+    if not known["value"] and not any(entry.no_result for entry in entries):
         return Answer("not comparable", verdicts.NOT_COMPARABLE["no number"])
     asked = []
-    for rule in rules:
-        if "not_run" in rule:
-            return Answer("not run", rule["not_run"])
-        if "tables" not in rule:
+    for rule in entries:
+        if rule.not_run:
+            return Answer("not run", rule.not_run)
+        if not rule.tables:
             return Answer(*_fixed(rule))
         sides = _Sides(rule, known, load)
         if sides.untrained:
@@ -237,13 +232,13 @@ def _answer(known: Mapping, rules: Sequence[Mapping], load: Callable, everything
     return Answer("not run", reason)
 
 
-def _fixed(rule: Mapping) -> tuple[str, str]:
-    """The verdict that a rule gives whatever the tables say, and its reason from the list."""
+def _fixed(rule: Entry) -> tuple[str, str]:
+    """The verdict that an entry gives whatever the tables say, and its reason from the list."""
     for key, reasons in (("not_comparable", verdicts.NOT_COMPARABLE), ("no_result", verdicts.NO_RESULT)):
-        if key in rule:
-            if rule[key] not in reasons:
-                raise ValueError(f"{key}: {rule[key]!r} is no reason; the reasons are {', '.join(reasons)}")
-            return key.replace("_", " "), reasons[rule[key]]
+        if reason := getattr(rule, key):
+            if reason not in reasons:
+                raise ValueError(f"{key}: {reason!r} is no reason; the reasons are {', '.join(reasons)}")
+            return key.replace("_", " "), reasons[reason]
     return "", ""
 
 
@@ -257,68 +252,65 @@ class _Sides:
         strangers: whether there are rows on both sides, but not from the same positions.
     """
 
-    def __init__(self, rule: Mapping, known: Mapping, load: Callable):
+    def __init__(self, rule: Entry, known: Mapping, load: Callable):
         self.untrained = self.strangers = False
         self.seeds: list[tuple] = []
-        wheres = [_filled(rule[key], known, rule["ours"]) for key in ("where", "against") if key in rule]
+        wheres = [_filled(where, known) for where in (rule.where, rule.against) if where]
         for pattern in _patterns(rule):
             rows = load(pattern)
-            found = [select(rows, where).to_dict("records") for where in wheres]
-            if "mean_over" in rule:
-                found = [[_mean(side, rule)] if side else [] for side in found]
-            if all(found):
-                self._pair(found, rule, pattern)
+            sides = [select(rows, where).to_dict("records") for where in wheres]
+            if rule.mean_over:
+                sides = [[_mean(side, rule)] if side else [] for side in sides]
+            if all(sides):
+                self._pair(sides, rule, pattern)
                 return
 
-    def _pair(self, found: Sequence[list[dict]], rule: Mapping, pattern: str) -> None:
-        rests = "no_result" not in rule  # a time is a time, whatever was learnt in it
-        trained = [[row for row in side if not (rests and verdicts.untrained(row))] for side in found]
+    def _pair(self, sides: Sequence[list[dict]], rule: Entry, pattern: str) -> None:
+        rests = not rule.no_result  # a time is a time, whatever was learnt in it
+        trained = [[row for row in side if not (rests and verdicts.untrained(row))] for side in sides]
         if not all(trained):
             self.untrained = True
             return
-        if rule.get("quantity") == "at matched success":
+        if rule.quantity == "at matched success":
             self.seeds = [tuple(trained)]
             return
         ours, *others = trained
         seeds = [row.get("seed") for row in ours]
         varied = any(unlike(row, ours[0], ("seed", "n_positions")) for row in ours)
         if varied or len(set(seeds)) < len(seeds):
-            raise ValueError(f"scoreboard: {rule['rows']} finds several rows in {pattern}; narrow its where")
+            raise ValueError(f"scoreboard: {rule.rows} finds several rows in {pattern}; narrow its where")
         for row in ours:
             with_it = [[other for other in side if not unlike(row, other)] for side in others]
             if any(len(side) > 1 for side in with_it):
-                raise ValueError(f"scoreboard: {rule['rows']} is set against several rows in {pattern}")
+                raise ValueError(f"scoreboard: {rule.rows} is set against several rows in {pattern}")
             if all(with_it):
                 self.seeds.append((row, *(side[0] for side in with_it)))
         self.strangers = not self.seeds
 
 
-def _mean(rows: Sequence[Mapping], rule: Mapping) -> dict:
+def _mean(rows: Sequence[Mapping], rule: Entry) -> dict:
     """Rows of one cell as one, its number their mean with the interval of the units that were drawn."""
-    column = rule.get("column", "asr")
-    units = [row[rule["mean_over"]] for row in rows]
-    found = bootstrap_mean([row[column] for row in rows], units, seed=0)
+    column = rule.column
+    mean = bootstrap_mean([row[column] for row in rows], [row[rule.mean_over] for row in rows], seed=0)
     ends = ("low", "high") if column == "asr" else (f"{column}_low", f"{column}_high")
-    return {**rows[0], column: found.value} | dict(zip(ends, found[1:], strict=True))
+    return {**rows[0], column: mean.value} | dict(zip(ends, mean[1:], strict=True))
 
 
-def _patterns(rule: Mapping) -> list[str]:
-    return [rule["tables"]] if isinstance(rule["tables"], str) else rule["tables"]
+def _patterns(rule: Entry) -> Sequence[str]:
+    return [rule.tables] if isinstance(rule.tables, str) else rule.tables
 
 
-def _compared(
-    rule: Mapping, known: Mapping, sides: _Sides, everything: Sequence[Mapping], load: Callable
-) -> Answer:
+def _compared(rule: Entry, known: Mapping, sides: _Sides, everything: Sequence[Mapping], load: Callable) -> Answer:
     value = float(known["value"])
     rows = [row for seed in sides.seeds for side in seed for row in (side if isinstance(side, list) else [side])]
-    told = _differences(rule.get("as_published", {}), rows[0])
-    substitution = [one for one in (rule.get("substitution"), told) if one]
-    found = _quantity(rule, known, sides, everything)
-    if found is None:
+    notes = [rule.substitution, _differences(rule.as_published, rows[0])]
+    number = _quantity(rule, known, sides, everything)
+    if number is None:
         return Answer("not comparable", verdicts.NOT_COMPARABLE["reach"])
-    ours, note = found
-    rest = {"substitution": "; ".join([*substitution, *note]), "trivial": rule.get("trivial", "")}
-    rest |= {
+    ours, note = number
+    rest = {
+        "substitution": "; ".join(filter(None, [*notes, *note])),
+        "trivial": rule.trivial,
         "seeds": len(sides.seeds),
         "spread": _spread(rule, sides),
         "tables": " ".join({row["table"]: 0 for row in rows}),
@@ -327,26 +319,21 @@ def _compared(
     word, reason = _fixed(rule)
     if word:
         return Answer(word, reason, ours, None, rest)
-    if rule.get("drawn") == "types" and not _scattered(sides, load):
+    if rule.over_types and not _scattered(sides, load):
         return Answer("not run", f"how far rates over types scatter: no row in {TYPES}")
     error, most = _published_error(rule, known, sides, load)
     rest |= {"published_low": value - verdicts.Z * error, "published_high": value + verdicts.Z * error}
-    gap = Comparison(
-        ours.value - value,
-        verdicts.standard_error(ours),
-        error,
-        verdicts.margin(error, most),
-        _limit(known),
-    )
+    ours_error, margin = verdicts.standard_error(ours), verdicts.margin(error, most)
+    gap = Comparison(ours.value - value, ours_error, error, margin, _limit(known))
     nothing = _nothing(rule, known, everything)
     if not gap.limit and nothing is not None and verdicts.nothing_agrees(nothing - value, gap.margin):
         rest["trivial"] = rest["trivial"] or NO_EFFECT
     return Answer("", "", ours, gap, rest | {"margin": gap.margin})
 
 
-def _nothing(rule: Mapping, known: Mapping, everything: Sequence[Mapping]) -> float | None:
-    """What would be printed if nothing changed: of an effect, none; of a level there is no such number."""
-    match rule.get("quantity", "value"):
+def _nothing(rule: Entry, known: Mapping, everything: Sequence[Mapping]) -> float | None:
+    """The number that no change would print: of an effect, none; of a level there is no such number."""
+    match rule.quantity:
         case "at matched success":
             return _target(rule, known, everything)
         case "difference" | "relative gain":
@@ -356,21 +343,21 @@ def _nothing(rule: Mapping, known: Mapping, everything: Sequence[Mapping]) -> fl
     return None
 
 
-def _beside(rule: Mapping, known: Mapping, load: Callable) -> str:
-    """What else of ours a reader will want to see beside the number, in words; no verdict rests on it."""
-    said = []
-    for label, change in rule.get("beside", {}).items():
-        other = rule | change
+def _beside(rule: Entry, known: Mapping, load: Callable) -> str:
+    """Further numbers of ours beside the number, in words; no verdict rests on them."""
+    notes = []
+    for label, change in rule.beside.items():
+        other = replace(rule, **change)
         sides = _Sides(other, known, load)
         if sides.seeds:
-            found = pooled([_of_a_seed(other, seed) for seed in sides.seeds])
-            width = f" [{plain(found.low, 4)}, {plain(found.high, 4)}]" if found.high > found.low else ""
-            said.append(f"{label}: {plain(found.value, 4)}{width}")
-    return "; ".join(said)
+            value, low, high = pooled([_of_a_seed(other, seed) for seed in sides.seeds])
+            width = f" [{plain(low, 4)}, {plain(high, 4)}]" if high > low else ""
+            notes.append(f"{label}: {plain(value, 4)}{width}")
+    return "; ".join(notes)
 
 
 def _differences(as_published: Mapping, row: Mapping) -> str:
-    """Where a row of ours is not of the sizes and the split of the paper, in words."""
+    """Name the sizes and the split of a row of ours that are not the paper's, in words."""
     words = {"n_private": "{:,} private sentences for {:,}", "n_shadow": "{:,} shadow sentences for {:,}"}
     words |= {"split_by": "split by {} for by {}"}
     known = {name: size for name, size in as_published.items() if name in row}
@@ -378,17 +365,17 @@ def _differences(as_published: Mapping, row: Mapping) -> str:
 
 
 def _quantity(
-    rule: Mapping, known: Mapping, sides: _Sides, everything: Sequence[Mapping]
+    rule: Entry, known: Mapping, sides: _Sides, everything: Sequence[Mapping]
 ) -> tuple[Estimate, list[str]] | None:
-    """The number of ours, and what is to be said of it."""
-    if rule.get("quantity") == "at matched success":
+    """The number of ours, and a note on it."""
+    if rule.quantity == "at matched success":
         target = _target(rule, known, everything)
-        found = matched(*sides.seeds[0], target, rate_error(target, _attacked(known)))
-        return found and (found[0], [f"at our epsilon {found[1]:.2f}"])
+        rate = matched(*sides.seeds[0], target, rate_error(target, _attacked(known)))
+        return rate and (rate[0], [f"at our epsilon {rate[1]:.2f}"])
     return pooled([_of_a_seed(rule, seed) for seed in sides.seeds]), []
 
 
-def _spread(rule: Mapping, sides: _Sides) -> float:
+def _spread(rule: Entry, sides: _Sides) -> float:
     """The largest number of ours under any seed minus the smallest; NaN for a single one."""
     if len(sides.seeds) == 1:
         return np.nan
@@ -396,45 +383,44 @@ def _spread(rule: Mapping, sides: _Sides) -> float:
     return max(values) - min(values)
 
 
-def _target(rule: Mapping, known: Mapping, everything: Sequence[Mapping]) -> float:
-    """What is printed where a published row's reference stands: all the same but for some settings."""
+def _target(rule: Entry, known: Mapping, everything: Sequence[Mapping]) -> float:
+    """The number of a published row's reference: all alike but for some settings."""
     same = ("paper", "table_or_figure", "dataset", "mechanism_or_method", "metric", "defense", "epsilon")
-    wanted = {name: known.get(name) for name in same} | rule["matched_on"]
-    [reference] = [one for one in everything if all(one.get(name) == v for name, v in wanted.items())]
+    wanted = {name: known.get(name) for name in same} | rule.matched_on
+    [reference] = [row for row in everything if all(row.get(name) == v for name, v in wanted.items())]
     return float(reference["value"])
 
 
-def _of_a_seed(rule: Mapping, rows: Sequence[Mapping]) -> Estimate:
-    column, scale = rule.get("column", "asr"), rule.get("scale", 1)
-    match rule.get("quantity", "value"):
+def _of_a_seed(rule: Entry, rows: Sequence[Mapping]) -> Estimate:
+    match rule.quantity:
         case "value":
-            return Estimate(*(scale * one for one in _rate(rows[0], column)))
+            return Estimate(*(rule.scale * end for end in _rate(rows[0], rule.column)))
         case "difference":
-            return difference(*rows, column, column)
+            return difference(*rows, rule.column, rule.column)
         case "ratio":
-            return ratio(*rows, column)
+            return ratio(*rows, rule.column)
         case "relative gain":
-            return Estimate(*(100 * (one - 1) for one in ratio(*rows, column)))
+            return Estimate(*(100 * (end - 1) for end in ratio(*rows, rule.column)))
 
 
 def _rate(row: Mapping, column: str) -> Estimate:
     """A column of a row; hits by substring are stored without an interval, and get that of equal words."""
-    found = estimate(row, column)
+    rate = estimate(row, column)
     if column != "asr_substring":
-        return found
+        return rate
     equal = estimate(row, "asr")
-    return Estimate(*(one - equal.value + found.value for one in equal))
+    return Estimate(*(end - equal.value + rate.value for end in equal))
 
 
-def _published_error(rule: Mapping, known: Mapping, sides: _Sides, load: Callable) -> tuple[float, float]:
+def _published_error(rule: Entry, known: Mapping, sides: _Sides, load: Callable) -> tuple[float, float]:
     """The standard error of the published number, and the largest margin."""
     value, n = float(known["value"]), _attacked(known)
-    scattered = _scattered(sides, load) if rule.get("drawn") == "types" else []
-    if rule.get("is_count"):
+    scattered = _scattered(sides, load) if rule.over_types else []
+    if rule.is_count:
         most = verdicts.MOST_OF_A_COUNT * value
         return most / verdicts.Z, most
-    kind = rule.get("quantity", "value")
-    if n is None or rule.get("column", "asr") not in ("asr", "asr_substring"):
+    kind = rule.quantity
+    if n is None or rule.column not in ("asr", "asr_substring"):
         return 0.0, 0.0
     if kind in ("value", "at matched success"):
         return scattered[0] if scattered else rate_error(value, n), verdicts.MOST_OF_A_RATE
@@ -449,18 +435,18 @@ def _published_error(rule: Mapping, known: Mapping, sides: _Sides, load: Callabl
 
 def _scattered(sides: _Sides, load: Callable) -> list[float]:
     """Of each side the standard deviation of a rate over drawn types; empty where `TYPES` lacks one of them."""
-    found = []
+    deviations = []
     for row in sides.seeds[0]:
         where = {name: row[name] for name in ("dataset", "n_shadow", "defence", "epsilon", "attack")}
         draws = select(load(TYPES), where)
         if not len(draws):
             return []
-        found.append(float(np.sqrt(np.mean(draws.deviation**2))))
-    return found
+        deviations.append(float(np.sqrt(np.mean(draws.deviation**2))))
+    return deviations
 
 
 def _attacked(known: Mapping) -> float | None:
-    """How many positions a published number was measured on."""
+    """The positions that a published number was measured on."""
     return known.get("test samples", ATTACKED.get(known.get("defense", known.get("dataset"))))
 
 
@@ -471,24 +457,16 @@ def _limit(row: Mapping) -> str:
 # --- the verdicts of one table --------------------------------------------------------------------------------
 
 
-def _tables(published: Sequence[Mapping]) -> dict[tuple, list[int]]:
-    """Which rows belong to one table or figure of a paper: they are corrected together."""
-    groups: dict[tuple, list[int]] = {}
-    for i, row in enumerate(published):
-        groups.setdefault((row["paper"], row["table_or_figure"]), []).append(i)
-    return groups
-
-
 def _refuse_mixtures(published: Sequence[Mapping], answers: Sequence[Answer]) -> None:
     """No two protocols of ours compared with one row of a published table: those numbers would be read across."""
     seen: dict[tuple, set] = {}
     for row, answer in zip(published, answers, strict=True):
         of = tuple(row[name] for name in ("paper", "table_or_figure", "dataset", "mechanism_or_method", "metric"))
-        there = seen.setdefault(of, set())
-        there |= answer.rest["protocol"] if answer.comparison else set()
-        if len(there) > 1:
-            found = "; ".join(", ".join(one) for one in sorted(there))
-            raise ValueError(f"scoreboard: {', '.join(of)}: ours is of {found}; keep one ({', '.join(PROTOCOL)})")
+        protocols = seen.setdefault(of, set())
+        protocols |= answer.rest["protocol"] if answer.comparison else set()
+        if len(protocols) > 1:
+            names = "; ".join(", ".join(protocol) for protocol in sorted(protocols))
+            raise ValueError(f"scoreboard: {', '.join(of)}: ours is of {names}; keep one ({', '.join(PROTOCOL)})")
 
 
 def _decided(answers: Sequence[Answer], rows: Sequence[Mapping]) -> list[dict]:
@@ -512,8 +490,8 @@ def _columns(answer: Answer, row: Mapping, word: str, tests: int) -> dict:
         reason = _why(gap, float(row["value"]), word, tests)
         numbers |= {"p_agrees": float(f"{gap.p_agrees:.2g}"), "p_differs": float(f"{gap.p_differs:.2g}")}
     texts = {name: answer.rest.get(name, "") for name in ("substitution", "trivial", "beside", "tables")}
-    found = numbers | texts | {"verdict": word, "reason": reason, "seeds": answer.rest.get("seeds", 0)}
-    return {name: found.get(name, np.nan) for name in OURS}
+    columns = numbers | texts | {"verdict": word, "reason": reason, "seeds": answer.rest.get("seeds", 0)}
+    return {name: columns.get(name, np.nan) for name in OURS}
 
 
 def plain(value: float, digits: int) -> str:
@@ -549,18 +527,13 @@ def _why(gap: Comparison, published: float, word: str, tests: int) -> str:
 
 
 def _fits(wanted: Mapping, known: Mapping) -> bool:
-    """Whether a published row has one of the wanted values in each column or setting."""
-    return all(known.get(name) in (one if isinstance(one, list) else [one]) for name, one in wanted.items())
+    """Tell if a published row has one of the wanted values in each column or setting."""
+    return all(known.get(name) in (of if isinstance(of, list) else [of]) for name, of in wanted.items())
 
 
-def _filled(where: Mapping, known: Mapping, ours: Mapping) -> dict:
-    """A condition on our tables, in which "=K" stands for what the published row has as K, in our words."""
-    filled = dict(where)
-    for column, value in where.items():
-        if isinstance(value, str) and value.startswith("="):
-            value = known[value[1:]]
-            filled[column] = ours.get(value, value)
-    return filled
+def _filled(where: Mapping, known: Mapping) -> dict:
+    """Fill a condition on our tables with the values of the published row."""
+    return {column: value(known) if callable(value) else value for column, value in where.items()}
 
 
 def _number(text: str) -> float | None:
@@ -568,10 +541,6 @@ def _number(text: str) -> float | None:
         return float(text.removesuffix("%"))
     except ValueError:
         return None
-
-
-def _spec(root: Path) -> dict:
-    return yaml.safe_load((root / SPEC).read_text(encoding="utf-8"))
 
 
 # --- the stored tables ----------------------------------------------------------------------------------------
@@ -592,7 +561,7 @@ def claims() -> list[dict[str, str]]:
 
     >>> rows = claims()
     >>> rows[0]["place"]
-    'Tong 2024, section 5.2'
+    'Tong 2024, Theorem 1'
     """
     return _printed(build_claims(project_data().parent))
 

@@ -31,23 +31,25 @@ def over_seeds(rows: pd.DataFrame, by: Sequence[str] | None = None) -> pd.DataFr
     cells: dict[tuple, list[dict]] = {}
     for row in rows.to_dict("records"):
         cells.setdefault(tuple(str(row[name]) for name in names), []).append(row)
-    return pd.DataFrame([_one(some, numbers, estimated) for some in cells.values()])
+    return pd.DataFrame([_one(cell, numbers, estimated) for cell in cells.values()])
 
 
 def _one(rows: list[dict], numbers: list[str], estimated: list[tuple[str, str, str]]) -> dict:
     """The rows of one cell as one."""
     rates = [row["asr"] for row in rows]
-    one = rows[0] | {name: statistics.fmean(row[name] for row in rows) for name in numbers}
-    one |= {"seeds": len(rows), "spread": max(rates) - min(rates)}
-    if "n_positions" in one:
-        one["n_positions"] = sum(row["n_positions"] for row in rows)
+    mean_row = rows[0] | {name: statistics.fmean(row[name] for row in rows) for name in numbers}
+    mean_row |= {"seeds": len(rows), "spread": max(rates) - min(rates)}
+    if "n_positions" in mean_row:
+        mean_row["n_positions"] = sum(row["n_positions"] for row in rows)
     for three in estimated:
         if known := [Estimate(*(row[name] for name in three)) for row in rows if not pd.isna(row[three[0]])]:
-            found = pooled(known)
+            estimate_of_all = pooled(known)
             if three[0] == "asr":  # a share, whose interval the spread of the seeds may carry beyond its ends
-                found = Estimate(found.value, max(found.low, 0.0), min(found.high, 1.0))
-            one |= zip(three, found, strict=True)
-    return one
+                estimate_of_all = Estimate(
+                    estimate_of_all.value, max(estimate_of_all.low, 0.0), min(estimate_of_all.high, 1.0)
+                )
+            mean_row |= zip(three, estimate_of_all, strict=True)
+    return mean_row
 
 
 def _estimated(rows: pd.DataFrame) -> list[tuple[str, str, str]]:
@@ -58,7 +60,7 @@ def _estimated(rows: pd.DataFrame) -> list[tuple[str, str, str]]:
 
 
 def vocabulary_of(rows: pd.DataFrame) -> str:
-    """What the vocabulary of a table's sweeps was made of, in words; a table without the column is an old one.
+    """Name the source of the vocabulary of a table's sweeps in words; a table without the column is an old one.
 
     >>> vocabulary_of(pd.DataFrame({"vocabulary": ["20000", "data"]}))
     'the 20,000 most frequent words of the embeddings; every word of the data set'

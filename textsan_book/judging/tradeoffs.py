@@ -1,27 +1,36 @@
-"""Utility against privacy, from stored tables: learners compared on the same test examples, at equal V(X | Y).
+"""Utility at equal disclosure, from stored tables: classifiers compared on the same test examples.
 
-The epsilons of two mechanisms are in different units, V(X | Y) of the same private text is not. So a mechanism's
-answers are interpolated in V between two of its epsilons, example by example, and compared with those of another
-one at the same V. Equal V orders neither other priors nor attacks that read context: it is one axis, fixed
-beforehand.
+The epsilons of two sanitizers have different units; the share of words that a best guess recovers has none. So
+the answers of a classifier are interpolated between two epsilons, example by example, and compared with those of
+another one at equal disclosure: of V(X | Y) on words that all sanitizers protect, or of exposure, which counts
+every word.
 
-The rule: one of two is better at a V where the 95 % interval of the paired difference is on one side of 0 *and*
-every seed leans there; else undecided. Test examples are resampled, the same ones under all seeds.
+The rule: one of two is better at a level where the 95 % interval of the paired difference is on one side of 0
+*and* every seed leans there; else undecided. Intervals are by test example, of all seeds together.
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
+from sklearn.isotonic import IsotonicRegression
 
-from textsan.evaluation import Estimate
-from textsan.sweeps.tables import difference, pooled
+from textsan import plotting, project_data
+from textsan.evaluation import Estimate, clustered_difference
+from textsan.sweeps.tables import difference, estimate, load_tables, pooled, select
 
-RESAMPLES = 2000
+SANITIZERS = ("santext+", "santext", "custext+", "custext")
+COUNTS = {"common": "words that all protect", "exposure": "all words"}
+_GRIDS = {  # by the rule for unlisted words: tables of the classifiers, and one of what the releases disclose
+    "draw": ("utility-sst2.csv utility-sst2-between.csv utility-sst2-custext.csv", "utility-sst2-exposure.csv"),
+    "keep": ("utility-oov.csv utility-oov-between.csv", "utility-oov-all-exposure.csv"),
+}
+_SETTING = ["defence", "epsilon"]
 
 
 def hits(row: Mapping) -> np.ndarray:
-    """Which test examples a row answers rightly, (n_test,) of 0 and 1; from its column of signs.
+    """Read which test examples a row answers rightly, (n_test,) of 0 and 1, from its column of signs.
 
     Args:
         row: of a task, with classes.
@@ -38,15 +47,14 @@ def hits(row: Mapping) -> np.ndarray:
     return np.array([sign == "+" for sign in signs], dtype=float)
 
 
-def paired(rows: pd.DataFrame, others: pd.DataFrame, *, seed: int = 0) -> Estimate:
+def paired(rows: pd.DataFrame, others: pd.DataFrame) -> Estimate:
     """Utility of rows minus that of others, seed by seed, with a 95 % interval.
 
-    Of an accuracy the test examples are resampled, both learners and all seeds together. Of other metrics, signs
-    or not, the rows' own intervals are added as if independent, which is rather too wide.
+    Of an accuracy the interval is by test example, of both learners and all seeds together. Of other metrics,
+    signs or not, the rows' own intervals are added as if independent, which is rather too wide.
 
     Args:
         rows, others: a row a seed each, of the same task and test examples.
-        seed: of the resampling.
 
     Raises:
         ValueError: no seed in common.
@@ -58,11 +66,11 @@ def paired(rows: pd.DataFrame, others: pd.DataFrame, *, seed: int = 0) -> Estima
     if pairs[0][0]["metric"] != "accuracy":
         free = ("defence", "epsilon", "defence_parameters")
         return pooled([difference(*pair, "utility", "utility", free) for pair in pairs])
-    return _resampled(np.array([hits(one) - hits(other) for one, other in pairs]), seed)
+    return _by_example(np.array([hits(one) - hits(other) for one, other in pairs]))
 
 
 def at(rows: pd.DataFrame, vulnerability: float) -> np.ndarray | None:
-    """How rightly a mechanism's learner answers each test example at a V(X | Y), one row a seed.
+    """Interpolate the rightness of each test example for a mechanism's learner at a V(X | Y), one row a seed.
 
     Between two epsilons the answers are interpolated linearly in V, of each seed by itself.
 
@@ -76,9 +84,9 @@ def at(rows: pd.DataFrame, vulnerability: float) -> np.ndarray | None:
     Raises:
         ValueError: V does not rise with epsilon.
     """
-    found = []
-    for _, some in rows.sort_values("epsilon").groupby("seed"):
-        reached = some.vulnerability.to_numpy(dtype=float)
+    by_seed = []
+    for _, group in rows.sort_values("epsilon").groupby("seed"):
+        reached = group.vulnerability.to_numpy(dtype=float)
         if (np.diff(reached) < -1e-9).any():
             raise ValueError("rows: V(X | Y) does not rise with epsilon; it cannot be matched on")
         above = int(np.searchsorted(reached, vulnerability))
@@ -87,34 +95,31 @@ def at(rows: pd.DataFrame, vulnerability: float) -> np.ndarray | None:
         low, high = max(above - 1, 0), above
         gap = reached[high] - reached[low]
         weight = (vulnerability - reached[low]) / gap if gap else 1.0
-        one, other = (hits(some.iloc[i].to_dict()) for i in (low, high))
-        found.append((1 - weight) * one + weight * other)
-    return np.array(found)
+        lower, other = (hits(group.iloc[i].to_dict()) for i in (low, high))
+        by_seed.append((1 - weight) * lower + weight * other)
+    return np.array(by_seed)
 
 
-def matched(
-    rows: pd.DataFrame, others: pd.DataFrame, vulnerability: float, *, seed: int = 0
-) -> tuple[Estimate, str]:
+def matched(rows: pd.DataFrame, others: pd.DataFrame, vulnerability: float) -> tuple[Estimate, str]:
     """Utility of one mechanism minus that of another at equal V(X | Y), and the verdict of the rule above.
 
     Args:
         rows, others: of one mechanism each, as for `at`.
         vulnerability: V(X | Y).
-        seed: of the resampling.
 
     Returns:
         the difference, and "first", "second", "undecided", or "out of reach" with a difference of NaN.
     """
-    one, other = at(rows, vulnerability), at(others, vulnerability)
-    if one is None or other is None or one.shape != other.shape:
+    first, other = at(rows, vulnerability), at(others, vulnerability)
+    if first is None or other is None or first.shape != other.shape:
         return Estimate(np.nan, np.nan, np.nan), "out of reach"
-    gaps = one - other
-    found, leaning = _resampled(gaps, seed), gaps.mean(axis=1)
-    if found.low > 0 and (leaning > 0).all():
-        return found, "first"
-    if found.high < 0 and (leaning < 0).all():
-        return found, "second"
-    return found, "undecided"
+    gaps = first - other
+    difference, leaning = _by_example(gaps), gaps.mean(axis=1)
+    if difference.low > 0 and (leaning > 0).all():
+        return difference, "first"
+    if difference.high < 0 and (leaning < 0).all():
+        return difference, "second"
+    return difference, "undecided"
 
 
 def common_range(some: Sequence[pd.DataFrame], points: int = 5) -> np.ndarray:
@@ -124,15 +129,419 @@ def common_range(some: Sequence[pd.DataFrame], points: int = 5) -> np.ndarray:
         some: rows of one mechanism each.
         points: how many.
     """
-    reached = [one.groupby("seed").vulnerability.agg(["min", "max"]) for one in some]
-    low, high = max(one["min"].max() for one in reached), min(one["max"].min() for one in reached)
+    reached = [mechanism.groupby("seed").vulnerability.agg(["min", "max"]) for mechanism in some]
+    low, high = (
+        max(mechanism["min"].max() for mechanism in reached),
+        min(mechanism["max"].min() for mechanism in reached),
+    )
     return np.linspace(low, high, points) if low < high else np.array([])
 
 
-def _resampled(gaps: np.ndarray, seed: int) -> Estimate:
-    """Mean of (seeds, n) differences, the n examples resampled."""
-    by_example = gaps.mean(axis=0)
-    n = len(by_example)
-    picks = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=RESAMPLES)
-    low, high = np.quantile(picks @ by_example / n, [0.025, 0.975])
-    return Estimate(float(by_example.mean()), float(low), float(high))
+def grid(unlisted: str = "draw") -> pd.DataFrame:
+    """Load the classifiers of sentiment on SST-2 that learnt from releases of four sanitizers.
+
+    Args:
+        unlisted: the rule for words on no list: "draw", replaced by uniform random words, or "keep", released
+            unchanged.
+
+    Returns:
+        A row a sanitizer, epsilon and seed, with `common`, V(X | Y) of the words that all four protect, and
+        `exposure`. Where the rule is "draw" it also has `lost`, the mean distance of a word and its release;
+        `least`, the least at its exposure; and `linked`, the share of documents of three words that are named.
+    """
+    folder, (names, disclosed) = project_data() / "results", _GRIDS[unlisted]
+    rows = load_tables(folder, names.split()).dropna(subset="utility").drop(columns="vulnerability")
+    rows, key = rows[rows.defence.isin(SANITIZERS)], [*_SETTING, "seed"]
+    rows = rows.merge(load_tables(folder, disclosed)[[*key, *COUNTS]], on=key)
+    if unlisted == "draw":
+        distances = load_tables(folder, "utility-sst2-distances.csv")
+        rows = rows.merge(distances[[*key, "lost", "least", "linked"]], on=key)
+    return rows
+
+
+def original() -> float:
+    """Compute the accuracy of the same classifier on the original text, a mean over seeds."""
+    return float(_original().utility.mean())
+
+
+def _original() -> pd.DataFrame:
+    rows = load_tables(project_data() / "results", "utility-sst2-original.csv")
+    return rows[rows["task.words"] == "text"]
+
+
+def settings(rows: pd.DataFrame) -> list[dict]:
+    """Compute what each sanitizer at each epsilon discloses, and what it keeps of the task.
+
+    Args:
+        rows: of `grid`.
+
+    Returns:
+        A row a setting: sanitizer, a key of the registry; setting, its name with epsilon; epsilon; common;
+        exposure; kept, an estimate: accuracy above chance over that of the original, which counts as known.
+    """
+    whole, found = original(), []
+    for (sanitizer, epsilon), seeds in rows.groupby(_SETTING):
+        line = {"sanitizer": sanitizer, "setting": _called(sanitizer, epsilon), "epsilon": float(epsilon)}
+        line |= {column: float(seeds[column].mean()) for column in COUNTS}
+        found.append(line | {"kept": _share(seeds, whole)})
+    return found
+
+
+def _label(sanitizer: str) -> str:
+    return plotting.look(mechanism=sanitizer).label
+
+
+def _called(sanitizer: str, epsilon: float) -> str:
+    return f"{_label(sanitizer)}, ε = {epsilon:g}"
+
+
+def _accuracy(rows: pd.DataFrame) -> Estimate:
+    return pooled([estimate(row, "utility") for row in rows.to_dict("records")])
+
+
+def _share(rows: pd.DataFrame, whole: float) -> Estimate:
+    chance = rows.chance.mean()
+    return Estimate(*(float((end - chance) / (whole - chance)) for end in _accuracy(rows)))
+
+
+def matches(rows: pd.DataFrame, column: str, pairs: Sequence[tuple[str, str]], points: int = 5) -> list[dict]:
+    """Compare pairs of sanitizers at levels of equal disclosure that both reach under every seed.
+
+    Args:
+        rows: of `grid`.
+        column: what is disclosed: a key of `COUNTS`.
+        pairs: two keys of the registry each.
+        points: levels.
+
+    Returns:
+        A row a pair and level: pair; at, the level; difference, an estimate, accuracy of the first less that of
+        the second; better, a key of the registry, or "undecided".
+    """
+    found, rows = [], rows.assign(vulnerability=rows[column])
+    for pair in pairs:
+        both = [rows[rows.defence == name] for name in pair]
+        for level in common_range(both, points):
+            gap, verdict = matched(both[0], both[1], level)
+            better = dict(zip(("first", "second"), pair, strict=True)).get(verdict, verdict)
+            found.append({"pair": pair, "at": float(level), "difference": gap, "better": better})
+    return found
+
+
+PAIRS = tuple(combinations(SANITIZERS, 2))
+"""All pairs of the four sanitizers."""
+
+
+def wins(points: int = 5) -> list[dict]:
+    """Count for each pair of sanitizers how often each is better at equal disclosure, under both rules and counts.
+
+    Args:
+        points: levels of disclosure for each pair.
+
+    Returns:
+        A row a pair, and a last one of what is undecided; in each column, a count of words and a rule for unlisted
+        ones, "wins of the first : wins of the second".
+    """
+    lines: list[dict] = [{"pair": " : ".join(map(_label, pair))} for pair in PAIRS]
+    last: dict = {"pair": f"undecided, of {points * len(PAIRS)}"}
+    for column, words in COUNTS.items():
+        for rule in _GRIDS:
+            found, name = matches(grid(rule), column, PAIRS, points), f"{words}, {rule}"
+            for line, pair in zip(lines, PAIRS, strict=True):
+                better = [one["better"] for one in found if one["pair"] == pair]
+                line[name] = " : ".join(str(better.count(one)) for one in pair)
+            last[name] = str(sum(one["better"] == "undecided" for one in found))
+    return [*lines, last]
+
+
+def keeping(points: int = 5) -> list[dict]:
+    """Compare the two rules for unlisted words under each sanitizer, at equal epsilon and at equal exposure.
+
+    Args:
+        points: levels of exposure.
+
+    Returns:
+        A row a sanitizer: the least and the largest gain in accuracy of releasing them unchanged at one epsilon,
+        two estimates; the numbers of epsilons, and of levels of exposure, at which that is better by the rule.
+    """
+    drawn, kept = (grid(rule) for rule in _GRIDS)
+    lines = []
+    for name in SANITIZERS:
+        both = [rows[rows.defence == name] for rows in (kept, drawn)]
+        gains, better = zip(*_gains(*both), strict=True)
+        line = {"sanitizer": _label(name), "least gain": min(gains), "largest": max(gains)}
+        line["better at equal ε"] = f"{sum(better)} of {len(better)}"
+        levels = [rows.assign(vulnerability=rows.exposure) for rows in both]
+        verdicts = [matched(levels[0], levels[1], at)[1] for at in common_range(levels, points)]
+        lines.append(line | {"at equal exposure": f"{verdicts.count('first')} of {len(verdicts)}"})
+    return lines
+
+
+def _gains(kept: pd.DataFrame, drawn: pd.DataFrame):
+    """At each epsilon the paired difference, and whether the rule decides for the first."""
+    for epsilon, rows in kept.groupby("epsilon"):
+        others = drawn[drawn.epsilon == epsilon]
+        gain, by_seed = paired(rows, others), [paired(one, others).value for _, one in rows.groupby("seed")]
+        yield gain, gain.low > 0 and min(by_seed) > 0
+
+
+def shared() -> float:
+    """Compute the share of all words that SanText+ protects, at least that of the words that all four protect.
+
+    The share of its words to protect that are listed is `coverage`; the others are all unlisted words.
+    """
+    rows = grid()
+    rows = rows[rows.defence == "santext+"]
+    unlisted = load_tables(project_data() / "results", _GRIDS["draw"][1]).groupby("seed").unlisted.first()
+    listed = rows.coverage / (1 - rows.coverage) * unlisted[rows.seed].to_numpy()
+    return float(listed.mean())
+
+
+def added() -> tuple[float, float]:
+    """Compute how much more of a document is disclosed where unlisted words are released unchanged.
+
+    Returns:
+        the smallest and the largest difference of exposures, over sanitizers, epsilons and seeds.
+    """
+    key = [*_SETTING, "seed"]
+    kept, drawn = (grid(rule).set_index(key).exposure for rule in ("keep", "draw"))
+    rise = (kept - drawn).dropna()
+    return float(rise.min()), float(rise.max())
+
+
+def tuned() -> list[dict]:
+    """Compare a frozen encoder with one that is fine-tuned, on 60,000 phrases, unlisted words drawn.
+
+    Returns:
+        A row a setting, the original text first: setting; common and exposure, of 1,000 phrases; accuracy of the
+        fine-tuned encoder, an estimate; "frozen keeps" and "fine-tuned keeps", two estimates, as in `settings`.
+    """
+    rows, texts = _papers_size()
+    disclosed = {one["setting"]: {column: one[column] for column in COUNTS} for one in settings(grid())}
+    lines: list[dict] = [{"setting": "original text"} | dict.fromkeys(COUNTS, 1.0)]
+    lines[0] |= {"accuracy": _accuracy(texts["fine-tuned"])}
+    for (sanitizer, epsilon), some in rows.groupby(_SETTING):
+        name = _called(sanitizer, epsilon)
+        by_protocol = {protocol: select(some, {"task.protocol": protocol}) for protocol in texts}
+        line = {"setting": name} | disclosed[name]
+        line |= {"accuracy": _accuracy(by_protocol["fine-tuned"])}
+        for protocol, one in by_protocol.items():
+            line[f"{protocol} keeps"] = _share(one, texts[protocol].utility.mean())
+        lines.append(line)
+    return [lines[0], *sorted(lines[1:], key=lambda line: line["exposure"])]
+
+
+def tuned_difference(first: tuple[str, float], second: tuple[str, float]) -> dict[str, Estimate]:
+    """Compute the accuracy from one release less that from another, for a frozen and a fine-tuned encoder.
+
+    Args:
+        first, second: sanitizer, a key of the registry, and epsilon, of `tuned`.
+
+    Returns:
+        by protocol the paired difference on the same test examples.
+    """
+    rows, texts = _papers_size()
+    sides = [select(rows, dict(zip(_SETTING, one, strict=True))) for one in (first, second)]
+    return {name: paired(*(select(side, {"task.protocol": name}) for side in sides)) for name in texts}
+
+
+def _papers_size() -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:
+    """Rows of releases, and by protocol those of the original text."""
+    folder = project_data() / "results"
+    untouched = load_tables(folder, "papers-settings-sst2-original.csv")
+    texts = {name: select(untouched, {"task.protocol": name}) for name in ("frozen", "fine-tuned")}
+    return load_tables(folder, "papers-settings-sst2.csv"), texts
+
+
+def least_distance(points: int = 3) -> list[dict]:
+    """Compare each sanitizer with the channel that loses the least distance between words at equal exposure.
+
+    Args:
+        points: levels of exposure.
+
+    Returns:
+        A row a sanitizer: from, to, the smallest and the largest of its distance over the least possible one,
+        where exposure is below 0.7; wins of the channel of least distance on the task, and its losses, of so many
+        levels; named, the smallest share of documents of three words that are named among 1,000.
+    """
+    marks = load_tables(project_data() / "results", "utility-sst2-frontier.csv")
+    channel = marks.assign(epsilon=marks.success, vulnerability=marks.exposure)
+    lines, rows = [], grid()
+    rows = rows.assign(vulnerability=rows.exposure)
+    for name in SANITIZERS:
+        mine = rows[rows.defence == name]
+        times = (mine.lost / mine.least)[mine.exposure < 0.7]
+        verdicts = [matched(channel, mine, at)[1] for at in common_range([channel, mine], points)]
+        line = {"sanitizer": _label(name), "from": float(times.min()), "to": float(times.max())}
+        line |= {"wins": verdicts.count("first"), "losses": verdicts.count("second"), "levels": len(verdicts)}
+        lines.append(line | {"named": float(mine.linked.min())})
+    return lines
+
+
+def at_mixture(without: Sequence[float] = (), points: int = 5) -> list[dict]:
+    """Compare all pairs of sanitizers at equal success of the mixture of attacks, measured under one seed.
+
+    Success is measured, so it may fall where epsilon rises; such values are pooled with their neighbours.
+
+    Args:
+        without: epsilons that are left out.
+        points: levels of success for each pair.
+
+    Returns:
+        Rows as of `matches`. What the measurement of success is off is in no interval.
+    """
+    attacked = load_tables(project_data() / "results", "utility-sst2-mixture.csv").sort_values("epsilon")
+    by_name = [rows for _, rows in attacked.groupby("defence")]
+    rising = [rows.assign(mixture=IsotonicRegression().fit_transform(rows.epsilon, rows.asr)) for rows in by_name]
+    key = [*_SETTING, "seed"]
+    rows = grid().merge(pd.concat(rising)[[*key, "mixture"]], on=key)
+    return matches(rows[~rows.epsilon.isin(without)], "mixture", PAIRS, points)
+
+
+def without_noise(sanitizer: str = "santext") -> tuple[float, Estimate, float]:
+    """Compute the loss of a sanitizer at its largest epsilon, where next to no noise is left.
+
+    Args:
+        sanitizer: a key of the registry.
+
+    Returns:
+        its V(X | Y) on words that all protect; the accuracy from the original text less that from its release;
+        the share of unlisted words, each replaced by a uniform random word.
+    """
+    rows = grid()
+    rows = rows[rows.defence == sanitizer]
+    rows = rows[rows.epsilon == rows.epsilon.max()]
+    return float(rows.common.mean()), paired(_original(), rows), float(1 - rows.coverage.mean())
+
+
+def facts() -> list[dict]:
+    """Compute all that is disclosed, lost and kept of each setting, means over seeds.
+
+    Returns:
+        A row a setting: setting; common and exposure; linked; lost and least, as of `grid`; exposure where
+        unlisted words are released unchanged; accuracy under both rules, two estimates.
+    """
+    drawn, kept = ({key: rows for key, rows in grid(rule).groupby(_SETTING)} for rule in ("draw", "keep"))
+    lines = []
+    for (sanitizer, epsilon), rows in drawn.items():
+        others, means = kept[sanitizer, epsilon], ("common", "exposure", "linked", "lost", "least")
+        line = {"setting": _called(sanitizer, epsilon)} | {name: float(rows[name].mean()) for name in means}
+        line |= {"exposure, keep": float(others.exposure.mean())}
+        lines.append(line | {"accuracy, draw": _accuracy(rows), "accuracy, keep": _accuracy(others)})
+    return lines
+
+
+def yardstick() -> dict[str, float]:
+    """Compare the channel of least distance with SanText at the smallest exposure that it was tried at.
+
+    Returns:
+        exposure; common and santext, V(X | Y) on words that all protect, of the channel and of SanText,
+        interpolated; named, the smallest share of documents of three words that the channel names.
+    """
+    marks, rows = load_tables(project_data() / "results", "utility-sst2-frontier.csv"), grid()
+    low = marks[marks.success == marks.success.min()]
+    curve = rows[rows.defence == "santext"].groupby("epsilon")[list(COUNTS)].mean()
+    other = np.interp(low.exposure.mean(), curve.exposure, curve.common)
+    found = {"exposure": low.exposure.mean(), "common": low.common.mean(), "santext": other}
+    return {name: float(value) for name, value in found.items()} | {"named": float(marks.linked.min())}
+
+
+_NAMES_AT = {"santext": (0.2, 0.1), "santext+": (0.57, 0.6), "custext": (0.38, -0.03), "custext+": (0.75, 0.36)}
+_WRITTEN = {"santext": (1, 3, 3.5, 4, 5, 6), "santext+": (), "custext": (1, 8, 10), "custext+": (1, 8, 12)}
+
+
+def draw_settings(ax, rows: Sequence[Mapping]) -> None:
+    """Draw what is kept of the task over the exposure of a document, a band for each sanitizer.
+
+    Args:
+        ax: matplotlib axes.
+        rows: of `settings`.
+    """
+    for sanitizer in SANITIZERS:
+        mine = sorted((one for one in rows if one["sanitizer"] == sanitizer), key=lambda one: one["exposure"])
+        look = plotting.look(mechanism=sanitizer)
+        across = [one["exposure"] for one in mine]
+        middle, low, high = np.transpose([one["kept"] for one in mine])
+        ax.fill_between(across, low, high, color=look.colour, alpha=0.12, linewidth=0)
+        ax.plot(across, middle, look.line, color=look.colour, marker=look.marker, markersize=5)
+        ax.annotate(look.label, _NAMES_AT[sanitizer], color=look.colour, ha="center", weight="bold")
+        above = {"xytext": (0, 7 if sanitizer == "santext" else -14), "textcoords": "offset points"}
+        for one in mine:
+            if one["epsilon"] in _WRITTEN[sanitizer]:
+                place, number = (one["exposure"], one["kept"].value), f"{one['epsilon']:g}"
+                ax.annotate(number, place, color=look.colour, ha="center", fontsize=7, **above)
+    ax.axhline(1, color="0.4", linewidth=1)
+    ax.axvline(0.5, color="0.4", linewidth=1, linestyle=":")
+    ax.set(xlabel="exposure: disclosed share of a document", ylabel="kept share of the task", xlim=(0, 0.9))
+
+
+def draw_pairs(axes, rows: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> None:
+    """Draw differences in accuracy at equal disclosure, a panel a pair, once for each count of words.
+
+    Args:
+        axes: matplotlib axes, one a pair.
+        rows: of `grid`.
+        pairs: two keys of the registry each.
+    """
+    for ax, pair in zip(axes, pairs, strict=True):
+        for series, (column, words) in enumerate(COUNTS.items()):
+            found = matches(rows, column, [pair])
+            levels, gaps = ([one[name] for one in found] for name in ("at", "difference"))
+            plotting.points(ax, levels, gaps, label=f"counting {words}", series=series, joined=True)
+        plotting.theory(ax, [0, 1], [0, 0], role="chance", label="")
+        ax.set(title=" minus ".join(map(_label, pair)))
+        ax.set(xlabel="equal share of these words disclosed", xlim=(-0.03, 1.03))
+    axes[0].set_ylabel("difference in accuracy")
+
+
+def _curve(rows: pd.DataFrame, sanitizer: str, column: str) -> tuple[list[float], list[Estimate]]:
+    """What is disclosed at each epsilon, and the accuracy there."""
+    by_epsilon = [some for _, some in rows[rows.defence == sanitizer].groupby("epsilon")]
+    return [float(some[column].mean()) for some in by_epsilon], [_accuracy(some) for some in by_epsilon]
+
+
+def draw_least_distance(axes, rows: pd.DataFrame) -> None:
+    """Draw accuracy over the share of named documents, and the distance lost over exposure, with the least one.
+
+    Args:
+        axes: two matplotlib axes.
+        rows: of `grid`.
+    """
+    left, right = axes
+    marks = load_tables(project_data() / "results", "utility-sst2-frontier.csv")
+    for sanitizer in SANITIZERS:
+        plotting.points(left, *_curve(rows, sanitizer, "linked"), mechanism=sanitizer, joined=True)
+        mine = rows[rows.defence == sanitizer].groupby("epsilon")[["exposure", "lost"]].mean()
+        exact = [(value, value, value) for value in mine.lost]
+        plotting.points(right, mine.exposure, exact, mechanism=sanitizer, label="", joined=True)
+    accuracies = [_accuracy(some) for _, some in marks.groupby("success")]
+    means = marks.groupby("success")[["linked", "exposure", "lost"]].mean()
+    plotting.points(left, means.linked, accuracies, role="bound", label="least distance, no ε")
+    plotting.points(right, means.exposure, [(value, value, value) for value in means.lost], role="bound", label="")
+    below = rows.groupby(_SETTING)[["exposure", "least"]].mean().sort_values("exposure")
+    plotting.theory(right, below.exposure, below.least, role="bound", label="no channel below")
+    left.set(xlabel="share of documents named", ylabel="accuracy", xlim=(-0.03, 1.03))
+    right.set(xlabel="exposure", ylabel="distance between words, lost", xlim=(-0.03, 1.03))
+
+
+def draw_rules(axes) -> None:
+    """Draw accuracy over both counts where unlisted words are released, and pale lines where they are replaced.
+
+    Args:
+        axes: matplotlib axes, one a count.
+    """
+    drawn, kept = (grid(rule) for rule in _GRIDS)
+    for ax, (column, words) in zip(axes, COUNTS.items(), strict=True):
+        for sanitizer in SANITIZERS:
+            plotting.points(ax, *_curve(kept, sanitizer, column), mechanism=sanitizer, joined=True)
+            levels, accuracies = _curve(drawn, sanitizer, column)
+            values = [one.value for one in accuracies]
+            for line in plotting.theory(ax, levels, values, mechanism=sanitizer, label=""):
+                line.set_alpha(0.5)
+        plotting.theory(ax, [-1, 2], [original()] * 2, role="bound", label="original text")
+        ax.set(xlabel=f"disclosed of {words}", xlim=(-0.03, 1.03))
+    axes[0].set_ylabel("accuracy")
+
+
+def _by_example(gaps: np.ndarray) -> Estimate:
+    """Mean of (seeds, n) differences with the interval of n examples."""
+    return clustered_difference(gaps.ravel(), np.tile(np.arange(gaps.shape[1]), len(gaps)))

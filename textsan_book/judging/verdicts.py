@@ -41,9 +41,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+import numpy as np
 from scipy.special import ndtr, ndtri
 
-from textsan.evaluation import Estimate
+from textsan.evaluation import Estimate, hit_rate
+from textsan.sweeps.tables import pooled
 
 LEVEL = 0.05
 Z = 1.959963984540054
@@ -51,6 +53,9 @@ Z = 1.959963984540054
 
 MOST_OF_A_RATE, MOST_OF_A_COUNT = 0.03, 0.15
 """The largest margins: three points of a rate, 15 % of a count."""
+
+LITTLE = 0.05
+"""An excess of main over control that is shown to be at most this is called "not seen"."""
 
 VERDICTS = ("agrees", "differs", "undecided", "detector untrained", "not comparable", "not run", "no result")
 
@@ -65,6 +70,7 @@ NOT_COMPARABLE = {
     "encoder": "a property of an encoder, and ours is another one",
     "positions": "the two rates of ours are from different positions",
     "protocol": "another encoder, not fine-tuned, that has learnt from far fewer sentences",
+    "smaller": "fine-tuned as the papers do, on nearly as many sentences, but a smaller encoder",
     "few": "ten sentences and another victim: the chapter sets the numbers side by side",
     "reach": "our grid of epsilon does not reach the published success",
 }
@@ -75,14 +81,14 @@ NO_RESULT = {
     "machine": "the time of another machine, or with another training budget",
     "text": "an example in words",
 }
-"""What a paper prints that is no result."""
+"""Numbers of a paper that are no result."""
 
 DETECTORS = ("contextual", "contextual bound", "density ratio")
 """Attacks and bounds that rest on a trained detector."""
 
 
 def untrained(row: Mapping) -> bool:
-    """Whether a row of a result table rests on a detector that has not passed the gate.
+    """Tell if a row of a result table rests on a detector that has not passed the gate.
 
     >>> untrained({"attack": "contextual"}), untrained({"attack": "contextual", "gate": "passed"})
     (True, False)
@@ -97,6 +103,49 @@ def standard_error(estimate: Estimate) -> float:
     0.05
     """
     return (estimate.high - estimate.low) / (2 * Z)
+
+
+class Excess(NamedTuple):
+    """The verdict of draws on an excess of main over control.
+
+    Attributes:
+        verdict: "given away", "not seen" or "undecided".
+        pooled: the mean excess of the draws with one interval.
+    """
+
+    verdict: str
+    pooled: Estimate
+
+    def __str__(self) -> str:
+        if self.verdict == "given away":
+            return self.verdict
+        return f"{self.verdict} (at most {math.ceil(100 * self.pooled.high - 1e-9) / 100:.2f})"
+
+
+def of_excess(draws: Sequence[Estimate], sizes: Sequence[int]) -> Excess:
+    """Judge an excess of main over control by the pooled interval of its draws.
+
+    It is given away if the interval lies above 0, not seen if the interval holds 0 and ends at `LITTLE` at most,
+    and undecided else: an interval that holds 0 shows that little is given away only where its upper end is small.
+
+    Args:
+        draws: the excess in each draw (seed, corpus) with its 95 % interval. An interval without width, of a draw
+            in which all documents agree, is given that of a rate of which none of its documents was hit.
+        sizes: documents of each draw, at least 1.
+
+    >>> str(of_excess([Estimate(0.2, 0.1, 0.3), Estimate(0.1, 0.0, 0.2)], [100, 100]))
+    'given away'
+    >>> str(of_excess([Estimate(0.0, 0.0, 0.0)], [100])), str(of_excess([Estimate(0.1, -0.1, 0.3)], [20]))
+    ('not seen (at most 0.04)', 'undecided (at most 0.30)')
+    """
+    wide = []
+    for draw, documents in zip(draws, sizes, strict=True):
+        half = hit_rate(np.zeros(int(documents), dtype=bool)).high if draw.high == draw.low else 0.0
+        wide.append(Estimate(draw.value, draw.low - half, draw.high + half))
+    excess = Estimate(*(max(-1.0, min(1.0, end)) for end in pooled(wide)))
+    if excess.low > 0:
+        return Excess("given away", excess)
+    return Excess("not seen" if excess.high <= LITTLE else "undecided", excess)
 
 
 def rate_error(rate: float, positions: float) -> float:
@@ -162,14 +211,14 @@ class Comparison(NamedTuple):
 
     @property
     def p_agrees(self) -> float:
-        """That ours only looks equivalent, or on the right side of a limit."""
+        """The p-value that ours only looks equivalent, or on the right side of a limit."""
         if self.limit:
             return p_below(self._beyond, self.error)
         return p_below(abs(self.gap) - self.margin, self.error)
 
     @property
     def p_differs(self) -> float:
-        """That the difference, or the crossing of a limit, is of chance."""
+        """The p-value that the difference, or the crossing of a limit, is of chance."""
         if self.limit:
             return p_below(-self._beyond, self.both)
         return min(1.0, 2 * p_below(-abs(self.gap), self.both))
@@ -179,26 +228,26 @@ class Comparison(NamedTuple):
         return self.gap if self.limit == "upper" else -self.gap
 
     def factor(self, tests: int = 1) -> float:
-        """How many times our positions would decide, if both numbers stay what they are; inf if none would.
+        """The multiple of our positions that would decide, if both numbers stay what they are; inf if none would.
 
         Args:
             tests: how many the corrections of Holm's method count, all of them at worst.
         """
-        one, two = -ndtri(LEVEL / tests), -ndtri(LEVEL / tests / 2)
+        one_sided, two = -ndtri(LEVEL / tests), -ndtri(LEVEL / tests / 2)
         if self.limit:
-            return (one * self.error / self.gap) ** 2 if self._beyond < 0 else self._apart(one)
+            return (one_sided * self.error / self.gap) ** 2 if self._beyond < 0 else self._apart(one_sided)
         room = self.margin - abs(self.gap)
-        to_agree = (one * self.error / room) ** 2 if room > 0 else math.inf
+        to_agree = (one_sided * self.error / room) ** 2 if room > 0 else math.inf
         return min(to_agree, self._apart(two))
 
     def _apart(self, z: float) -> float:
-        """How many times our positions show a difference of this size."""
+        """The multiple of our positions that shows a difference of this size."""
         left = (self.gap / z) ** 2 - self.published_error**2
         return self.error**2 / left if left > 0 else math.inf
 
 
 def margin(published_error: float, most: float) -> float:
-    """How far ours may be from a published number and still agree: its own 95 % band, within reason.
+    """Compute how far ours may be from a published number and still agree: its own 95 % band, within reason.
 
     Args:
         published_error: standard error of the published number.
@@ -208,7 +257,7 @@ def margin(published_error: float, most: float) -> float:
 
 
 def nothing_agrees(gap: float, margin: float) -> bool:
-    """Whether "nothing changes" agrees with a published number as well: then agreement with it says nothing.
+    """Tell if "nothing changes" agrees with a published number as well: then agreement with it says nothing.
 
     Args:
         gap: what "nothing changes" predicts, minus the published number. A prediction has no error.
@@ -230,7 +279,7 @@ def judge(comparisons: Sequence[Comparison]) -> list[str]:
     >>> judge([near, far, coarse])
     ['agrees', 'differs', 'undecided']
     """
-    agree = holm([one.p_agrees for one in comparisons])
+    agree = holm([comparison.p_agrees for comparison in comparisons])
     differ = holm([one.p_differs for one in comparisons])
     return [
         "agrees" if a <= LEVEL else "differs" if d <= LEVEL else "undecided"

@@ -13,10 +13,10 @@ import numpy as np
 from textsan.attacks.expected_embeddings import ExpectedEmbeddings
 from textsan.attacks.training_text import WINDOW, batches_by_length
 from textsan.base import assets
+from textsan.base.cache import write_whole
 from textsan.mechanisms import CusText, SanTextPlus, least_frequent
 from textsan.models import checkpoints, encoders
 from textsan.sweeps.problems import CORPORA
-from textsan.sweeps.sweep import write_whole
 from textsan.text.corpora import load_dataset, normalised
 from textsan.text.loading import load_embeddings
 from textsan.text.vocabulary import STOP_WORDS, count_words
@@ -31,7 +31,7 @@ SANITIZERS = (
     ("custext+", 2.0),
     ("santext+", 4.0),
 )
-"""What the attacker sanitizes the public text with: names and epsilons, one a round."""
+"""Mechanisms with which the attacker sanitizes the public text: names and epsilons, one a round."""
 MASKED = 0.1  # share of attacked positions whose own slot is hidden
 K = 20  # candidates
 

@@ -1,4 +1,4 @@
-"""How far a success rate scatters with the released types that are drawn to be attacked (Gamma).
+"""The scatter of a success rate with the released types that are drawn to be attacked (Gamma).
 
 The released code of Tong et al. 2024 draws up to 1,000 *types* of the sanitized text and attacks 3,000 of the
 positions where one of them stands. A frequent type brings thousands of positions, and success on one type is near
@@ -99,7 +99,7 @@ def attacked_types(
     epsilon: float,
     seed: int,
 ) -> list[dict]:
-    """How far rates scatter that the paper prints, a row an attack, lines split as in the released code.
+    """Measure the scatter of rates that the paper prints, a row an attack, lines split as in the released code.
 
     Args:
         dataset, drawn_from, n_private, n_shadow, seed: of the problem, as for `textsan.sweeps.problems.prepare`.
@@ -124,7 +124,9 @@ def attacked_types(
     for attack, settings in attacks:
         hits = truth == np.array(problem.guesses(attack, **settings))
         row = {"attack": attack, "multiple": settings.get("multiple"), "released_types": len(set(released))}
-        found = scatter(hits, released, seed=seed)
-        numbers = {"asr": float(hits.mean())} | found._asdict()
-        rows.append(row | {"n_positions": len(hits)} | {name: round(one, 5) for name, one in numbers.items()})
+        scattered = scatter(hits, released, seed=seed)
+        numbers = {"asr": float(hits.mean())} | scattered._asdict()
+        rows.append(
+            row | {"n_positions": len(hits)} | {name: round(number, 5) for name, number in numbers.items()}
+        )
     return rows

@@ -39,7 +39,7 @@ def check_character(digits: str) -> str:
 
 
 def is_valid(number: str) -> bool:
-    """Whether a number has 18 characters, a date that exists, and the right check character.
+    """Tell if a number has 18 characters, a date that exists, and the right check character.
 
     >>> is_valid("11010519491231002X"), is_valid("110105194912310021")
     (True, False)

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import scipy.stats
 
-from textsan.evaluation import Estimate, bootstrap_mean
+from textsan.evaluation import Estimate, clustered_rate
 from textsan.text.embeddings import Embeddings
 from textsan.text.loading import COUNTER_FITTED, load_embeddings
 
@@ -21,7 +21,7 @@ _RESAMPLES = 1000
 
 
 def counter_fitted(*, words: int, nearest: int, seed: int) -> list[dict]:
-    """How much GloVe and the vectors fitted anew say what the published ones say, and what people say.
+    """Compare GloVe and the vectors fitted anew with the published ones and with the judgements of people.
 
     Counted is which share of a word's published neighbours is among its nearest ones by cosine; and of those alone
     that are no pair that the vectors were fitted to, which is the harder question. Rated similarity is that of
@@ -41,8 +41,8 @@ def counter_fitted(*, words: int, nearest: int, seed: int) -> list[dict]:
     pairs = {frozenset((row["w1"], row["w2"])) for row in _listed("ppdb_synonyms")}
     rows = []
     for name, vectors in (("GloVe", glove), ("counter-fitted", fitted)):
-        found, n = _rank_correlation(vectors, rated, seed)
-        rows.append(_row(name, "SimLex-999, rank correlation", found, n))
+        correlation, n = _rank_correlation(vectors, rated, seed)
+        rows.append(_row(name, "SimLex-999, rank correlation", correlation, n))
         near = _nearest(vectors.restrict(frequent), nearest)
         for what, left_out in (("published neighbours", set()), ("those that are no pair of the fitting", pairs)):
             shares = []
@@ -51,8 +51,8 @@ def counter_fitted(*, words: int, nearest: int, seed: int) -> list[dict]:
                 known = [other for other in known if frozenset((word, other)) not in left_out]
                 if known:
                     shares.append(np.mean([other in near[word] for other in known]))
-            found = bootstrap_mean(np.array(shares), np.arange(len(shares)), seed=seed)
-            rows.append(_row(name, what, found, len(shares)))
+            correlation = clustered_rate(shares, range(len(shares)))
+            rows.append(_row(name, what, correlation, len(shares)))
     return rows
 
 
@@ -70,8 +70,8 @@ def _nearest(vectors: Embeddings, k: int) -> dict[str, set[str]]:
     """The words nearest to each by cosine, itself left out."""
     cosines = _unit(vectors) @ _unit(vectors).T
     np.fill_diagonal(cosines, -np.inf)
-    found = np.argpartition(-cosines, k, axis=1)[:, :k]
-    return {word: {vectors.words[i] for i in row} for word, row in zip(vectors.words, found, strict=True)}
+    neighbours = np.argpartition(-cosines, k, axis=1)[:, :k]
+    return {word: {vectors.words[i] for i in row} for word, row in zip(vectors.words, neighbours, strict=True)}
 
 
 def _rank_correlation(vectors: Embeddings, rated: Sequence[Mapping], seed: int) -> tuple[Estimate, int]:
@@ -81,8 +81,8 @@ def _rank_correlation(vectors: Embeddings, rated: Sequence[Mapping], seed: int) 
     both, generator = np.array([cosines, [row["score"] for row in pairs]]), np.random.default_rng(seed)
     draws = (both[:, generator.integers(0, len(pairs), len(pairs))] for _ in range(_RESAMPLES))
     values = [scipy.stats.spearmanr(*draw).statistic for draw in draws]
-    found = scipy.stats.spearmanr(*both).statistic, *np.percentile(values, [2.5, 97.5])
-    return Estimate(*map(float, found)), len(pairs)
+    correlation = scipy.stats.spearmanr(*both).statistic, *np.percentile(values, [2.5, 97.5])
+    return Estimate(*map(float, correlation)), len(pairs)
 
 
 def _row(vectors: str, what: str, found: Estimate, n: int) -> dict:

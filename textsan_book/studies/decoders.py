@@ -16,7 +16,7 @@ from textsan.gradient_leakage.spans import Span, span
 
 @dataclass(frozen=True)
 class Growth:
-    """What was found.
+    """Pieces and sentences that pass the span checks.
 
     Attributes:
         pieces: those whose embedding lies in the first span.
@@ -85,12 +85,12 @@ def grow(
 
 def _both(gradient: dict[str, torch.Tensor], layer: int) -> Span:
     rows = [gradient[f"{layer} {name}"] for name in ("q", "v")]
-    found = span(torch.cat([row / row.norm() for row in rows]))
-    return Span(found.basis.to(rows[0].dtype), found.values)
+    both = span(torch.cat([row / row.norm() for row in rows]))
+    return Span(both.basis.to(rows[0].dtype), both.values)
 
 
 def _passing(model, second: Span, tried: list[list[int]], threshold: float) -> list[list[int]]:
-    """Those sequences of one length whose last piece makes the second layer read something in its span."""
+    """Keep the sequences of one length whose last piece makes the second layer read something in its span."""
     if not tried:
         return []
     ids = torch.tensor(tried)

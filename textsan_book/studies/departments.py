@@ -5,17 +5,15 @@ departments: a linear layer on released vectors. Here it learns on what a defend
 the attacker.
 """
 
-from functools import partial
-
 import numpy as np
 
 from textsan.embedding_leakage.keyword import KeywordInference, keyword_score, present
 from textsan.embedding_leakage.vector_knowledge import VectorKnowledge
 from textsan.evaluation import hit_rate
-from textsan.models.sentence_vectors import sentence_vectors
 from textsan.text.corpora import Record, load_dataset, normalised, private_and_shadow
+from textsan_book.studies.experiments import columns, takes_settings
 from textsan_book.studies.vector_defences import analysed, releases
-from textsan_book.studies.vectors import columns
+from textsan_book.studies.vectors import View
 
 DEPARTMENTS = (
     "Cardiovascular / Pulmonary",
@@ -49,23 +47,14 @@ def filed(records: list[Record]) -> list[Record]:
     return [record for labels in under.values() if len(labels) == 1 for record in labels.values()]
 
 
+@takes_settings
 def departments(
-    *,
-    encoder: str,
-    pooling: str,
-    layer: int,
-    dataset: str,
-    keywords: str,
-    n: int,
-    vocabulary: int,
-    defence: str,
-    strength: float,
-    seed: int,
+    view: View, *, dataset: str, keywords: str, n: int, vocabulary: int, defence: str, strength: float, seed: int
 ) -> list[dict]:
     """Accuracy of the department and the keyword attack under one defence, a row a keyword.
 
     Args:
-        encoder, pooling, layer: of the vectors.
+        view: the vectors.
         dataset: name of a data set whose labels are specialties.
         keywords: that are looked for, with blanks between.
         n: released texts, and those of attacker and analyst.
@@ -79,8 +68,7 @@ def departments(
     Raises:
         ValueError: the data set has fewer than 2 n such texts, or there is no such defence.
     """
-    encode = partial(sentence_vectors, encoder=encoder, pooling=pooling, layer=layer)
-    service, asked = releases(encode, defence, strength, vocabulary=vocabulary, seed=seed)
+    service, asked = releases(view.encode, defence, strength, vocabulary=vocabulary, seed=seed)
     attacked, own = private_and_shadow(filed(load_dataset(dataset, split="all")), n, n, seed)
     texts, known_texts = ([record.text for record in part] for part in (attacked, own))
     released, known = service(texts), asked(known_texts)
@@ -92,10 +80,10 @@ def departments(
     knowledge = VectorKnowledge(lambda _: known, known_texts, seed=seed)  # encoded once for attacker and analyst
     rows = []
     for keyword in keywords.split():
-        there = present(texts, keyword)
+        holds = present(texts, keyword)
         scores = KeywordInference.against(knowledge, keyword=keyword, head="linear").scores(released)
-        found = keyword_score(scores, there, seed=seed)
-        row = {"keyword": keyword, "positives": int(there.sum()), "majority": float(majority)}
-        row |= {**columns(found.auc), **columns(found.balanced, "balanced_"), **columns(utility, "utility_")}
+        score = keyword_score(scores, holds, seed=seed)
+        row = {"keyword": keyword, "positives": int(holds.sum()), "majority": float(majority)}
+        row |= {**columns(score.auc), **columns(score.balanced, "balanced_"), **columns(utility, "utility_")}
         rows.append(row)
     return rows

@@ -1,4 +1,4 @@
-"""What each departure of released code from its paper changes, as far as channels and counts decide it.
+"""The effect of each departure of released code from its paper, as far as channels and counts decide it.
 
 Success is computed, not sampled: for each attacked word x the sum of Pr(y | x) over the outputs y for which the
 attack answers x. So nothing depends on the draws of a sanitizer, and the 95 % intervals are those of the
@@ -20,7 +20,7 @@ from textsan.mechanisms import CusText
 from textsan.sweeps import problems
 from textsan.text.corpora import load_dataset
 from textsan.text.loading import load_embeddings
-from textsan.text.vocabulary import STOP_WORDS, count_words, tokenize
+from textsan.text.vocabulary import STOP_WORDS, count_words, tokenize_v1
 
 VOCABULARY = 10_000
 """So many of the most frequent words of the embeddings; of SST-2 the words of the data."""
@@ -75,14 +75,14 @@ def _contained(channel: Channel, guesses: np.ndarray) -> sparse.csr_array:
 
 def _expected(channel: Channel, hit: sparse.csr_array | None, outputs=None) -> np.ndarray:
     """Sum of Pr(y | x) over the outputs that are a hit for x (None: all are), over some of them if given."""
-    found = np.zeros(channel.shape[0])
-    for at in range(0, len(found), 256):
-        rows = np.arange(at, min(at + 256, len(found)))
+    success = np.zeros(channel.shape[0])
+    for at in range(0, len(success), 256):
+        rows = np.arange(at, min(at + 256, len(success)))
         weights = np.ones((len(rows), channel.shape[1])) if hit is None else hit[rows].toarray()
         if outputs is not None:
             weights *= outputs
-        found[rows] = (channel.rows(rows) * weights).sum(axis=1)
-    return found
+        success[rows] = (channel.rows(rows) * weights).sum(axis=1)
+    return success
 
 
 def _score(problem, by_word: np.ndarray, weight: np.ndarray | None = None) -> Score:
@@ -135,13 +135,15 @@ def _substring():
 
 
 def _counters():
-    """What a baseline as good as the context-free attack prints, as the mean over all smaller epsilons."""
+    """The number that a baseline as good as the context-free attack prints, as the mean over all smaller
+    epsilons.
+    """
     seen = []
     for epsilon in range(1, 9):
         problem = _custext(float(epsilon))
         seen.append(_score(problem, _context_free(problem)))
         if epsilon in _CUSTEXT:
-            mean = Score(np.mean([one.hits for one in seen], axis=0), seen[-1].words)
+            mean = Score(np.mean([score.hits for score in seen], axis=0), seen[-1].words)
             yield "custext+", float(epsilon), seen[-1], mean
 
 
@@ -196,8 +198,8 @@ def _bound_of_sentences():
     for defence, epsilon, build in _SETTINGS:
         problem = build(epsilon)
         chosen = np.random.default_rng(_SEED).choice(len(problem.positions), _ATTACKED[defence], replace=False)
-        some = [problem.positions[i] for i in sorted(chosen)]
-        few = replace(problem, truth=replace(problem.truth, positions=some))
+        positions = [problem.positions[i] for i in sorted(chosen)]
+        few = replace(problem, truth=replace(problem.truth, positions=positions))
         sentences = count_words(problem.split.private[d] for d in sorted({d for d, _ in few.positions}))
         sides = [
             _context_free(few, counts=counts, constant=0) for counts in (count_words([few.truth.words]), sentences)
@@ -267,7 +269,7 @@ def _by_line(epsilon=4.0):
     lines = generator.permutation(np.flatnonzero(inside))
     private, left = lines[:20_000], lines[20_000:]
     pools = {"line": left, "sentence": np.flatnonzero(~inside)}
-    tokens = [tokenize(record.text) for record in records]
+    tokens = [tokenize_v1(record.text) for record in records]
     words = {word for line in tokens for word in line}
     glove = load_embeddings()
     mechanism = CusText(
@@ -304,7 +306,7 @@ _POSITIONS, _LINES = (
 
 
 def departures(*, departure: str) -> list[dict]:
-    """What one departure changes: success as it is described and as the code does it, a row a setting.
+    """Measure the effect of one departure: success as it is described and as the code does it, a row a setting.
 
     Args:
         departure: one of those of `data/sweeps/departures.yml`.

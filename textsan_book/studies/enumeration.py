@@ -116,7 +116,7 @@ class JointDistribution:
         return self.marginal([i], range(self.n)).argmax(axis=0)
 
     def shortlist_rule(self, i: int, k: int) -> np.ndarray:
-        """The same among the `k` words of largest Pr(x_i = x | y_i): the K-ASR bound's rule (Definition 2)."""
+        """Apply the rule among the `k` words of largest Pr(x_i = x | y_i): the K-ASR bound's (Definition 2)."""
         joint, alone = self.marginal([i], range(self.n)), self.marginal([i], [i])
         rank = np.argsort(np.argsort(-alone, axis=0, kind="stable"), axis=0)
         listed = np.moveaxis(rank[(...,) + (None,) * (self.n - 1)] < k, 1, i + 1)

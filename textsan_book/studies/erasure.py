@@ -5,21 +5,22 @@ theirs what the service releases of them, and the third is released. So nothing 
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
-from textsan.embedding_leakage.erasure import Eraser
+from textsan.embedding_leakage.erasure import Eraser, NullspaceProjection
 from textsan.embedding_leakage.heads import Standard
 from textsan.embedding_leakage.keyword import KeywordInference, KeywordScore, keyword_score, present
-from textsan.embedding_leakage.nullspace import NullspaceProjection
 from textsan.embedding_leakage.vector_knowledge import VectorKnowledge
-from textsan.evaluation import Estimate, bootstrap_mean
+from textsan.evaluation import Estimate, clustered_difference, clustered_rate
 from textsan.models.sentence_vectors import sentence_vectors
 from textsan.text.corpora import Record, load_dataset, normalised, private_and_shadow
+from textsan_book.studies.experiments import columns, takes_settings
 from textsan_book.studies.vector_defences import is_positive
-from textsan_book.studies.vectors import columns
+from textsan_book.studies.vectors import View
 
 HEADS = ("linear", "mlp")
 """The attackers: erasing promises something of the one, and nothing of the other."""
@@ -79,7 +80,7 @@ def _vectors(texts: tuple[str, ...], **view) -> np.ndarray:
 
 
 def eraser(service: Part, keywords: Sequence[str]) -> Eraser:
-    """What takes keywords out of vectors, fitted to the service's own sentences.
+    """Fit the eraser of keywords to the service's own sentences.
 
     Args:
         service: the third part of `parts`.
@@ -92,7 +93,7 @@ def eraser(service: Part, keywords: Sequence[str]) -> Eraser:
 
 
 def attacked(released: Part, own: Part, keyword: str, head: str, *, seed: int) -> KeywordScore:
-    """How well somebody who learns on vectors of the same service tells who has a keyword.
+    """Score a reader of a keyword who learns on vectors of the same service.
 
     Args:
         released, own: as they are released.
@@ -106,49 +107,39 @@ def attacked(released: Part, own: Part, keyword: str, head: str, *, seed: int) -
 
 
 def used(released: Part, own: Part) -> np.ndarray:
-    """Which released sentences an analyst gets right who learns their sentiment from vectors, (n,) bool.
+    """Find the released sentences whose sentiment an analyst gets right who learns it from vectors, (n,) bool.
 
     Args:
         released, own: as they are released.
     """
     from sklearn.linear_model import LogisticRegression
 
-    liked, truth = (np.array([is_positive(one) for one in part.records]) for part in (own, released))
+    liked, truth = (np.array([is_positive(record) for record in part.records]) for part in (own, released))
     standard = Standard(own.vectors)
     analyst = LogisticRegression(C=0.01, max_iter=1000).fit(standard(own.vectors), liked)
     return analyst.predict(standard(released.vectors)) == truth
 
 
-def change(one: np.ndarray, other: np.ndarray, *, seed: int) -> Estimate:
+def change(one: np.ndarray, other: np.ndarray) -> Estimate:
     """The rate of one less that of another on the same sentences, with a 95 % interval.
 
     Args:
         one, other: (n,) bool, of `used`.
-        seed: of the resampling.
 
-    >>> change(np.array([True, True]), np.array([False, False]), seed=0).value
+    >>> change(np.array([True, True]), np.array([False, False])).value
     1.0
     """
-    return bootstrap_mean(one.astype(float) - other, range(len(one)), seed=seed)
+    return clustered_difference(one.astype(float) - other, range(len(one)))
 
 
+@takes_settings
 def erasures(
-    *,
-    encoder: str,
-    pooling: str,
-    layer: int,
-    dataset: str,
-    erased: str,
-    asked: str,
-    n: int,
-    service: int,
-    fitted: int,
-    seed: int,
+    view: View, *, dataset: str, erased: str, asked: str, n: int, service: int, fitted: int, seed: int
 ) -> list[dict]:
     """Keyword attacks and a sentiment task on vectors from which keywords were erased, a row a keyword and head.
 
     Args:
-        encoder, pooling, layer: of the vectors.
+        view: the vectors.
         dataset: as of `parts`.
         erased: the keywords that are erased, with blanks between; an empty text for none.
         asked: the keywords that are looked for, likewise; the sentences are chosen by them.
@@ -160,39 +151,28 @@ def erasures(
         balanced accuracy of the attack, accuracy of the analyst and what it is over that on plain vectors, and how
         far vectors were moved: the mean square of the change over their variance.
     """
-    view = {"encoder": encoder, "pooling": pooling, "layer": layer}
-    plain = parts(dataset, asked.split(), n, service, seed=seed, **view)
-    of = Part(*(some[:fitted] for some in plain[2]))
+    plain = parts(dataset, asked.split(), n, service, seed=seed, **asdict(view))
+    of = Part(*(column[:fitted] for column in plain[2]))
     change_of = eraser(of, erased.split()) if erased else lambda vectors: vectors
     rows = _rows(plain, change_of, erased.split(), asked.split(), seed)
     return [row | {"fitted_positives": int(present(of.texts, row["keyword"]).sum())} for row in rows]
 
 
+@takes_settings
 def projections(
-    *,
-    encoder: str,
-    pooling: str,
-    layer: int,
-    dataset: str,
-    erased: str,
-    rounds: int,
-    asked: str,
-    n: int,
-    fitted: int,
-    seed: int,
+    view: View, *, dataset: str, erased: str, rounds: int, asked: str, n: int, fitted: int, seed: int
 ) -> list[dict]:
-    """The same where keywords are taken out by iterative nullspace projection.
+    """Measure likewise where keywords are taken out by iterative nullspace projection.
 
     Args:
-        encoder, pooling, layer, dataset, erased, asked, n, seed: as of `erasures`.
+        view, dataset, erased, asked, n, seed: as of `erasures`.
         fitted: the service's sentences, all of which are used.
         rounds: of readers, as of `NullspaceProjection.fit`.
 
     Returns:
         Rows as of `erasures`, and how many dimensions were taken out.
     """
-    view = {"encoder": encoder, "pooling": pooling, "layer": layer}
-    plain = parts(dataset, asked.split(), n, fitted, seed=seed, **view)
+    plain = parts(dataset, asked.split(), n, fitted, seed=seed, **asdict(view))
     concept = np.stack([present(plain[2].texts, word) for word in erased.split()], axis=1)
     projection = NullspaceProjection.fit(plain[2].vectors, concept, rounds)
     rows = _rows(plain, projection, erased.split(), asked.split(), seed)
@@ -210,19 +190,19 @@ def _rows(
     released, own = (part._replace(vectors=change_of(part.vectors)) for part in plain[:2])
     right, before = used(released, own), used(*plain[:2])
     moved = np.square(released.vectors - plain[0].vectors).sum() / np.square(_centred(plain[0].vectors)).sum()
-    same = {"moved": float(moved), **columns(bootstrap_mean(right, range(len(right)), seed=seed), "utility_")}
-    same |= columns(change(right, before, seed=seed), "over_plain_")
+    same = {"moved": float(moved), **columns(clustered_rate(right, range(len(right))), "utility_")}
+    same |= columns(change(right, before), "over_plain_")
     rows = []
     for word in asked:
         for head in HEADS:
-            found = attacked(released, own, word, head, seed=seed)
+            score = attacked(released, own, word, head, seed=seed)
             row = {
                 "keyword": word,
                 "head": head,
                 "is_erased": word in erased,
-                "positives": found.positives,
+                "positives": score.positives,
             }
-            rows.append(row | columns(found.auc) | columns(found.balanced, "balanced_") | same)
+            rows.append(row | columns(score.auc) | columns(score.balanced, "balanced_") | same)
     return rows
 
 

@@ -1,4 +1,4 @@
-"""What released text gives away on the same words whatever protects them, and of a document in all.
+"""Disclosure by released text on the same words whatever protects them, and of a document in all.
 
 V(X | Y) of the words that a mechanism protects is not comparable between mechanisms that protect others: SanText+
 protects rare words, CusText+ all but stop words. Comparable are V(X | Y) of the words that *all* of them protect,
@@ -54,7 +54,7 @@ def exposure(mechanism: Mechanism, docs: Docs) -> float:
 
 
 def unlisted(mechanism: Mechanism, words: Collection[str]) -> list[str]:
-    """Those of some words that have no row and are not kept: what `Mechanism.oov` decides about.
+    """Select the words that have no row and are not kept: what `Mechanism.oov` decides about.
 
     Args:
         mechanism: any.
@@ -98,11 +98,11 @@ def of_cells(cells: Sequence[specification.Cell]) -> list[dict]:
     Args:
         cells: of `textsan.sweeps.specification.read_spec`.
     """
-    released = list({str(one): one for one in map(specification.released_by, cells)}.values())
+    released = list({str(shared): shared for shared in map(specification.released_by, cells)}.values())
     splits = {}
-    made = [_made(one, splits) for one in released]
+    made = [_made(shared, splits) for shared in released]
     common = frozenset.intersection(*(mechanism.protected for mechanism, _ in made))
-    return [_row(one, *pair, common) for one, pair in zip(released, made, strict=True)]
+    return [_row(shared, *pair, common) for shared, pair in zip(released, made, strict=True)]
 
 
 def _made(shared: specification.Cell, splits: dict) -> tuple[Mechanism, Docs]:
@@ -118,11 +118,11 @@ def _made(shared: specification.Cell, splits: dict) -> tuple[Mechanism, Docs]:
 
 
 def _row(shared: specification.Cell, mechanism: Mechanism, docs: Docs, common: Collection[str]) -> dict:
-    said = {key: shared[key] for key in ("dataset", "vocabulary", "n_private")}
-    said |= {"defence": shared["defence"]["name"], "epsilon": shared["defence"].get("epsilon")}
+    row = {key: shared[key] for key in ("dataset", "vocabulary", "n_private")}
+    row |= {"defence": shared["defence"]["name"], "epsilon": shared["defence"].get("epsilon")}
     counts = count_words(docs)
     without = sum(counts[word] for word in unlisted(mechanism, counts)) / counts.total()
-    said |= {"oov": mechanism.oov, "unlisted": without}
+    row |= {"oov": mechanism.oov, "unlisted": without}
     own = vulnerability_of(mechanism, docs, mechanism.protected)
     both = vulnerability_of(mechanism, docs, common)
-    return said | {"vulnerability": own, "common": both, "exposure": exposure(mechanism, docs)}
+    return row | {"vulnerability": own, "common": both, "exposure": exposure(mechanism, docs)}

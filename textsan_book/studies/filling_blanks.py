@@ -88,7 +88,7 @@ def pretrain(
     blanks = _Blanks(encoder)
     model.to(encoders.pick_device())
     model.requires_grad_(True).get_input_embeddings().requires_grad_(False)
-    learnt = [one for one in model.parameters() if one.requires_grad]
+    learnt = [parameter for parameter in model.parameters() if parameter.requires_grad]
     optimizer = torch.optim.AdamW(learnt, lr=learning_rate, weight_decay=0.01)
     model.train()
     with encoders.seeded(seed):

@@ -1,4 +1,4 @@
-"""How far apart the two ends of the frontier are over a whole vocabulary.
+"""The distance of the two ends of the frontier over a whole vocabulary.
 
 `leakage.frontier` returns what a channel attains and what a certificate proves. Where they part, nobody knows
 which of the two is the frontier.
@@ -31,10 +31,10 @@ def frontier_gaps(*, dataset: str, vocabulary: int, seed: int) -> list[dict]:
     prior = Prior.from_counts(counts, words, 0.5 / sum(counts.values()))
     blind = prior_vulnerability(prior)
     first, *also = [level for level in LEVELS if level > blind]
-    found = frontier(prior, split.embeddings, first, also=also)
+    curve = frontier(prior, split.embeddings, first, also=also)
     rows = []
     for level in (first, *also):
-        lower, upper = found.least_loss(level), found.attained_loss(level)
+        lower, upper = curve.least_loss(level), curve.attained_loss(level)
         row = {"words": len(words), "blind": blind, "level": level, "lower": lower, "upper": upper}
         rows.append(row | {"gap": 1 - lower / upper})
     return rows

@@ -113,7 +113,7 @@ def numbered(texts: Sequence[str]) -> np.ndarray:
 
 
 def hits(guesses: Sequence[str], truths: Sequence[str]) -> np.ndarray:
-    """Whether each base was guessed right, (n, 20).
+    """Tell for each base if it was guessed right, (n, 20).
 
     Args:
         guesses, truths: windows.

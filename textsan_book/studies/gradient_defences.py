@@ -1,4 +1,4 @@
-"""What a defence of a client's gradient takes from the exact attack, and what it takes from the model.
+"""The effect of a defence of a client's gradient on the exact attack, and on the model.
 
 Text is read from one sentence's gradient, the worst case; the model is trained by batches of 32 whose gradients go
 through the same defence. Sanitized training text stands beside the defences of gradients: what is read of it,
@@ -9,9 +9,11 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from textsan.attacks import ContextFreeBayes
 from textsan.base import checks
-from textsan.evaluation import Estimate, bootstrap_rate, hit_rate
+from textsan.evaluation import Estimate, clustered_rate, hit_rate
 from textsan.gradient_leakage import cases, defences, spans, victims
 from textsan.mechanisms import Mechanism, make_mechanism
 from textsan.mechanisms.base import Oov
@@ -19,8 +21,8 @@ from textsan.models.encoders import load_tokenizer
 from textsan.sweeps.splits import load_split
 from textsan.text.corpora import load_dataset
 from textsan.text.vocabulary import count_words
+from textsan_book.studies.experiments import columns
 from textsan_book.studies.gradients import PUBLIC, training_records
-from textsan_book.studies.vectors import columns
 
 SANITIZERS = {"santext+": {"w": 0.9, "p": 0.3}, "custext+": {"k": 20}}
 CLIP = 0.5  # of DP-SGD: the norm that a sentence's gradient is cut to
@@ -83,8 +85,8 @@ def gradient_defences(
     read = best_reading(victim, sent, labels, change, seed)
     guesses = read if mechanism is None else _originals(mechanism, read)
     right = {
-        name: bootstrap_rate(*_aligned(found, truth), seed=seed)
-        for name, found, truth in (("read", guesses, docs), ("sent_read", read, sent))
+        name: _read(guessed, truth)
+        for name, guessed, truth in (("read", guesses, docs), ("sent_read", read, sent))
     }
     epochs = steps * _BATCH / len(records)
     victims.fine_tune(victim, records, epochs=epochs, batch=_BATCH, seed=seed, change=change)
@@ -105,7 +107,7 @@ def blind_reading(*, dataset: str, attacked: int, longest: int, seed: int) -> Es
     """
     docs, _ = _attacked(training_records(dataset, seed), attacked, longest, seed)
     [(most, _)] = _public_counts().most_common(1)
-    return bootstrap_rate(*_aligned([[most] * len(doc) for doc in docs], docs), seed=seed)
+    return _read([[most] * len(doc) for doc in docs], docs)
 
 
 def best_reading(
@@ -120,16 +122,16 @@ def best_reading(
         change: a defence of `textsan.gradient_leakage.defences`; None is none.
         seed: of the defence.
     """
-    found = {cut: [] for cut in (CUTS[:1] if change is None else CUTS)}
+    readings = {cut: [] for cut in (CUTS[:1] if change is None else CUTS)}
     for number, (doc, label) in enumerate(zip(docs, labels, strict=True)):
         shared = cases.make_case(victim, [" ".join(doc)], label, defence=change, seed=seed + number).shared
         matrix, places = spans.stacked(shared), max(shared.lengths)
-        for cut in found:
+        for cut in readings:
             pieces = spans.residuals(victim, spans.span(matrix, cut), places).argmin(0).tolist()[1:-1]
-            found[cut].append(_words(victim.name, doc, pieces))
+            readings[cut].append(_words(victim.name, doc, pieces))
     truth = [word for doc in docs for word in doc]
-    hits = {cut: sum(a == b for a, b in zip(sum(read, []), truth, strict=True)) for cut, read in found.items()}
-    return found[max(found, key=hits.get)]
+    hits = {cut: sum(a == b for a, b in zip(sum(read, []), truth, strict=True)) for cut, read in readings.items()}
+    return readings[max(readings, key=hits.get)]
 
 
 def _words(encoder: str, doc: Sequence[str], pieces: list[int]) -> list[str]:
@@ -141,8 +143,8 @@ def _words(encoder: str, doc: Sequence[str], pieces: list[int]) -> list[str]:
     tokenizer, words, at = load_tokenizer(encoder), [], 0
     for word in doc:
         own = tokenizer.encode(word, add_special_tokens=False).ids
-        some, at = pieces[at : at + len(own)], at + len(own)
-        words.append(word if some == own else tokenizer.decode(some))
+        mine, at = pieces[at : at + len(own)], at + len(own)
+        words.append(word if mine == own else tokenizer.decode(mine))
     return words
 
 
@@ -167,7 +169,7 @@ def _attacked(records, number: int, longest: int, seed: int) -> tuple[list[list[
     return [replace(records[0], text=text).tokens for (text,), _ in drawn], [label for _, label in drawn]
 
 
-def _aligned(found: Sequence[Sequence[str]], truth: Sequence[Sequence[str]]) -> tuple[list, list, list]:
-    """Guesses, truths and the sentence of each word."""
+def _read(found: Sequence[Sequence[str]], truth: Sequence[Sequence[str]]) -> Estimate:
+    """Success rate of guesses, one a word; the interval is by sentence."""
     groups = [d for d, doc in enumerate(truth) for _ in doc]
-    return sum(map(list, found), []), sum(map(list, truth), []), groups
+    return clustered_rate(np.equal(sum(map(list, found), []), sum(map(list, truth), [])), groups)

@@ -13,7 +13,7 @@ TEXT = "the plot is thin but the actors are a joy to watch"
 
 
 def gradient_factors(*, draws: int, steps: int, rounds: int, seed: int) -> list[dict]:
-    """How many times as fast factors are, on MiniLM with a fresh head, a row for each of two uses.
+    """Time factors against written-out gradients, on MiniLM with a fresh head, a row for each of two uses.
 
     *Many* are distances of some draws, as at LAMP's start and in its discrete phase, written out by opacus; a
     *step* is one distance and its slope, written out by autograd. Rounds alternate between the two ways.
@@ -44,10 +44,10 @@ def gradient_factors(*, draws: int, steps: int, rounds: int, seed: int) -> list[
         "step": (steps, lambda: _last(slope, steps), lambda: _last(lambda: written.slope(x), steps)),
     }
     rows = []
-    for what, (number, one, other) in pairs.items():
-        if not torch.allclose(one(), other(), rtol=1e-2, atol=1e-4):
+    for what, (number, ours_of, other) in pairs.items():
+        if not torch.allclose(ours_of(), other(), rtol=1e-2, atol=1e-4):
             raise ValueError(f"{what}: factors and gradients that are written out do not give the same")
-        taken = [(_seconds(one), _seconds(other)) for _ in range(rounds)]
+        taken = [(_seconds(ours_of), _seconds(other)) for _ in range(rounds)]
         ratios = sorted(theirs / mine for mine, theirs in taken)
         row = {"what": what, "pieces": ours.shared.lengths[0], "seconds": min(mine for mine, _ in taken) / number}
         rows.append(row | {"ratio": ratios[rounds // 2], "lowest": ratios[0], "highest": ratios[-1]})
@@ -65,7 +65,7 @@ def _seconds(compute: Callable[[], torch.Tensor]) -> float:
 
 
 class _WrittenOut:
-    """The same distances from whole gradients."""
+    """Distances computed from whole gradients."""
 
     def __init__(self, ours: Matching):
         self.ours, self.victim = ours, ours.victim
@@ -78,15 +78,15 @@ class _WrittenOut:
 
     def many(self, draws: torch.Tensor) -> torch.Tensor:
         parts = []
-        for some in draws[:, 0].split(4):
-            fixed = torch.where(self.ours.free[0][:, None], some, self.victim.words[self.ours.fixed[0]])
-            mask, labels = self.ours.mask.expand(len(some), -1), self.ours.shared.labels.expand(len(some))
+        for few in draws[:, 0].split(4):
+            fixed = torch.where(self.ours.free[0][:, None], few, self.victim.words[self.ours.fixed[0]])
+            mask, labels = self.ours.mask.expand(len(few), -1), self.ours.shared.labels.expand(len(few))
             parts.append(self.cosine(cases.sentence_gradients(self.victim, fixed, mask, labels)))
         return torch.cat(parts).detach()
 
     def slope(self, x: torch.Tensor) -> torch.Tensor:
         parameters = dict(self.victim.named_parameters())
         batch_loss = victims.loss(self.victim, self.ours.embedded(x), self.ours.mask, self.ours.shared.labels)
-        found = torch.autograd.grad(batch_loss, [parameters[name] for name in self.names], create_graph=True)
-        total = self.cosine({name: one[None] for name, one in zip(self.names, found, strict=True)})
+        gradients = torch.autograd.grad(batch_loss, [parameters[name] for name in self.names], create_graph=True)
+        total = self.cosine({name: one[None] for name, one in zip(self.names, gradients, strict=True)})
         return torch.autograd.grad(total[0], x)[0]

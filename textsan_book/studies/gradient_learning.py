@@ -1,4 +1,4 @@
-"""What a model learns from defended gradients of batches of one size: the other half of `gradient_protocol`."""
+"""Models learnt from defended gradients of batches of one size: the other half of `gradient_protocol`."""
 
 from collections.abc import Callable
 
@@ -9,9 +9,9 @@ from textsan.base import checks
 from textsan.evaluation import hit_rate
 from textsan.gradient_leakage import victims
 from textsan.text.corpora import load_dataset
+from textsan_book.studies.experiments import columns
 from textsan_book.studies.gradient_defences import GRADIENTS
 from textsan_book.studies.gradients import training_records
-from textsan_book.studies.vectors import columns
 
 RATE = 5e-5
 """Learning rate at one sentence a batch; it grows with the root of the batch, as is usual for Adam."""
@@ -58,10 +58,10 @@ def pruned(share: float) -> Callable:
 
     def change(gradient, victim, ids, mask, labels, seed: int):
         kept = {}
-        for name, one in gradient.items():
-            sizes, dropped = one.abs(), int(share * one.numel())
+        for name, entries in gradient.items():
+            sizes, dropped = entries.abs(), int(share * entries.numel())
             least = sizes.flatten().kthvalue(dropped).values if dropped else -1.0
-            kept[name] = torch.where(sizes > least, one, torch.zeros_like(one))
+            kept[name] = torch.where(sizes > least, entries, torch.zeros_like(entries))
         return kept
 
     return change

@@ -57,7 +57,7 @@ def gradient_reading(
     width: int,
     seed: int,
 ) -> list[dict]:
-    """What two attackers read from the gradients of the first batches that a client sends; a row a sentence.
+    """Read the gradients of the first batches that a client sends with two attacks; a row a sentence.
 
     The victim is MiniLM with a fresh head. Where n sentences of a batch have a piece at a place, every attacker
     says n pieces for it; a piece of a sentence is read if it is among those said for its place.
@@ -87,27 +87,22 @@ def gradient_reading(
     tables = [residual_tables(case, [known.cut])[0] for case in sent]
     likelihoods = [known.likelihood(table) for table in tables]
     lengths = [case.shared.lengths for case in sent]
-    said = {"beam": read(victim, likelihoods, lengths, width, PieceModel.against(victim.name))}
-    said["blind"] = read(victim, [0 * table for table in tables], lengths, width, PieceModel.against(victim.name))
-    said["nearest"] = [_first(-table, most, victim) for table, most in zip(tables, lengths, strict=True)]
+    answers = {"beam": read(victim, likelihoods, lengths, width, PieceModel.against(victim.name))}
+    answers["blind"] = read(
+        victim, [0 * table for table in tables], lengths, width, PieceModel.against(victim.name)
+    )
+    answers["nearest"] = [_first(-table, most, victim) for table, most in zip(tables, lengths, strict=True)]
     listed = [
         _first(_joint(one, victim), most, victim, LISTED) for one, most in zip(likelihoods, lengths, strict=True)
     ]
     rows, others = [], _by_place(victim, strangers)
     for at, (case, table) in enumerate(zip(sent, tables, strict=True)):
         theory, whole = spans.closure(_pairs(case)).rank, victim.words.shape[1]
-        given = {"batch": at, "rank": min(theory, whole), "full": theory >= whole}
-        given |= {
-            "cut": known.cut,
-            "scale": known.scale,
-            "weight": known.weight,
-            "place": known.place,
-            "threshold": known.threshold,
-        }
+        given = {"batch": at, "rank": min(theory, whole), "full": theory >= whole, **vars(known)}
         for sentence in case.sentences:
             places = [*enumerate(sentence)][1:-1]
             row = given | {"pieces": len(places)}
-            row |= {name: sum(w in one[at][p] for p, w in places) for name, one in said.items()}
+            row |= {name: sum(w in one[at][p] for p, w in places) for name, one in answers.items()}
             row["listed"] = sum(w in listed[at][p] for p, w in places)
             row["passed"] = sum(bool(table[w, p] < known.threshold) for p, w in places)
             tried = _strange(table, _pairs(case), others, [p for p, _ in places])
@@ -120,7 +115,7 @@ def gradient_reading(
 
 @dataclass(frozen=True)
 class Attacker:
-    """What an attacker has learnt from gradients of own sentences under the client's defence.
+    """Settings that an attacker has learnt from gradients of own sentences under the client's defence.
 
     Attributes:
         cut: of the spectrum, see `CUTS`.
@@ -152,15 +147,18 @@ class Attacker:
         """
         seeds = range(seed + 500, seed + 500 + len(batches))  # not those of the client
         sent = [
-            cases.make_case(victim, *one, defence=change, seed=k) for k, one in zip(seeds, batches, strict=True)
+            cases.make_case(victim, *batch, defence=change, seed=k)
+            for k, batch in zip(seeds, batches, strict=True)
         ]
         prior = _public_pieces(victim.name).probabilities
         others, best = _by_place(victim, strangers), (-np.inf, cls(CUTS[0], 1.0, 0.0, 0.0, 0.0))
         pairs, by_cut = [*map(_pairs, sent)], zip(*(residual_tables(case, CUTS) for case in sent), strict=True)
         for cut, tables in zip(CUTS, by_cut, strict=True):
-            logs = np.sum([_log_posteriors(*one, prior) for one in zip(tables, pairs, strict=True)], axis=0)
+            logs = np.sum([_log_posteriors(*batch, prior) for batch in zip(tables, pairs, strict=True)], axis=0)
             if logs.max() > best[0]:
-                false = [_strange(one, own, others, _inside(one)) for one, own in zip(tables, pairs, strict=True)]
+                false = [
+                    _strange(batch, own, others, _inside(batch)) for batch, own in zip(tables, pairs, strict=True)
+                ]
                 threshold = float(np.quantile(np.concatenate(false), FALSE_ALARMS))
                 scale, weight, place = np.unravel_index(logs.argmax(), logs.shape)
                 best = logs.max(), cls(cut, _SCALES[scale], _WEIGHTS[weight], _PLACES[place], threshold)
@@ -178,7 +176,7 @@ def residual_tables(case: cases.Case, cuts: Sequence[float]) -> list[np.ndarray]
         cuts: shares of the largest singular value, the smallest one first.
     """
     victim, places = case.shared.victim, max(case.shared.lengths)
-    found = spans.span(spans.stacked(case.shared), cuts[0])
+    span = spans.span(spans.stacked(case.shared), cuts[0])
     part = victim.encoder.embeddings
     with torch.no_grad():
         words = victim.words.double()
@@ -189,11 +187,11 @@ def residual_tables(case: cases.Case, cuts: Sequence[float]) -> list[np.ndarray]
         scale = (_squares(words, where) / words.shape[1] + norm.eps).sqrt()
         words, where = words * weight, where * weight
         whole = _squares(words, where, bias, scale)
-        along = [one @ found.basis.T for one in (words, where, bias)]
+        along = [one @ span.basis.T for one in (words, where, bias)]
     tables = []
     for cut in cuts:
-        rank = int((found.values > found.values[0] * cut).sum())
-        if rank >= found.basis.shape[1]:
+        rank = int((span.values > span.values[0] * cut).sum())
+        if rank >= span.basis.shape[1]:
             tables.append(np.ones((len(words), places)))
             continue
         inside = _squares(*(one[..., :rank] for one in along), scale)
@@ -234,7 +232,7 @@ def read(
         for each batch a set of piece numbers a place, empty at both ends.
     """
     pieces, size = _vocabulary(victim.name), len(lengths[0])
-    docs = [[f"{b} {p}" for p in range(1, max(some) - 1)] for b, some in enumerate(lengths)]
+    docs = [[f"{b} {p}" for p in range(1, max(sizes) - 1)] for b, sizes in enumerate(lengths)]
     inside = np.concatenate([one[:, 1:-1] for one in likelihoods], axis=1)
     matrix = np.exp(inside - inside.max(axis=0)) / inside.shape[1]
     matrix = np.hstack([matrix, np.maximum(1 - matrix.sum(axis=1, keepdims=True), 0)])
@@ -247,11 +245,11 @@ def read(
         k=min(LISTED * size, _SAID_AT_MOST),
     )
     positions = [(d, i) for d, doc in enumerate(docs) for i in range(len(doc))]
-    said = [[set() for _ in range(max(some))] for some in lengths]
+    answers = [[set() for _ in range(max(length))] for length in lengths]
     for (d, i), (numbers, logs) in zip(positions, attack.read(docs, positions), strict=True):
         best = np.argsort(-logs, kind="stable")[: _said_at(lengths[d], i + 1)]
-        said[d][i + 1] = set(numbers[best].tolist())
-    return said
+        answers[d][i + 1] = set(numbers[best].tolist())
+    return answers
 
 
 class PieceModel(LanguageModel):
@@ -279,8 +277,8 @@ class PieceModel(LanguageModel):
         words = list(words)
         new = [word for word in dict.fromkeys(words) if word not in self._pieces]
         if new:
-            found = self.tokenizer([*map(_written, new)], add_special_tokens=False).input_ids
-            self._pieces |= {word: tuple(ids) or (self._start,) for word, ids in zip(new, found, strict=True)}
+            ids_of_new = self.tokenizer([*map(_written, new)], add_special_tokens=False).input_ids
+            self._pieces |= {word: tuple(ids) or (self._start,) for word, ids in zip(new, ids_of_new, strict=True)}
         return [self._pieces[word] for word in words]
 
     def log_first(self, prefixes, rows, words) -> np.ndarray:
@@ -353,15 +351,15 @@ def _first(scores: np.ndarray, lengths: Sequence[int], victim, times: int = 1) -
     """The pieces of largest score at each place, as many as sentences reach there, `times` as many if asked."""
     scores = scores.copy()
     scores[[*victim.special.values()]] = -np.inf
-    said: list[set] = [set() for _ in range(max(lengths))]
+    answers: list[set] = [set() for _ in range(max(lengths))]
     for place in range(1, max(lengths) - 1):
         most = min(times * _said_at(lengths, place), _SAID_AT_MOST)
-        said[place] = set(np.argsort(-scores[:, place], kind="stable")[:most].tolist())
-    return said
+        answers[place] = set(np.argsort(-scores[:, place], kind="stable")[:most].tolist())
+    return answers
 
 
 def _said_at(lengths: Sequence[int], place: int) -> int:
-    """How many sentences have a piece at a place, [SEP] apart."""
+    """Count the sentences that have a piece at a place, [SEP] apart."""
     return sum(place < length - 1 for length in lengths)
 
 
@@ -372,11 +370,11 @@ def _pairs(case: cases.Case) -> set[tuple[int, int]]:
 def _by_place(victim, texts: Sequence[str]) -> dict[int, list[int]]:
     """The pieces of some sentences at each place, special ones apart."""
     ids, mask = victim.encode(texts)
-    found: dict[int, list[int]] = {}
+    by_place: dict[int, list[int]] = {}
     for row, keep in zip(ids.tolist(), mask.sum(1).tolist(), strict=True):
         for place in range(1, keep - 1):
-            found.setdefault(place, []).append(row[place])
-    return found
+            by_place.setdefault(place, []).append(row[place])
+    return by_place
 
 
 def _strange(table: np.ndarray, pairs: set, others: dict, places: Iterable[int]) -> np.ndarray:
@@ -402,10 +400,12 @@ def _vocabulary(encoder: str) -> list[str]:
 
 @cache
 def _public_pieces(encoder: str) -> Prior:
-    """How often each piece stands in public text, one more counted of each; never a special or an unused one."""
+    """Frequencies of pieces in public text, one more counted of each; never a special or an unused one."""
     tokenizer, pieces = load_tokenizer(encoder), _vocabulary(encoder)
     texts = [record.text for record in _public_records()]
-    counts = Counter(i for one in tokenizer.encode_batch(texts, add_special_tokens=False) for i in one.ids)
+    counts = Counter(
+        i for encoding in tokenizer.encode_batch(texts, add_special_tokens=False) for i in encoding.ids
+    )
     special = [piece.startswith("[") and piece.endswith("]") and len(piece) > 2 for piece in pieces]
     weights = np.array([0 if out else counts[i] + 1 for i, out in enumerate(special)], dtype=float)
     return Prior(pieces, weights / weights.sum())

@@ -9,24 +9,16 @@ import torch
 
 from textsan.gradient_leakage import cases, features, matching, scores, victims
 from textsan_book.studies import gradients
+from textsan_book.studies.experiments import takes_settings
+from textsan_book.studies.gradients import Batch
 
 METHODS = ("LAMP cos", "tensor", "fit", "fit, oracle order", "true features")
 """LAMP without a feature, and feature match with: directions of the paper's tensor; these after a fit of the exact
 model; the same in the order of the true features; and the true features, which is the most that any can give."""
 
 
-def gradient_tensors(
-    *,
-    victim: str,
-    dataset: str,
-    B: int,
-    batches: int,
-    batch: int,
-    longest: int | None,
-    seed: int,
-    activation: str,
-    recovered: int,
-) -> list[dict]:
+@takes_settings
+def gradient_tensors(batch: Batch, *, activation: str, recovered: int) -> list[dict]:
     """Cosines of recovered with true features, of all components and without the public mean's direction.
 
     Features of one encoder are alike: their common direction is known to whoever has the encoder, and a cosine
@@ -34,7 +26,7 @@ def gradient_tensors(
     direction as many public sentences.
 
     Args:
-        victim, dataset, B, batches, batch, longest, seed: as of `gradients.gradient_spans`.
+        batch: that is attacked.
         activation: of the widened pooler.
         recovered: d', coordinates of a feature that the widened pooler reads.
 
@@ -42,58 +34,43 @@ def gradient_tensors(
         a row a sentence: floor, svd (singular vectors), reduced (the tensor within the gradient's row space), full
         (the paper's, d' x d' x d') and fit, each also with "inner", without the mean; error of the fit.
     """
-    model, drawn = gradients._drawn(victim, dataset, B, batches, batch, longest, seed)
-    public = gradients.public_features(model)[:, :recovered]
-    case = cases.make_case(victims.widened(model, activation, recovered=recovered, seed=seed), *drawn)
+    case, public = _widened(batch, activation, recovered)
+    B, seed = batch.B, batch.seed
     seen, truth = features.TwoLayer.of(case.shared), case.features[:, :recovered].double().numpy()
     if not seen.gradient.any():  # the classifier is sure of every label, and nothing is shared
         return [{"sentence": i} for i in range(B)]
     mean = public.mean(0) / np.linalg.norm(public.mean(0))
-    found = {
+    directions = {
         "svd": features.baseline(seen, B).directions,
         "reduced": features.recover_features(seen, B, seed=seed).directions,
         "full": features.recover_features(seen, B, reduce=False, restarts=5, seed=seed).directions,
     }
-    found["fit"], _, error = fitted(case.shared, public, seed)
+    directions["fit"], _, error = fitted(case.shared, public, seed)
     columns = {"floor": features.cosines(np.tile(mean, (B, 1)), truth)}
     columns["floor inner"] = features.cosines(without(public[:B], mean), without(truth, mean))
-    for name, one in found.items():
-        columns[name] = features.cosines(one, truth)
-        columns[f"{name} inner"] = features.cosines(without(one, mean), without(truth, mean))
-    return [
-        {"sentence": i, "error": error} | {name: float(one[i]) for name, one in columns.items()} for i in range(B)
-    ]
+    for name, guess in directions.items():
+        columns[name] = features.cosines(guess, truth)
+        columns[f"{name} inner"] = features.cosines(without(guess, mean), without(truth, mean))
+    rows = [{"error": error} | {name: float(values[i]) for name, values in columns.items()} for i in range(B)]
+    return gradients._rows(rows)
 
 
+@takes_settings
 def gradient_whole(
-    *,
-    victim: str,
-    dataset: str,
-    B: int,
-    batches: int,
-    batch: int,
-    longest: int | None,
-    seed: int,
-    activation: str,
-    recovered: int,
-    method: str,
-    share: float,
-    language_model: str,
+    batch: Batch, *, activation: str, recovered: int, method: str, share: float, language_model: str
 ) -> list[dict]:
-    """Sentences that are read from the gradient of a widened victim, a row a sentence.
+    """Read sentences from the gradient of a widened victim, a row a sentence.
 
     Args:
-        victim, dataset, B, batches, batch, longest, seed: as of `gradients.gradient_spans`.
+        batch: that is attacked.
         activation, recovered: of the widened pooler.
         method: one of `METHODS`.
         share, language_model: as of `gradients.gradient_attacks`.
     """
     if method not in METHODS:
         raise ValueError(f"method: {method!r}; known: {', '.join(METHODS)}")
-    model, drawn = gradients._drawn(victim, dataset, B, batches, batch, longest, seed)
-    public = gradients.public_features(model)[:, :recovered]
-    case = cases.make_case(victims.widened(model, activation, recovered=recovered, seed=seed), *drawn)
-    shared, truth = case.shared, case.features[:, :recovered]
+    case, public = _widened(batch, activation, recovered)
+    shared, truth, seed = case.shared, case.features[:, :recovered], batch.seed
     given = {"share": share, "seed": seed, "fluency": gradients._fluency(language_model)}
     if method == "true features":
         given["features"] = truth
@@ -109,6 +86,15 @@ def gradient_whole(
     return gradients._rows(rows)
 
 
+def _widened(batch: Batch, activation: str, recovered: int) -> tuple[cases.Case, np.ndarray]:
+    """The case of a widened victim, and public features in the coordinates that its pooler reads."""
+    model, drawn = batch.draw()
+    public = gradients.public_features(model)[:, :recovered]
+    return cases.make_case(
+        victims.widened(model, activation, recovered=recovered, seed=batch.seed), *drawn
+    ), public
+
+
 def tensors(shared: cases.Shared, public: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray, float]:
     """Directions of the paper's full tensor, signed as public features are, and slopes up to a positive factor.
 
@@ -121,11 +107,10 @@ def tensors(shared: cases.Shared, public: np.ndarray, seed: int) -> tuple[np.nda
         directions (B, d'), slopes (B,), and nan for the error, which this way has none to tell.
     """
     seen, count = features.TwoLayer.of(shared), len(shared.labels)
-    found = features.recover_features(seen, count, reduce=False, restarts=5, seed=seed)
-    signs = np.sign(found.directions @ public.mean(0))
-    directions = found.directions * signs[:, None]
+    tensor = features.recover_features(seen, count, reduce=False, restarts=5, seed=seed)
+    signs = np.sign(tensor.directions @ public.mean(0))
     third = third_derivative(shared.victim.activation, np.linalg.norm(public, axis=1).mean())
-    return directions, found.weights * signs * third, np.nan
+    return tensor.directions * signs[:, None], tensor.weights * signs * third, np.nan
 
 
 def fitted(shared: cases.Shared, public: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray, float]:
@@ -142,7 +127,7 @@ def fitted(shared: cases.Shared, public: np.ndarray, seed: int) -> tuple[np.ndar
     length = np.linalg.norm(public, axis=1).mean()
     signed = directions * np.sign(directions @ public.mean(0))[:, None] * length
     starts = [signed, *(public[count * k : count * (k + 1)] for k in range(3))]
-    fits = [features.fit_features(seen, one, shared.victim.activation, seed=seed) for one in starts]
+    fits = [features.fit_features(seen, start, shared.victim.activation, seed=seed) for start in starts]
     return min(fits, key=lambda fit: fit[2])
 
 
@@ -172,5 +157,5 @@ def without(rows: np.ndarray, direction: np.ndarray) -> np.ndarray:
 def _oracle(guess: np.ndarray, truth: np.ndarray) -> np.ndarray:
     from scipy.optimize import linear_sum_assignment
 
-    units = [one / np.linalg.norm(one, axis=1, keepdims=True) for one in (truth, guess)]
+    units = [rows / np.linalg.norm(rows, axis=1, keepdims=True) for rows in (truth, guess)]
     return linear_sum_assignment(-np.abs(units[0] @ units[1].T))[1]

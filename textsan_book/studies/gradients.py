@@ -3,15 +3,16 @@
 Each is a function from settings to rows of a table, a cell of a study (see `textsan.sweeps.studies`).
 """
 
-from pathlib import Path
+from dataclasses import dataclass
 
 import numpy as np
 import torch
 
-from textsan.base import assets
+from textsan.base import cache
 from textsan.gradient_leakage import cases, features, fluency, matching, scores, spans, victims
-from textsan.models import encoders
+from textsan.models import encoders, sentence_vectors
 from textsan.text.corpora import load_dataset
+from textsan_book.studies.experiments import takes_settings
 
 TRAINED_ON = 8500  # sentences: all of CoLA's and Rotten Tomatoes' train, a draw from SST-2's
 PUBLIC = ("amazon", "nyt")  # what the bigram model and the public features are of: no corpus under attack
@@ -29,124 +30,132 @@ def training_records(dataset: str, seed: int = 0) -> list:
     return [records[i] for i in order[:TRAINED_ON].tolist()]
 
 
-def trained_victim(dataset: str, *, epochs: int = 2, seed: int = 0, folder: Path | None = None):
-    """MiniLM with a fresh pooler and classifier, fine-tuned on a data set; trained once and kept in the cache.
+def trained_victim(dataset: str, *, epochs: int = 2, seed: int = 0):
+    """Fine-tune MiniLM with a fresh pooler and classifier on a data set; trained once and kept in the cache.
 
     Args:
         dataset: cola, sst2 or rt.
         epochs: the papers' is 2; 0 is the fresh head.
         seed: of fresh weights and order.
-        folder: where weights are kept.
     """
-    from safetensors.torch import load_file, save_file
-
     victim = victims.load_victim(seed=seed)
     if not epochs:
         return victim
-    folder = folder or assets.cache_folder() / "gradient-victims"
-    file = folder / f"{dataset}-{epochs}-{seed}.safetensors"
-    if file.is_file():
-        victim.load_state_dict(load_file(file))
-        return victim
-    victim = victim.to(encoders.pick_device())
-    victims.fine_tune(victim, training_records(dataset, seed), epochs=epochs, seed=seed).cpu()
-    folder.mkdir(parents=True, exist_ok=True)
-    part = file.with_suffix(".part")
-    save_file({name: value.contiguous() for name, value in victim.state_dict().items()}, part)
-    part.rename(file)
-    return victim
+
+    def train() -> dict[str, np.ndarray]:
+        trained = victims.fine_tune(victim.to(encoders.pick_device()), records, epochs=epochs, seed=seed).cpu()
+        return {name: value.numpy() for name, value in trained.state_dict().items()}
+
+    records = training_records(dataset, seed)
+    texts = [(record.text, record.label) for record in records]
+    inputs = [sentence_vectors.fingerprint(encoders.ENCODER), texts, epochs, seed]
+    weights = cache.arrays("gradient-victims", inputs, train, code=__name__)
+    victim.load_state_dict({name: torch.from_numpy(value) for name, value in weights.items()})
+    return victim.cpu()
 
 
-def gradient_spans(
-    *, victim: str, dataset: str, B: int, batches: int, batch: int, longest: int | None, seed: int
-) -> list[dict]:
-    """The exact attack on one batch: pairs of piece and place that the span accepts, and the sentences they make.
+@dataclass(frozen=True)
+class Batch:
+    """The batch whose gradient is attacked, and the victim that makes it.
 
-    Args:
+    Attributes:
         victim: small (two layers), fresh (MiniLM before training) or trained (two epochs).
         dataset: of the victim and of the attacked sentences: cola, sst2 or rt.
         B, batches, batch: sentences in a batch, how many batches are drawn, and which of them is attacked, from 0.
         longest: words of a sentence at most; None is any number.
         seed: of everything.
     """
-    model, drawn = _drawn(victim, dataset, B, batches, batch, longest, seed)
+
+    victim: str
+    dataset: str
+    B: int
+    batches: int
+    batch: int
+    longest: int | None
+    seed: int
+
+    def draw(self):
+        """Make the victim, and draw texts and labels apart from training: seeds differ by size."""
+        if self.victim == "small":
+            model = victims.small_victim(seed=self.seed)
+        else:
+            model = trained_victim(self.dataset, epochs={"fresh": 0, "trained": 2}[self.victim], seed=self.seed)
+        records, seed = training_records(self.dataset), self.seed + 1000 * self.B
+        return model, cases.batches(records, self.B, self.batches, seed=seed, longest=self.longest)[self.batch]
+
+
+@takes_settings
+def gradient_spans(batch: Batch) -> list[dict]:
+    """Attack one batch exactly: pairs of piece and place that the span accepts, and the sentences they make."""
+    model, drawn = batch.draw()
     case = cases.make_case(model, *drawn)
     pairs = {(piece, place) for row in case.sentences for place, piece in enumerate(row)}
-    found, theory = spans.accepted(case.shared), spans.closure(pairs)
-    row = {"pairs": len(pairs), "found": len(pairs & found.pairs), "accepted": len(found.pairs)}
-    row |= {"theory": len(theory.pairs), "rank": found.rank, "theory_rank": theory.rank, "forest": theory.forest}
-    if len(found.pairs) > 40 * len(pairs):  # to put sentences together would take hours
+    accepted, theory = spans.accepted(case.shared), spans.closure(pairs)
+    row = {"pairs": len(pairs), "found": len(pairs & accepted.pairs), "accepted": len(accepted.pairs)}
+    row |= {
+        "theory": len(theory.pairs),
+        "rank": accepted.rank,
+        "theory_rank": theory.rank,
+        "forest": theory.forest,
+    }
+    if len(accepted.pairs) > 40 * len(pairs):  # to put sentences together would take hours
         return [row | {"assembled": False}]
-    answers, residuals = spans.assemble(case.shared, found, restarts=10)
-    whole = [sorted(answers)[i] in case.sentences for i in range(len(answers))]
-    row |= {"assembled": True, "exact_sentences": sum(whole)}
-    return _rows([row | one for one in scores.score(case, answers)])
+    answers, _ = spans.assemble(case.shared, accepted, restarts=10)
+    row |= {"assembled": True, "exact_sentences": sum(answer in case.sentences for answer in answers)}
+    return _rows([row | score for score in scores.score(case, answers)])
 
 
-def gradient_features(
-    *, victim: str, dataset: str, B: int, batches: int, batch: int, longest: int | None, seed: int, method: str
-) -> list[dict]:
+@takes_settings
+def gradient_features(batch: Batch, *, method: str) -> list[dict]:
     """Cosine of the pooler's features with what is recovered of them, and with two baselines.
 
     Where the gradient is zero, as of a classifier that is sure of every label, only the blind one has a cosine.
 
     Args:
-        victim, dataset, B, batches, batch, longest, seed: as of `gradient_spans`.
+        batch: that is attacked.
         method: the activation of a widened pooler (tensor decomposition); or own pooler, least squares on the
             victim as it is.
     """
-    model, drawn = _drawn(victim, dataset, B, batches, batch, longest, seed)
+    model, drawn = batch.draw()
     public = public_features(model)
     if method == "own pooler":
         case = cases.make_case(model, *drawn)
-        truth = case.features.double().numpy()
         guess, slopes, error = own_features(case.shared, public)
-        cosine = features.cosines(guess, truth)
+        cosine = features.cosines(guess, case.features.double().numpy())
         right = sorted(slopes < 0) == sorted(label == 1 for label in drawn[1])
-        return _rows([{"cosine": float(one), "error": error, "labels_right": right} for one in cosine])
-    case = cases.make_case(victims.widened(model, method, seed=seed), *drawn)
+        return _rows([{"cosine": float(value), "error": error, "labels_right": right} for value in cosine])
+    case = cases.make_case(victims.widened(model, method, seed=batch.seed), *drawn)
     seen = features.TwoLayer.of(case.shared)
     truth = case.features[:, :100].double().numpy()
-    columns = {"blind": np.tile(public[:, :100].mean(0), (B, 1))}
+    columns = {"blind": np.tile(public[:, :100].mean(0), (batch.B, 1))}
     if seen.gradient.any():  # else the classifier is sure of every label, and nothing is shared
-        found = features.recover_features(seen, B, seed=seed)
-        columns |= {"svd": features.baseline(seen, B).directions, "cosine": found.directions}
-    values = {name: features.cosines(one, truth) for name, one in columns.items()}
-    return _rows([{name: float(values[name][i]) for name in values} for i in range(B)])
+        recovered = features.recover_features(seen, batch.B, seed=batch.seed)
+        columns |= {"svd": features.baseline(seen, batch.B).directions, "cosine": recovered.directions}
+    values = {name: features.cosines(directions, truth) for name, directions in columns.items()}
+    return _rows([{name: float(values[name][i]) for name in values} for i in range(batch.B)])
 
 
-def gradient_attacks(
-    *,
-    victim: str,
-    dataset: str,
-    B: int,
-    batches: int,
-    batch: int,
-    longest: int | None,
-    seed: int,
-    method: str,
-    share: float,
-    language_model: str,
-) -> list[dict]:
-    """Sentences that an optimisation attack reads from the gradient of one batch, a row a sentence.
+@takes_settings
+def gradient_attacks(batch: Batch, *, method: str, share: float, language_model: str) -> list[dict]:
+    """Read sentences from the gradient of one batch by an optimisation attack, a row a sentence.
 
     Args:
-        victim, dataset, B, batches, batch, longest, seed: as of `gradient_spans`.
+        batch: that is attacked.
         method: of `textsan.gradient_leakage.matching.attack`.
         share: of the published number of steps, above 0, at most 1.
         language_model: of the discrete phase: bigram (of public text), a causal model by name, or none.
     """
-    model, drawn = _drawn(victim, dataset, B, batches, batch, longest, seed)
+    model, drawn = batch.draw()
     case = cases.make_case(model, *drawn)
-    given = {"share": share, "seed": seed, "fluency": _fluency(language_model)}
+    given = {"share": share, "seed": batch.seed, "fluency": _fluency(language_model)}
     if method.startswith("feature match"):
-        found, slopes, error = own_features(case.shared, public_features(model))
-        guess = torch.as_tensor(found, dtype=model.words.dtype)
-        given["features"] = matching.attackers_order(case.shared, guess, slopes, seed=seed)
+        guess, slopes, _ = own_features(case.shared, public_features(model))
+        guess = torch.as_tensor(guess, dtype=model.words.dtype)
+        given["features"] = matching.attackers_order(case.shared, guess, slopes, seed=batch.seed)
     outcome = matching.attack(case.shared, method, **given)
     rows = scores.score(case, outcome.sentences)
     cosine = _sentence_cosine([row["reference"] for row in rows], [row["recovered"] for row in rows])
-    more = [{"distance": outcome.distance, "sbert": float(one)} for one in cosine]
+    more = [{"distance": outcome.distance, "sbert": float(value)} for value in cosine]
     return _rows([row | other for row, other in zip(rows, more, strict=True)])
 
 
@@ -161,16 +170,6 @@ def _sentence_cosine(references: list[str], recovered: list[str]) -> np.ndarray:
             vectors.append(hidden / hidden.norm())
     both = torch.stack(vectors)
     return (both[: len(references)] * both[len(references) :]).sum(1).numpy()
-
-
-def _drawn(victim: str, dataset: str, B: int, batches: int, batch: int, longest: int | None, seed: int):
-    """The victim and the batch that is attacked, which is drawn apart from training: seeds differ by size."""
-    if victim == "small":
-        model = victims.small_victim(seed=seed)
-    else:
-        model = trained_victim(dataset, epochs={"fresh": 0, "trained": 2}[victim], seed=seed)
-    records = training_records(dataset)
-    return model, cases.batches(records, B, batches, seed=seed + 1000 * B, longest=longest)[batch]
 
 
 def _rows(rows: list[dict]) -> list[dict]:
@@ -219,5 +218,5 @@ def _fluency(name: str | None):
     if name in (None, "none"):
         return None
     if name == "bigram":
-        return fluency.bigram_fluency([one.tokens for part in PUBLIC for one in load_dataset(part)])
+        return fluency.bigram_fluency([record.tokens for part in PUBLIC for record in load_dataset(part)])
     return fluency.causal_fluency(name)

@@ -55,5 +55,7 @@ def _tagger():
 
         [name, *_] = [name for name in spacy.util.get_installed_models() if name.startswith("en_core_web_sm")]
     except (ImportError, ValueError):
-        raise ValueError("parts of speech need spaCy and its English model; pip install 'textsan[pii]'") from None
+        raise ValueError(
+            "parts of speech need spaCy and its English model; pip install '.[pii]' in a clone"
+        ) from None
     return spacy.load(name, disable=["parser", "ner", "lemmatizer"])

@@ -102,8 +102,10 @@ class NeighbourBayes(Attack):
 
     def _posteriors(self, docs, positions, k):
         places = [(window, min(i, 1)) for window, (_, i) in enumerate(positions)]
-        found = self.attack._posteriors(self._windows(docs, positions), places, k)
-        return Posterior(positions, found.words, found.numbers, found.log_weights, released=found.released)
+        posterior = self.attack._posteriors(self._windows(docs, positions), places, k)
+        return Posterior(
+            positions, posterior.words, posterior.numbers, posterior.log_weights, released=posterior.released
+        )
 
     def _windows(self, docs, positions) -> list[list]:
         """Sentences of up to three tokens: a released word between its original neighbours, marked as known."""

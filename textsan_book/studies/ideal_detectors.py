@@ -1,4 +1,4 @@
-"""What labels teach: the detectors that infinite training would give, exact where the source is known.
+"""The detectors that infinite training would give, exact where the source is known: the value of labels.
 
 A detector that sees enough pairs answers with the share of ones among equal pairs, and that follows from how the
 labels were made. Here x_1, x_2, .. are the candidates for a released word y, the best of the context-free attack
@@ -48,7 +48,7 @@ def detector_of_ratio(alone: np.ndarray, given: np.ndarray) -> np.ndarray:
 
 
 def gains(here: KnownSource, k: int = 10) -> dict[str, Estimate]:
-    """What attacks with ideal detectors gain over the context-free one, given the released sentences.
+    """Compute the gain of attacks with ideal detectors over the context-free one, given the released sentences.
 
     Each answers with the largest a_j times what it makes of its detector: h, as Tong et al. 2024 do, or the odds
     h / (1 - h). The odds of the density ratio give the best rule on `k` candidates.
@@ -62,8 +62,8 @@ def gains(here: KnownSource, k: int = 10) -> dict[str, Estimate]:
     """
     alone, given = (part[:, :k] for part in (here.chances(context=False), here.chances()))
     steps, ratio = detector_of_steps(given), detector_of_ratio(alone, given)
-    found, rows = {}, np.arange(len(given))
+    by_detector, rows = {}, np.arange(len(given))
     for name, factor in {"steps, h": steps, "ratio, h": ratio, "ratio, odds": ratio / (1 - ratio)}.items():
         guess = (alone * factor).argmax(axis=1)
-        found[name] = here.average(given[rows, guess] - given[:, 0])
-    return found
+        by_detector[name] = here.average(given[rows, guess] - given[:, 0])
+    return by_detector

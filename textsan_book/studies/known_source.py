@@ -97,7 +97,8 @@ class KnownSource:
         return self.average(np.where(abs(lost) > 1e-12, lost, 0.0))  # the two differ by rounding
 
     def chances(self, *, context: bool = True) -> np.ndarray:
-        """What a released sentence says of each candidate for a word of it, (positions, candidates).
+        """Compute the probability of a released sentence for each candidate for a word of it, (positions,
+        candidates).
 
         Row by row Pr(x_i = x | y_1 .. y_n) of the words x that are possible, the largest Pr(x | y_i) first, then
         zeros. The sum of the first K is the chance that the word is among them, their largest that of the best
@@ -120,11 +121,11 @@ class KnownSource:
         rows = [channel.output_index[self.released[d][i]] for d, i in self.positions]
         if not context:
             return of_word[rows]
-        found = np.zeros((len(rows), numbers.shape[1]))
+        probabilities = np.zeros((len(rows), numbers.shape[1]))
         for at, ((d, i), row) in enumerate(zip(self.positions, rows, strict=True)):
             given = self._posteriors[d][i]
-            found[at] = [given.get(channel.inputs[x], 0.0) if x >= 0 else 0.0 for x in numbers[row]]
-        return found
+            probabilities[at] = [given.get(channel.inputs[x], 0.0) if x >= 0 else 0.0 for x in numbers[row]]
+        return probabilities
 
     def average(self, values: Sequence[float]) -> Estimate:
         """The mean of what is expected at each position, with the interval of independent sentences.

@@ -1,4 +1,4 @@
-"""What keeps a language model from reading a sentence back: its search, the noise around a word, or the word.
+"""Obstacles of a language model that reads a sentence back: its search, the noise around a word, or the word.
 
 An attacker reads words among other sanitized words. Here the same model is also told the true words before, as
 nobody who attacks can be: what it gains by that is what the noise around the word costs the attacker.
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from textsan.attacks.language_model import COUNTS, TEMPERATURE, unseen_prior
-from textsan.evaluation import bootstrap_rate, paired_difference
+from textsan.evaluation import clustered_rate, paired_difference
 from textsan.priors import LanguageModel
 from textsan.sweeps.problems import Problem, prepare
 
@@ -40,7 +40,8 @@ def known_neighbours(
     """
     problem = prepare(dataset, n_private, n_shadow, None, seed, defence, vocabulary=vocabulary, epsilon=epsilon)
     truths, groups = problem.truth.words, problem.sentences
-    guesses = {name: problem.guesses(name) for name in ("context-free", "unseen mass", "markov")}
+    guesses = {name: problem.guesses(name) for name in ("context-free", "unseen mass")}
+    guesses["markov"] = problem.guesses("markov", public=False)
     for beam in map(int, beams.split()):
         guesses[f"language model, beam {beam}"] = problem.guesses("language model", beam=beam, k=candidates)
     listed = listed_words(problem, candidates)
@@ -48,14 +49,14 @@ def known_neighbours(
     among = [x if x in line else None for x, (line, _) in zip(truths, listed, strict=True)]
     guesses["told which of the candidates"] = among
     for name in ("mixture without language", "mixture"):
-        guesses[name] = problem.guesses(name)
+        guesses[name] = problem.guesses(name, public=False)
     rows = []
     for name, guess in guesses.items():
         row = {"attack": name, "n": len(truths), "vulnerability": problem.vulnerability}
-        rate = bootstrap_rate(guess, truths, groups, seed=seed)
-        over = paired_difference(guess, guesses["context-free"], truths, groups, seed=seed)
-        for prefix, one in (("", rate), ("over_", over)):
-            row |= {f"{prefix}{end}": getattr(one, at) for end, at in _ENDS.items()}
+        rate = clustered_rate(np.equal(guess, truths), groups)
+        over = paired_difference(guess, guesses["context-free"], truths, groups)
+        for prefix, estimate in (("", rate), ("over_", over)):
+            row |= {f"{prefix}{end}": getattr(estimate, at) for end, at in _ENDS.items()}
         rows.append(row)
     return rows
 
@@ -94,7 +95,7 @@ def told(problem: Problem, listed: Sequence[tuple[list[str], np.ndarray]]) -> li
         problem: with the truth.
         listed: of `listed_words`.
     """
-    model, private, found = LanguageModel.named(), problem.truth.docs, {}
+    model, private, guesses = LanguageModel.named(), problem.truth.docs, {}
     lists = dict(zip(problem.positions, listed, strict=True))
     for d in sorted({d for d, _ in problem.positions}):
         before = model.begin(1)
@@ -103,6 +104,6 @@ def told(problem: Problem, listed: Sequence[tuple[list[str], np.ndarray]]) -> li
                 words, logs = lists[d, i]
                 after, pieces = model.advance(before, [0] * len(words), words)
                 weights = logs + TEMPERATURE * (pieces + model.log_end(after))
-                found[d, i] = words[int(np.argmax(weights))]
+                guesses[d, i] = words[int(np.argmax(weights))]
             before, _ = model.advance(before, [0], [word])
-    return [found[position] for position in problem.positions]
+    return [guesses[position] for position in problem.positions]

@@ -1,4 +1,4 @@
-"""How fast the context-free attack learns: its expected success after a shadow text of n tokens, exactly.
+"""The learning curve of the context-free attack: its expected success after a shadow text of n tokens, exactly.
 
 The attacker counts words in n tokens of its own, adds a constant, and guesses the x of largest
 (N_x + c) Pr(y | x). If the tokens are independent draws and n is a Poisson variable, the counts N_x are
@@ -49,7 +49,7 @@ def learning_curve(channel: Channel, true, sizes: Sequence[float], *, pseudo_cou
         for log_column, y in zip(channel.log_columns(columns), columns, strict=True):
             joint = true * np.exp(log_column)
             if joint.any():
-                success += [_hits(one, log_column, joint, row[y]) for one in counts]
+                success += [_hits(count, log_column, joint, row[y]) for count in counts]
         return success
 
     return np.sum(list(map_blocks(block, reached)), axis=0)

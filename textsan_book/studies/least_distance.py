@@ -1,4 +1,4 @@
-"""What released text loses over the least possible, how often it is linked, and what the least is good for.
+"""Loss of released text over the least possible, its linkage, and the use of the least.
 
 A word that is kept is at no distance from itself and is guessed with certainty. With such rows every mechanism is
 a channel over the same words, so that one frontier lies below all of them, whatever they protect. V(X | Y) of all
@@ -20,6 +20,7 @@ from textsan.text.corpora import load_dataset
 from textsan.text.vocabulary import count_words
 from textsan.utility import TASKS
 from textsan_book.studies import exposure
+from textsan_book.studies.experiments import columns
 
 LEVELS = 0.15, 0.3, 0.45, 0.6, 0.75, 0.9
 """V(X | Y) at which certificates are computed; each holds at all."""
@@ -52,7 +53,7 @@ def distances(*, sweeps: str, seed: int) -> list[dict]:
 
 
 def frontier_tasks(*, sweeps: str, success: float, seed: int, n_test: int = 500) -> list[dict]:
-    """What a task keeps of text that a channel at the frontier has released: the least distance at a success rate.
+    """Measure a task on text released by a channel at the frontier: the least distance at a success rate.
 
     The channel is made of the private text's own frequencies and has no epsilon: no mechanism, but a mark.
 
@@ -69,29 +70,28 @@ def frontier_tasks(*, sweeps: str, success: float, seed: int, n_test: int = 500)
     cells = _cells(sweeps, seed)
     split = _split(cells)
     common = frozenset.intersection(*(_made(cell["defence"], split).protected for cell in cells))
-    found = _frontier(split, success)
-    mechanism = ChannelMechanism(found.channel)
-    row = {"defence": "frontier", **_facts(mechanism, split), "least": found.lower}
+    least = _frontier(split, success)
+    mechanism = ChannelMechanism(least.channel)
+    row = {"defence": "frontier", **_facts(mechanism, split), "least": least.lower}
     row["common"] = exposure.vulnerability_of(mechanism, split.private, common)
     tests = load_dataset(cells[0]["dataset"], TESTED_ON)
     outcome = TASKS["sentiment"].load()(n_test=n_test).learn(split.records, tests, mechanism, seed=seed)
     estimate = outcome.estimate(seed=seed)
-    row |= {"metric": outcome.metric, "n_test": n_test, "utility": estimate.value}
-    row |= {"utility_low": estimate.low, "utility_high": estimate.high, "chance": outcome.chance}
-    return [row | {"right": outcome.right}]
+    row |= {"metric": outcome.metric, "n_test": n_test, **columns(estimate, "utility_")}
+    return [row | {"chance": outcome.chance, "right": outcome.right}]
 
 
 def _cells(sweeps: str, seed: int) -> Sequence[specification.Cell]:
     paths = [project_data() / "sweeps" / f"{name}.yml" for name in sweeps.split()]
     every = [cell for path in paths for cell in specification.read_spec(path) if cell["seed"] == seed]
-    return list({str(one): one for one in map(specification.released_by, every)}.values())
+    return list({str(shared): shared for shared in map(specification.released_by, every)}.values())
 
 
 def _split(cells: Sequence[specification.Cell]) -> Split:
     """The private text of all cells, which is one."""
     names = ("dataset", "n_private", "n_shadow", "seed", "shadow_dataset", "vocabulary", "split_by", "drawn_from")
     drawn = [{name: cell[name] for name in (*names, "embeddings")} for cell in cells]
-    if any(one != drawn[0] for one in drawn):
+    if any(sizes != drawn[0] for sizes in drawn):
         raise ValueError("sweeps: their cells are of several private texts; name those of one")
     return load_split(**drawn[0])
 
@@ -102,15 +102,15 @@ def _made(defence: Mapping, split: Split) -> Mechanism:
 
 
 def _facts(mechanism: Mechanism, split: Split) -> dict:
-    there = _there(split)
-    prior = Prior.from_counts(there, mechanism.channel.inputs, alpha_inverse=0)
+    counts = _there(split)
+    prior = Prior.from_counts(counts, mechanism.channel.inputs, alpha_inverse=0)
     linked = linkage_success(prior, mechanism.channel, LENGTH, CANDIDATES, draws=DRAWS, seed=0)
     row = {
-        "v": exposure.vulnerability_of(mechanism, split.private, there),
+        "v": exposure.vulnerability_of(mechanism, split.private, counts),
         "lost": lost(mechanism, split),
         "exposure": exposure.exposure(mechanism, split.private),
     }
-    return row | {"linked": linked.value, "linked_low": linked.low, "linked_high": linked.high}
+    return row | columns(linked, "linked_")
 
 
 def lost(mechanism: Mechanism, split: Split) -> float:
@@ -120,13 +120,13 @@ def lost(mechanism: Mechanism, split: Split) -> float:
         mechanism: one whose channel has a formula, and whose outputs have vectors.
         split: the private text and the vectors.
     """
-    there, channel, total = _there(split), mechanism.channel, 0.0
-    words = list(there)
+    counts, channel, total = _there(split), mechanism.channel, 0.0
+    words = list(counts)
     for at in range(0, len(words), _BLOCK):  # rows of the words that occur, not of the whole vocabulary
-        some = words[at : at + _BLOCK]
-        expected = (channel.rows(some) * split.embeddings.distances(some, channel.outputs)).sum(axis=1)
-        total += float(np.array([there[word] for word in some]) @ expected)
-    return total / sum(there.values())
+        block = words[at : at + _BLOCK]
+        expected = (channel.rows(block) * split.embeddings.distances(block, channel.outputs)).sum(axis=1)
+        total += float(np.array([counts[word] for word in block]) @ expected)
+    return total / sum(counts.values())
 
 
 def _frontier(split: Split, success: float, also: Sequence[float] = ()) -> Frontier:
@@ -135,6 +135,6 @@ def _frontier(split: Split, success: float, also: Sequence[float] = ()) -> Front
 
 
 def _there(split: Split) -> dict[str, int]:
-    """How often each word of the vocabulary is in the private text, those that are."""
+    """Count each word of the vocabulary in the private text, those that are there."""
     counts = count_words(split.private)
     return {word: counts[word] for word in split.embeddings.words if counts[word]}

@@ -1,9 +1,9 @@
-"""Which document was it: six threat models of linking a release to its original, each with control and baseline.
+"""Six threat models of linking a release to its original, each with control and baseline.
 
 Main: a document was released, and the attacker, who has it (or a version of it) among N candidates, names it.
 Control: another document of its length was released, which is not among the candidates, and the attacker names the
 same one; so often it would be accused without having been released. Baseline: the same attack sees lengths alone.
-The excess of main over control is what the release gives away; its interval is of documents, resampled by source.
+The excess of main over control is what the release gives away; its interval is of documents, by source.
 """
 
 from collections import Counter
@@ -15,17 +15,18 @@ import numpy as np
 
 from textsan.attacks import Knowledge, Linkage, Ranks
 from textsan.channel import Channel
-from textsan.evaluation import bootstrap_mean
+from textsan.evaluation import clustered_difference, clustered_rate
 from textsan.mechanisms import ChannelMechanism, Mechanism, make_mechanism
 from textsan.priors import Prior
 from textsan.sweeps.splits import load_split
 from textsan.text.embeddings import Embeddings
 from textsan.text.vocabulary import count_words
+from textsan_book.studies.experiments import columns
 
 Docs = Sequence[Sequence[str]]
 
 EDITS = {"synonyms": (0.1, 0.3, 0.5), "summary": (0.1, 0.3, 0.5), "quotation": (0.5,)}
-"""What an attacker's copy may be, and the shares of its words that differ: words replaced by near ones, words left
+"""Kinds of an attacker's copy, and the shares of its words that differ: words replaced by near ones, words left
 out anywhere, or all but a run of words left out."""
 
 FALSE_LINKS, CALIBRATED = 1e-4, 1e-2
@@ -50,7 +51,7 @@ def linkages(
     n_private: int = 1000,
     n_shadow: int = 500,
 ) -> list[dict]:
-    """How often a release is linked to its original, by six threat models.
+    """Measure how often a release is linked to its original, by six threat models.
 
     Args:
         dataset: whose documents are released.
@@ -65,7 +66,7 @@ def linkages(
         Rows with threat, version, candidates, main with ends, control, baseline, excess with ends, released; and
         the hits that these were computed from, as text with a number a release: named (the chance that it was,
         over ties and the candidates that are listed, four digits), accused (the same of the control) and source
-        (what the intervals resample).
+        (the groups of the intervals).
     """
     world = _World(dataset, defence, epsilon, seed, n_released, n_private, n_shadow)
     threats = world.originals, world.versions, world.open_set, world.alike, world.twice, world.kept_words
@@ -87,7 +88,7 @@ class _World:
         absent = _of_equal_lengths(self.docs[:n_released], split.population)
         self.absent = [split.population[i] for i in absent]
         left = frozenset(absent)
-        self.further = [one for i, one in enumerate(split.population) if i not in left]
+        self.further = [doc for i, doc in enumerate(split.population) if i not in left]
         self.releases = self.mechanism.sanitize(self.docs[:n_released], seed=seed)
         self.controls = self.mechanism.sanitize(self.absent, seed=seed, first=1 << 20)
         self.knowledge = Knowledge.of(self.mechanism, shadow=split.shadow, seed=seed)
@@ -96,7 +97,7 @@ class _World:
         """1. The attacker has the original."""
         attack, everything = Linkage.against(self.knowledge), [*self.docs, *self.further]
         self._main, self._control = (
-            attack.log_likelihoods(some, everything) for some in (self.releases, self.controls)
+            attack.log_likelihoods(releases, everything) for releases in (self.releases, self.controls)
         )
         n = len(self.docs)
         rows = []
@@ -117,7 +118,8 @@ class _World:
                 given = {"changed": share} if kind == "synonyms" else {"added": share}
                 attack = Linkage.against(self.knowledge, **given)
                 main, control = (
-                    attack.ranks(some, copies, range(self.n)).success() for some in (self.releases, self.controls)
+                    attack.ranks(releases, copies, range(self.n)).success()
+                    for releases in (self.releases, self.controls)
                 )
                 lengths = _by_length(self.releases, copies, **given).success()
                 rows.append(self._row("version", f"{kind} {share:g}", len(copies), main, control, lengths))
@@ -127,15 +129,15 @@ class _World:
         """3. The original may not be there, and a wrong link has a price."""
         attack = Linkage.against(self.knowledge)
         own = self.mechanism.sanitize(self.split.shadow, seed=self.seed, first=1 << 21)
-        there, absent, calibrated = (
-            attack.link(some, self.docs, k=1) for some in (self.releases, self.controls, own)
+        present, absent, calibrated = (
+            attack.link(releases, self.docs, k=1) for releases in (self.releases, self.controls, own)
         )
         right = _among(self._main[:, : len(self.docs)]).success()
         bound = np.log(len(self.docs) / FALSE_LINKS)
         threshold = float(np.quantile(calibrated.log_ratios, 1 - CALIBRATED, method="higher"))
         rows = []
         for version, limit in ((f"bound {FALSE_LINKS:g}", bound), (f"calibrated {CALIBRATED:g}", threshold)):
-            claimed, wrongly = (one.log_ratios > limit for one in (there, absent))
+            claimed, wrongly = (linked.log_ratios > limit for linked in (present, absent))
             rows.append(self._row("open set", version, len(self.docs), right * claimed, wrongly, np.zeros(self.n)))
         return rows
 
@@ -143,13 +145,13 @@ class _World:
         """4. All candidates are of one length and have the most words in common."""
         everything = [*self.docs, *self.further]
         columns = [_most_alike(number, everything) for number in range(self.n)]
-        some = [row for row, found in enumerate(columns) if len(found) == _ALIKE - 1]
+        complete = [row for row, alike_ones in enumerate(columns) if len(alike_ones) == _ALIKE - 1]
         main, control = np.zeros(self.n), np.zeros(self.n)
-        for row in some:
+        for row in complete:
             for scores, rates in ((self._main, main), (self._control, control)):
                 rates[row] = _ranks(scores[row, row, None], scores[row, columns[row]][None]).success()[0]
         lengths = np.full(self.n, 1 / _ALIKE)
-        return [self._row("near copies", "", _ALIKE, main, control, lengths, np.array(some, dtype=np.intp))]
+        return [self._row("near copies", "", _ALIKE, main, control, lengths, np.array(complete, dtype=np.intp))]
 
     def twice(self) -> list[dict]:
         """5. Two releases of one document, on another day or by another mechanism, and no original."""
@@ -159,7 +161,7 @@ class _World:
             others = second.sanitize(self.docs[:size], seed=self.seed, first=1 << 22)
             first, control = self.releases[:n], self.controls[:n]
             attack = _between(self.mechanism, second, self.split.shadow, [*first, *control], others)
-            main, wrong = (attack.ranks(some, others, range(n)).success() for some in (first, control))
+            main, wrong = (attack.ranks(releases, others, range(n)).success() for releases in (first, control))
             lengths = _by_length(first, others).success()
             rows.append(self._row("two releases", version, size, main, wrong, lengths, np.arange(n)))
         return rows
@@ -174,21 +176,22 @@ class _World:
         blind = Linkage(ChannelMechanism(Channel.from_matrix(rows, words, words)))
         seen = partial(_only, frozenset(keep))
         asked = [seen(self.docs), range(self.n)]
-        main, control = (blind.ranks(seen(some), *asked).success() for some in (self.releases, self.controls))
+        main, control = (
+            blind.ranks(seen(releases), *asked).success() for releases in (self.releases, self.controls)
+        )
         lengths = _by_length(self.releases, self.docs).success()
         return [self._row("length and kept words", "", len(self.docs), main, control, lengths)]
 
     def _row(self, threat: str, version: str, size: int, main, control, baseline, some=slice(None)) -> dict:
         main, control, baseline = (np.asarray(one, dtype=float)[some] for one in (main, control, baseline))
         groups = np.array(self.groups)[some]
-        whole = bootstrap_mean(main, groups, seed=self.seed)
-        excess = bootstrap_mean(main - control, groups, seed=self.seed)
+        whole = clustered_rate(main, groups)
+        excess = clustered_difference(main - control, groups)
         row: dict[str, Any] = {"threat": threat, "version": version, "candidates": size}
-        row |= {"main": whole.value, "main_low": whole.low, "main_high": whole.high}
-        row |= {"control": control.mean(), "baseline": baseline.mean()}
+        row |= {**columns(whole, "main_"), "control": control.mean(), "baseline": baseline.mean()}
         row |= {"excess": excess.value, "low": excess.low, "high": excess.high, "released": len(main)}
         hits = {"named": main, "accused": control, "source": groups}
-        return row | {name: " ".join(f"{one:.4g}" for one in found) for name, found in hits.items()}
+        return row | {name: " ".join(f"{one:.4g}" for one in values) for name, values in hits.items()}
 
 
 def _of_equal_lengths(docs: Docs, pool: Docs) -> list[int]:
@@ -196,13 +199,13 @@ def _of_equal_lengths(docs: Docs, pool: Docs) -> list[int]:
     by_length: dict[int, list[int]] = {}
     for number, doc in enumerate(pool):
         by_length.setdefault(len(doc), []).append(number)
-    found = []
+    others = []
     for doc in docs:
         nearest = min(by_length, key=lambda length: abs(length - len(doc)))
-        found.append(by_length[nearest].pop())
+        others.append(by_length[nearest].pop())
         if not by_length[nearest]:
             del by_length[nearest]
-    return found
+    return others
 
 
 def _ranks(own: np.ndarray, others: np.ndarray) -> Ranks:
@@ -222,7 +225,7 @@ def _among(matrix: np.ndarray) -> Ranks:
 
 
 def _by_length(releases: Docs, candidates: Docs, **edits) -> Ranks:
-    """The same attack, which sees lengths alone."""
+    """Link by lengths alone."""
     blind = ChannelMechanism(Channel.from_matrix([[1.0]], ["x"], ["x"]))
     seen, row = np.unique([len(doc) for doc in releases], return_inverse=True)
     known, column = np.unique([len(doc) for doc in candidates], return_inverse=True)
@@ -240,14 +243,14 @@ def _neighbours(embeddings: Embeddings, words: set[str]) -> dict[str, list[str]]
     known = sorted(words & embeddings.index.keys())
     vectors = np.asarray(embeddings.vectors, dtype=np.float32)
     vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
-    found = {}
+    neighbours = {}
     for at in range(0, len(known), 256):
-        some = known[at : at + 256]
-        near = vectors[[embeddings.index[word] for word in some]] @ vectors.T
+        block = known[at : at + 256]
+        near = vectors[[embeddings.index[word] for word in block]] @ vectors.T
         best = np.argpartition(-near, _NEAR, axis=1)[:, : _NEAR + 1]
-        for word, row in zip(some, best, strict=True):
-            found[word] = sorted({embeddings.words[i] for i in row} - {word})[:_NEAR]
-    return found
+        for word, row in zip(block, best, strict=True):
+            neighbours[word] = sorted({embeddings.words[i] for i in row} - {word})[:_NEAR]
+    return neighbours
 
 
 def _edited(doc: Sequence[str], kind: str, share: float, near, rng: np.random.Generator) -> list[str]:

@@ -1,4 +1,4 @@
-"""How good the finders of personal names are, on texts that were read by hand."""
+"""The quality of finders of personal names, on texts that were read by hand."""
 
 import csv
 import hashlib
@@ -8,6 +8,7 @@ from textsan.base.project import project_data
 from textsan.evaluation import Estimate, hit_rate
 from textsan.text.corpora import Record, load_dataset
 from textsan.text.names import find_names
+from textsan_book.studies.experiments import columns
 
 CHECKED = "names_checked.csv"
 """In `data/`: which texts were read, and where in them names stand."""
@@ -61,17 +62,17 @@ def measure(dataset: str, finder: str, *, cased: bool = True) -> dict[str, str |
     # Presidio looks at one text at a time and is slow; the others need not be shown to it.
     shown = [record if finder == "census" or d in read else Record("") for d, record in enumerate(docs)]
     shown = shown if cased else [record.tokens for record in shown]
-    found = {position for position in find_names(shown, finder) if position[0] in read}
+    positions = {position for position in find_names(shown, finder) if position[0] in read}
     right = {
-        "precision": [position in truth for position in sorted(found)],
-        "recall": [position in found for position in sorted(truth)],
+        "precision": [position in truth for position in sorted(positions)],
+        "recall": [position in positions for position in sorted(truth)],
     }
     rates = {name: hit_rate(hits) for name, hits in right.items()}
     return {"dataset": dataset, "finder": finder, "texts": len(read), "names": len(truth), **rates}
 
 
 def finders(*, dataset: str, finder: str) -> list[dict]:
-    """What `measure` finds with the capitals shown, as one row.
+    """Measure finders with the capitals shown, as one row.
 
     Args:
         dataset, finder: of `measure`.
@@ -79,8 +80,8 @@ def finders(*, dataset: str, finder: str) -> list[dict]:
     Returns:
         the row: texts, names, precision and recall.
     """
-    found = measure(dataset, finder)
-    row = {"texts": found["texts"], "names": found["names"]}
+    measured = measure(dataset, finder)
+    row = {"texts": measured["texts"], "names": measured["names"]}
     for name in ("precision", "recall"):
-        row |= dict(zip((name, f"{name}_low", f"{name}_high"), found[name], strict=True))
+        row |= columns(measured[name], f"{name}_")
     return [row]

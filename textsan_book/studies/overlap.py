@@ -1,10 +1,10 @@
-"""Where a gain over the context-free attack comes from: words whose source the attacker has text of, or others."""
+"""The origin of a gain over the context-free attack: words whose source the attacker has text of, or others."""
 
 import numpy as np
 import pandas as pd
 
 from textsan.base.project import project_data
-from textsan.evaluation import bootstrap_mean
+from textsan.evaluation import clustered_difference
 from textsan.sweeps.hits import load_hits
 from textsan.text.corpora import load_dataset, private_and_shadow
 
@@ -24,7 +24,7 @@ def overlaps(*, sweep: str, split_by: str, seed: int) -> list[dict]:
 
     Returns:
         Rows with dataset, epsilon, attack, n_positions; shared, the share of such words; and the gain on them and
-        on the others, with 95 % intervals from resampled sources.
+        on the others, with 95 % intervals by source.
     """
     path = project_data() / "results" / f"{sweep}.csv"
     stored, hits, rows = pd.read_csv(path), load_hits(path), []
@@ -34,19 +34,19 @@ def overlaps(*, sweep: str, split_by: str, seed: int) -> list[dict]:
         shared = _shared_documents(family.iloc[0])
         [base] = family.index[family.attack == BASELINE]
         for number, attack in family.attack.drop(base).items():
-            found = hits[number]
-            inside, gain = shared[found["document"]], found["hit"].astype(float) - hits[base]["hit"]
+            hit = hits[number]
+            inside, gain = shared[hit["document"]], hit["hit"].astype(float) - hits[base]["hit"]
             of = family.loc[number, ["dataset", "epsilon"]].to_dict()
             row = of | {"attack": attack, "n_positions": len(gain), "shared": float(inside.mean())}
             for name, part in (("gain shared", inside), ("gain other", ~inside)):
-                ends = bootstrap_mean(gain[part], found["source"][part], seed=seed) if part.any() else [None] * 3
+                ends = clustered_difference(gain[part], hit["source"][part]) if part.any() else [None] * 3
                 row |= dict(zip((name, f"{name} low", f"{name} high"), ends, strict=True))
             rows.append(row)
     return rows
 
 
 def _shared_documents(row: pd.Series) -> np.ndarray:
-    """Whether the source of each private record has another record in the shadow set."""
+    """Tell for each private record if its source has another record in the shadow set."""
     records = load_dataset(row.dataset, row.drawn_from)
     sizes = int(row.n_private), int(row.n_shadow), int(row.seed)
     private, shadow = private_and_shadow(records, *sizes, split_by=row.split_by)

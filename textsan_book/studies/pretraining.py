@@ -5,9 +5,11 @@ A function from settings to rows of a table, a cell of a study (see `textsan.swe
 
 from functools import lru_cache
 
+import numpy as np
+
 from textsan.attacks import MaskInference
 from textsan.attacks.mask_inference import MaskedBert
-from textsan.evaluation import bootstrap_rate, paired_difference
+from textsan.evaluation import clustered_rate, paired_difference
 from textsan.mechanisms import make_mechanism
 from textsan.mechanisms.base import Oov
 from textsan.models import encoders
@@ -15,7 +17,7 @@ from textsan.sweeps import problems
 from textsan.text.embeddings import Embeddings
 from textsan.utility import paired_difference as task_difference
 from textsan_book.studies import adapters, filling_blanks
-from textsan_book.studies.vectors import columns
+from textsan_book.studies.experiments import columns
 
 
 def preparations(
@@ -31,7 +33,7 @@ def preparations(
     seed: int,
     oov: Oov = "uniform",
 ) -> list[dict]:
-    """What a model that was prepared for SanText gives a learner and gives mask inference, a row a model.
+    """Measure what a model prepared for SanText gives a learner and gives mask inference, a row a model.
 
     The encoder "as published" has no head that fills in blanks, and no mask inference. "Bare" and "prepared" have
     learnt to fill in blanks of the same public sentences, original and sanitized, with as many steps.
@@ -66,14 +68,14 @@ def preparations(
             filled[name] = attack.reconstruct(problem.released, problem.positions)
     truths, groups = problem.truth.words, problem.sentences
     commonest = max(attack.model.words, key=lambda word: counts.get(word, 0))
-    blind = bootstrap_rate([commonest] * len(truths), truths, groups, seed=seed).value
+    blind = float(np.equal(commonest, truths).mean())
     rows = []
     for name, outcome in learnt.items():
         row = {"model": name, **columns(outcome.estimate(seed=seed), "utility_"), "chance": outcome.chance}
         row |= columns(task_difference(outcome, learnt["bare"], seed=seed), "over_bare_")
         if name in filled:
-            row |= columns(bootstrap_rate(filled[name], truths, groups, seed=seed), "mask_")
-            gap = paired_difference(filled[name], filled["bare"], truths, groups, seed=seed)
+            row |= columns(clustered_rate(np.equal(filled[name], truths), groups), "mask_")
+            gap = paired_difference(filled[name], filled["bare"], truths, groups)
             row |= columns(gap, "mask_over_bare_") | {"mask_chance": blind}
         rows.append(row | {"vulnerability": problem.vulnerability, "n_test": n_test, "n": len(truths)})
     return rows

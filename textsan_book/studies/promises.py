@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from textsan.auditing.choosing import Chooser, Target, Tried, ordered
+from textsan.auditing.choosing import Chooser, Target, Trials, ordered
 from textsan.auditing.material import material
 from textsan.mechanisms import make_mechanism
 from textsan.text.corpora import Record, load_dataset, normalised, private_and_shadow
@@ -39,7 +39,7 @@ def promises(
     among: int = 100,
     vocabulary: int = 5_000,
 ) -> list[dict]:
-    """What choices promise, and what later documents show.
+    """Hold choices of epsilon against later documents.
 
     Args:
         dataset: whose documents choose, and whose others the attacker owns.
@@ -62,11 +62,11 @@ def promises(
     choose, shadow, parts = _documents(dataset, other, seed, n_choose, n_shadow, n_later)
     known = load_embeddings().frequent(vocabulary)
     docs, _ = ordered(choose, None, seed)
-    found = material(docs, make_mechanism(defence, known, epsilon=1.0), shadow=shadow, seed=seed)
-    chooser = Chooser(defence, found, sample=n_choose)
+    text = material(docs, make_mechanism(defence, known, epsilon=1.0), shadow=shadow, seed=seed)
+    chooser = Chooser(defence, text, sample=n_choose)
     rows = []
     for what, shares in (("words", words), ("documents", documents)):
-        tries = {name: chooser.on(_scored(found, docs), what, among, first=LATER) for name, docs in parts.items()}
+        tries = {name: chooser.on(_scored(text, docs), what, among, first=LATER) for name, docs in parts.items()}
         for share in map(float, shares.split()):
             target = Target(what, share, among)
             choice = chooser.choose([target], ahead=ahead)
@@ -87,22 +87,24 @@ def promises(
 
 
 def _scored(found, docs: Docs) -> Docs:
-    """Those with a scored word, as of the documents that choose."""
+    """Keep documents with a scored word, as of those that choose."""
     return [doc for doc in docs if any(word in found.attacked for word in doc)]
 
 
-def _taken(tried: Tried, most: float, epsilon: float | None, ahead: int) -> dict:
-    """What the strongest attack takes from later documents at an epsilon, and of which texts it is too much."""
+def _taken(tried: Trials, most: float, epsilon: float | None, ahead: int) -> dict:
+    """Measure the strongest attack on later documents at an epsilon, and count the texts of which it takes too
+    much.
+    """
     if epsilon is None:
         nothing = dict.fromkeys(("share", "low", "high", "excess", "texts", "texts_above"), float("nan"))
         return {"epsilon": float("nan"), "attack": "", **nothing}
     name, hits = strongest(tried.named(epsilon))
     share, low, high = ratio(hits, tried.sizes)
     texts = len(hits) // ahead
-    taken, there = (one[: texts * ahead].reshape(texts, ahead).sum(axis=1) for one in (hits, tried.sizes))
+    taken, asked = (one[: texts * ahead].reshape(texts, ahead).sum(axis=1) for one in (hits, tried.sizes))
     row = {"epsilon": epsilon, "attack": name, "share": share, "low": low, "high": high}
     excess = float((hits - most * tried.sizes).sum() / tried.sizes.sum())
-    return row | {"excess": excess, "texts": texts, "texts_above": int((taken > most * there).sum())}
+    return row | {"excess": excess, "texts": texts, "texts_above": int((taken > most * asked).sum())}
 
 
 def strongest(hits: Mapping[str, np.ndarray]) -> tuple[str, np.ndarray]:
@@ -132,7 +134,7 @@ def ratio(hits: np.ndarray, sizes: np.ndarray) -> tuple[float, float, float]:
 def _documents(
     dataset: str, other: str | None, seed: int, n_choose: int, n_shadow: int, n_later: int
 ) -> tuple[Docs, Docs, dict[str, Docs]]:
-    """Those that choose, the attacker's, and the later ones by what they are; no text in two of them."""
+    """Split into documents that choose, the attacker's, and later ones by kind; no text is in two of them."""
     records = load_dataset(dataset)
     if other == COPIES:
         choose, shadow, same, copies = _copies(records, seed, n_choose, n_shadow, n_later)
@@ -159,7 +161,7 @@ def _copies(
     versions = [list(story.values()) for story in stories.values()]
     versions = [versions[at] for at in np.random.default_rng(seed).permutation(len(versions))]
     several = [one for one in versions if len(one) > 1][: n_shadow // 2]
-    single = [one[0] for one in versions if len(one) == 1]
+    single = [version[0] for version in versions if len(version) == 1]
     copies = [copy for one in several for copy in one[1:]][:n_later]
     ends = np.cumsum([n_choose, n_later, n_shadow - len(several)])
     if len(copies) < n_later or len(single) < ends[-1]:

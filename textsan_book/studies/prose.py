@@ -59,7 +59,9 @@ def main(target: str) -> None:
     """Writes the sentences of all pages of this project, each once, with its page and paragraph as source."""
     found: dict[str, str] = {}
     root = project_root()
-    for path in sorted([*root.glob("book/*.md"), *root.glob("book/pages/*.md")]):
+    for path in sorted(
+        path for folder in ("", "supplement/", "pages/") for path in root.glob(f"book/{folder}*.md")
+    ):
         for number, sentence in sentences(path.read_text(encoding="utf-8")):
             found.setdefault(sentence, f"{path.stem}:{number}")
     with lzma.open(target, "wt", encoding="utf-8", newline="\n") as file:

@@ -1,4 +1,4 @@
-"""How many releases of a word the query attack needs (Chen et al. 2023, Table 2), on vocabularies of its size."""
+"""Releases of a word that the query attack needs (Chen et al. 2023, Table 2), on vocabularies of its size."""
 
 import math
 from bisect import bisect_left
@@ -16,7 +16,7 @@ from textsan.text.loading import COUNTER_FITTED, load_embeddings
 from textsan.text.vocabulary import count_words
 
 WORDS, EPSILONS = ("she", "car", "alice", "happy"), (1.0, 2.0, 3.0, 8.0)
-"""Those of the paper's table."""
+"""The words of the paper's table."""
 
 _SIZE = 65_713  # words of the published vectors
 

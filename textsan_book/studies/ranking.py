@@ -14,6 +14,7 @@ the share of all words that are read stands beside the share of protected ones.
 import math
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -21,7 +22,7 @@ import numpy as np
 
 from textsan.base import checks
 from textsan.channel import Channel
-from textsan.evaluation import bootstrap_mean, bootstrap_rate, words_at
+from textsan.evaluation import clustered_difference, clustered_rate, words_at
 from textsan.leakage import Frontier, bayes_vulnerability, frontier, linkage_success
 from textsan.mechanisms import MECHANISMS, Mechanism
 from textsan.mechanisms.noise import NoiseMechanism
@@ -30,17 +31,21 @@ from textsan.sweeps import problems
 from textsan.text.corpora import load_dataset, source_numbers
 from textsan.text.embeddings import Embeddings
 from textsan.text.vocabulary import count_words, tokenize
+from textsan_book.studies.experiments import columns, takes_settings
 
-ATTACKS: dict[str, dict[str, Any]] = {"markov": {"k": 30}, "noisy channel": {"epochs": 0.0, "copies": 1}}
+ATTACKS: dict[str, dict[str, Any]] = {
+    "markov": {"k": 30, "public": False},
+    "noisy channel": {"epochs": 0.0, "copies": 1, "public": False},
+}
 """The contextual attacks of which the strongest counts, with their settings, the quickest before the others: those
-that need no language model. The reader of the noisy channel is as it was trained on other corpora; only its
-weights are chosen on the attacker's text."""
+that need neither a language model nor a public table. The reader of the noisy channel is as it was trained on
+other corpora; only its weights are chosen on the attacker's text."""
 SEARCHED = {"erasure": ("q", 0.001, 0.999)}
-"""What is searched in place of epsilon, and between which ends."""
+"""Parameters that are searched in place of epsilon, with their ends."""
 EPSILONS = 1e-3, 1e3
 """Ends of the search of an epsilon."""
 NEAR = 0.005
-"""How near to the level a success is taken."""
+"""The distance from the level within which a success is taken."""
 LENGTH, CANDIDATES = 20, 1000
 """Words of a document, and documents among which it is looked for."""
 LEVELS = 0.1, 0.15, 0.2, 0.3, 0.45, 0.6, 0.8
@@ -52,28 +57,37 @@ _TESTED = 1000  # documents of a task's test
 _FIRST = 1 << 43  # number of its first document: draws that nobody else makes
 
 
-def ranks(
-    *,
-    dataset: str,
-    defence: str,
-    target: str,
-    level: float,
-    seed: int,
-    vocabulary: int = 1000,
-    n_private: int = 150,
-    n_shadow: int = 300,
-    n_learn: int = 4000,
-) -> list[dict]:
-    """What a mechanism costs and gives away at the epsilon at which a target has a level.
+@dataclass(frozen=True)
+class Documents:
+    """The documents that every mechanism of one comparison releases.
 
-    Args:
+    Attributes:
         dataset: whose documents are released.
-        defence: name of a mechanism, whose other parameters are their defaults.
-        target: "success" of the strongest attack, "linkage" of a document, or "epsilon" as it is.
-        level: of the target.
         seed: of the split and of all draws.
         vocabulary: the most frequent words of the embeddings, so many; others are not protected by anybody.
         n_private, n_shadow: documents that are attacked, and of the attacker's own.
+    """
+
+    dataset: str
+    seed: int
+    vocabulary: int = 1000
+    n_private: int = 150
+    n_shadow: int = 300
+
+    def problem(self, defence: str, **parameters) -> problems.Problem:
+        """Release the text by a mechanism, under attack."""
+        return problems.prepare(**vars(self), n_positions=None, mechanism=defence, **parameters)
+
+
+@takes_settings
+def ranks(documents: Documents, *, defence: str, target: str, level: float, n_learn: int = 4000) -> list[dict]:
+    """Measure cost and disclosure of a mechanism at the epsilon at which a target has a level.
+
+    Args:
+        documents: that are released.
+        defence: name of a mechanism, whose other parameters are their defaults.
+        target: "success" of the strongest attack, "linkage" of a document, or "epsilon" as it is.
+        level: of the target.
         n_learn: documents that a task is learnt from.
 
     Returns:
@@ -82,36 +96,26 @@ def ranks(
         different words, accuracy with its ends and that of the original text, seconds, guarantee and what lies
         outside of it. What does not exist, of an estimated channel say, is nan.
     """
-    given = _Given(dataset, defence, seed, vocabulary, n_private, n_shadow)
-    value, reached = given.found(checks.choice("target", target, TARGETS), level)
+    dial = _Dial(documents, defence)
+    value, reached = dial.at_level(checks.choice("target", target, TARGETS), level)
     start = time.perf_counter()
-    problem = given.problem(value)
+    problem = dial.problem(value)
     seconds = time.perf_counter() - start
-    row = {"parameter": given.dial, "value": value, "reached": reached, **given.attacked(value)}
+    row = {"parameter": dial.parameter, "value": value, "reached": reached, **dial.attacked(value)}
     row |= _of_channel(problem.mechanism, problem.split)
-    accuracy = _accuracy(problem.mechanism, dataset, seed, n_learn)
+    accuracy = _accuracy(problem.mechanism, documents.dataset, documents.seed, n_learn)
     if accuracy is None:
         row |= dict.fromkeys(("accuracy", "accuracy_low", "accuracy_high", "original"), math.nan)
     else:
-        estimate = bootstrap_mean(*accuracy, seed=seed)
-        row |= {"accuracy": estimate.value, "accuracy_low": estimate.low, "accuracy_high": estimate.high}
-        row["original"] = _original(dataset, seed, n_learn)
+        row |= columns(clustered_rate(*accuracy), "accuracy_")
+        row["original"] = _original(documents.dataset, documents.seed, n_learn)
     promise = problem.mechanism.guarantee
     return [row | {"seconds": seconds, "guarantee": promise.definition, "outside": "; ".join(promise.outside)}]
 
 
+@takes_settings
 def task_differences(
-    *,
-    dataset: str,
-    first: str,
-    second: str,
-    target: str,
-    level: float,
-    seed: int,
-    vocabulary: int = 1000,
-    n_private: int = 150,
-    n_shadow: int = 300,
-    n_learn: int = 4000,
+    documents: Documents, *, first: str, second: str, target: str, level: float, n_learn: int = 4000
 ) -> list[dict]:
     """Accuracy learnt from one mechanism's text minus that from another's, at one level of a target.
 
@@ -119,7 +123,7 @@ def task_differences(
         first, second: names of mechanisms.
         target: as of `ranks`; or "matched", where the second has the epsilon `level`, and the first the one at
             which the strongest attack reads as much from it as from the second.
-        dataset, level, seed, vocabulary, n_private, n_shadow, n_learn: as of `ranks`.
+        documents, level, n_learn: as of `ranks`.
 
     Returns:
         one row: the parameter of both, whether it was found, the strongest attack and its success, accuracy; the
@@ -131,35 +135,34 @@ def task_differences(
     checks.choice("target", target, [*TARGETS, "matched"])
     row: dict[str, Any] = {}
     right: dict[str, np.ndarray] = {}
-    sizes = dataset, seed, vocabulary, n_private, n_shadow, n_learn
     kind, wanted = ("epsilon", level) if target == "matched" else (target, level)
-    value, reached = _found(second, kind, wanted, *sizes[:-1])
-    other = _outcome(second, value, *sizes)
+    value, reached = _at_level(documents, second, kind, wanted)
+    other = _outcome(documents, second, value, n_learn)
     if target == "matched":
         kind, wanted = "success", other[0]["success"]
-    sides = {"first": (first, *_found(first, kind, wanted, *sizes[:-1])), "second": (second, value, reached)}
-    for side, (name, at, there) in sides.items():
-        attacked, found = _outcome(name, at, *sizes)
-        if found is None:
-            raise ValueError(f"dataset: {dataset!r} has no labels to learn; pass another")
-        right[side], sources = found
-        row |= {f"{side}_value": at, f"{side}_reached": there, f"{side}_attack": attacked["attack"]}
+    sides = {"first": (first, *_at_level(documents, first, kind, wanted)), "second": (second, value, reached)}
+    for side, (name, at, is_reached) in sides.items():
+        attacked, hits = _outcome(documents, name, at, n_learn)
+        if hits is None:
+            raise ValueError(f"dataset: {documents.dataset!r} has no labels to learn; pass another")
+        right[side], sources = hits
+        row |= {f"{side}_value": at, f"{side}_reached": is_reached, f"{side}_attack": attacked["attack"]}
         row |= {f"{side}_success": attacked["success"], f"{side}_accuracy": right[side].mean()}
-    difference = bootstrap_mean(right["first"] - right["second"], sources, seed=seed)
+    difference = clustered_difference(right["first"] - right["second"], sources)
     row |= {"difference": difference.value, "low": difference.low, "high": difference.high}
-    return [row | {"original": _original(dataset, seed, n_learn)}]
+    return [row | {"original": _original(documents.dataset, documents.seed, n_learn)}]
 
 
 @lru_cache(maxsize=16)  # a mechanism is compared with several, at several targets
-def _found(defence, target, level, dataset, seed, vocabulary, n_private, n_shadow) -> tuple[float, bool]:
-    return _Given(dataset, defence, seed, vocabulary, n_private, n_shadow).found(target, level)
+def _at_level(documents: Documents, defence: str, target: str, level: float) -> tuple[float, bool]:
+    return _Dial(documents, defence).at_level(target, level)
 
 
 @lru_cache(maxsize=16)
-def _outcome(defence, value, dataset, seed, vocabulary, n_private, n_shadow, n_learn):
-    """What the strongest attack reads at a value of the parameter, and which test documents are right."""
-    problem = _Given(dataset, defence, seed, vocabulary, n_private, n_shadow).problem(value)
-    return _attacked(problem), _accuracy(problem.mechanism, dataset, seed, n_learn)
+def _outcome(documents: Documents, defence: str, value: float, n_learn: int):
+    """Success of the strongest attack at a value of the parameter, and which test documents are right."""
+    problem = _Dial(documents, defence).problem(value)
+    return _attacked(problem), _accuracy(problem.mechanism, documents.dataset, documents.seed, n_learn)
 
 
 def searched(
@@ -194,13 +197,13 @@ def searched(
     if not known:
         known[start] = measure(start)
     for _ in range(_STEPS - 1):
-        if min(abs(found - level) for found in known.values()) <= near:
+        if min(abs(measured - level) for measured in known.values()) <= near:
             break
-        below = [one for one, found in known.items() if found < level]
-        above = [one for one, found in known.items() if found >= level]
+        below = [value for value, measured in known.items() if measured < level]
+        above = [value for value, measured in known.items() if measured >= level]
         if below and above:
             low = max(below)
-            higher = [one for one in above if one > low]
+            higher = [value for value in above if value > low]
             if not higher:  # it fell: what is above lies left of all that is below
                 break
             high = min(higher)
@@ -211,37 +214,34 @@ def searched(
         if value in known:
             break
         known[value] = measure(value)
-    nearest = min(known, key=lambda one: abs(known[one] - level))
+    nearest = min(known, key=lambda value: abs(known[value] - level))
     both = min(known.values()) <= level <= max(known.values())
     return nearest, both or abs(known[nearest] - level) <= near
 
 
-class _Given:
+class _Dial:
     """A mechanism on the documents of one seed, at any value of its parameter."""
 
-    def __init__(self, dataset, defence, seed, vocabulary, n_private, n_shadow):
-        self.defence = defence
-        self.sizes: dict[str, Any] = {"dataset": dataset, "n_private": n_private, "n_shadow": n_shadow}
-        self.sizes |= {"n_positions": None, "seed": seed, "vocabulary": vocabulary}
+    def __init__(self, documents: Documents, defence: str):
+        self.documents, self.defence = documents, defence
         has_epsilon = "epsilon" in MECHANISMS[defence].parameters()
-        self.dial, *ends = SEARCHED.get(defence, ("epsilon" if has_epsilon else "", *EPSILONS))
+        self.parameter, *ends = SEARCHED.get(defence, ("epsilon" if has_epsilon else "", *EPSILONS))
         self.ends = (ends[0], ends[1])
         self._attacked: dict[float, dict] = {}
 
     def problem(self, value: float) -> problems.Problem:
         """The released text under attack."""
-        given: dict[str, Any] = {self.dial: value} if self.dial else {}
-        return problems.prepare(**self.sizes, mechanism=self.defence, **given)
+        return self.documents.problem(self.defence, **({self.parameter: value} if self.parameter else {}))
 
     def attacked(self, value: float) -> dict:
-        """What the strongest attack reads at a value; each value is attacked once."""
+        """Success of the strongest attack at a value; each value is attacked once."""
         if value not in self._attacked:
             self._attacked[value] = _attacked(self.problem(value))
         return self._attacked[value]
 
-    def found(self, target: str, level: float) -> tuple[float, bool]:
+    def at_level(self, target: str, level: float) -> tuple[float, bool]:
         """The value at which the target has the level; nan where the mechanism has no parameter."""
-        if not self.dial:
+        if not self.parameter:
             return math.nan, abs(TARGETS[target](self.problem(math.nan)) - level) <= NEAR
         if target == "epsilon":
             return level, True
@@ -251,14 +251,14 @@ class _Given:
         return searched(lambda value: TARGETS[target](self.problem(value)), level, self.ends, start=start)
 
     def _at_success(self, level: float) -> tuple[float, bool]:
-        """Where the strongest attack has the level, searched with the first: the others take long."""
+        """Find the value at which the strongest attack has the level, searched with the first, which is quick."""
         start, quickest = math.sqrt(self.ends[0] * self.ends[1]), list(ATTACKS)[:1]
         quick: dict[float, float] = {}
         best: dict[float, float] = {}
         lack = 0.0  # of the quickest attack behind the strongest
         for _ in range(_ROUNDS):
-            value, there = searched(
-                lambda one: _attacked(self.problem(one), quickest)["success"],
+            value, is_reached = searched(
+                lambda value: _attacked(self.problem(value), quickest)["success"],
                 level - lack,
                 self.ends,
                 start=start,
@@ -267,11 +267,11 @@ class _Given:
             if value in best:
                 break
             best[value] = self.attacked(value)["success"]
-            beyond = not there and (quick[value] < level) == (best[value] < level)
+            beyond = not is_reached and (quick[value] < level) == (best[value] < level)
             if beyond or abs(best[value] - level) <= NEAR:
                 break
             lack = best[value] - quick[value]
-        nearest = min(best, key=lambda one: abs(best[one] - level))
+        nearest = min(best, key=lambda value: abs(best[value] - level))
         both = min(best.values()) <= level <= max(best.values())
         return nearest, both or abs(best[nearest] - level) <= NEAR
 
@@ -295,12 +295,10 @@ TARGETS: dict[str, Callable[[problems.Problem], float]] = {
 
 
 def _attacked(problem: problems.Problem, attacks: Sequence[str] = ()) -> dict:
-    """What the strongest of some attacks reads, of all unless they are named, and what became of the words."""
+    """Success of the strongest of some attacks, of all unless they are named, and counts of the words."""
     truths = problem.truth.words
     guesses = {name: problem.guesses(name, **ATTACKS[name]) for name in attacks or ATTACKS}
-    rates = {
-        name: bootstrap_rate(one, truths, problem.sentences, seed=problem.seed) for name, one in guesses.items()
-    }
+    rates = {name: clustered_rate(np.equal(words, truths), problem.sentences) for name, words in guesses.items()}
     strongest = max(rates, key=lambda name: rates[name].value)
     best = rates[strongest]
     released = words_at(problem.released, problem.positions)
@@ -312,10 +310,9 @@ def _attacked(problem: problems.Problem, attacks: Sequence[str] = ()) -> dict:
         for i, (word, other) in enumerate(zip(*pair, strict=True))
         if (d, i) not in attacked
     )
-    row: dict[str, Any] = {"attack": strongest, "success": best.value}
-    row |= {"success_low": best.low, "success_high": best.high}
+    row: dict[str, Any] = {"attack": strongest, **columns(best, "success_")}
     row |= {"read": (best.value * len(truths) + kept) / words, "covered": len(truths) / words}
-    changed = np.mean([one != other for one, other in zip(released, truths, strict=True)])
+    changed = np.mean([word != truth for word, truth in zip(released, truths, strict=True)])
     return row | {"changed": float(changed), "different": len(set(released)), "originally": len(set(truths))}
 
 
@@ -326,7 +323,7 @@ def _prior(split, words: Sequence[str]) -> Prior:
 
 
 def _of_channel(mechanism: Mechanism, split) -> dict:
-    """What follows from the channel over the protected words; nan where it is estimated."""
+    """Measure the channel over the protected words; nan where it is estimated."""
     words = [word for word in split.embeddings.words if word in mechanism.protected]
     channel = mechanism.channel.restrict(words)
     prior = _prior(split, words)
@@ -395,5 +392,5 @@ def _accuracy(mechanism: Mechanism | None, dataset: str, seed: int, n_learn: int
 @lru_cache(maxsize=8)
 def _original(dataset: str, seed: int, n_learn: int) -> float:
     """Accuracy that the same classifier learns from the text as it was."""
-    found = _accuracy(None, dataset, seed, n_learn)
-    return math.nan if found is None else float(found[0].mean())
+    accuracy = _accuracy(None, dataset, seed, n_learn)
+    return math.nan if accuracy is None else float(accuracy[0].mean())

@@ -81,7 +81,7 @@ def window(sequence: str) -> str | None:
 
 
 def majority(known: Sequence[str], truths: Sequence[str]) -> np.ndarray:
-    """Whether the base that is most frequent at each position of the attacker's windows is right, (n, 20).
+    """Guess the base that is most frequent at each position of the attacker's windows; hits, (n, 20).
 
     Args:
         known: windows of the attacker.

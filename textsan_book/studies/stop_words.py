@@ -1,4 +1,4 @@
-"""How many stop words SanText+ leaves alone, its sensitive words being the rarest of a data set (section 4.5)."""
+"""Stop words that SanText+ leaves alone, its sensitive words being the rarest of a data set (section 4.5)."""
 
 from textsan.mechanisms.santext import least_frequent
 from textsan.text.corpora import load_dataset

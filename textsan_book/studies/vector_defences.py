@@ -1,4 +1,4 @@
-"""What a defence of vectors costs and brings: two attacks and one task on the same defended release.
+"""Costs and benefits of a defence of vectors: two attacks and one task on the same defended release.
 
 The service defends, the attacker may ask the defended service, the analyst learns from what it releases: each
 trains on vectors that went through the defence, with draws of their own.
@@ -15,11 +15,11 @@ from textsan.embedding_leakage.keyword import KeywordInference, KeywordScore, ke
 from textsan.embedding_leakage.vector_knowledge import VectorKnowledge
 from textsan.evaluation import Estimate, hit_rate
 from textsan.mechanisms import make_mechanism
-from textsan.models.sentence_vectors import sentence_vectors
 from textsan.text.corpora import Record, load_dataset, private_and_shadow
 from textsan.text.loading import load_embeddings
 from textsan_book.studies import citizen
-from textsan_book.studies.vectors import VICTIMS, columns
+from textsan_book.studies.experiments import columns, takes_settings
+from textsan_book.studies.vectors import VICTIMS, View
 
 SANITIZERS = {"santext+": {"w": 0.999, "p": 0.0}, "custext+": {"k": 20}}
 """Mechanisms on the text before it is embedded, with the attack paper's parameters (Tong et al. 2024)."""
@@ -29,7 +29,7 @@ MONTH = (pattern.Segment("month", range(1, 13), lambda number: int(number[10:12]
 
 @dataclass(frozen=True)
 class Task:
-    """What is released and what is asked of it.
+    """The texts that are released, and the attacks on them.
 
     Args:
         keyword: that the keyword attack looks for in the sentences.
@@ -89,7 +89,7 @@ def spelled(number: str) -> str:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a release gives away and what it is good for.
+    """Disclosure and use of a release.
 
     Attributes:
         keyword: the keyword attack.
@@ -137,7 +137,7 @@ def outcome(task: Task, service: defences.Encode, asked: defences.Encode) -> Out
     released, known = service(attacked), asked(own)
     knowledge = VectorKnowledge(lambda _: known, own, seed=task.seed)  # encoded once for attacker and analyst
     attack = KeywordInference.against(knowledge, keyword=task.keyword)
-    found = keyword_score(attack.scores(released), present(attacked, task.keyword), seed=task.seed)
+    score = keyword_score(attack.scores(released), present(attacked, task.keyword), seed=task.seed)
 
     liked, truth = (np.array([is_positive(record) for record in part]) for part in (task.own, task.attacked))
     utility = hit_rate(analysed(known, liked, released) == truth)
@@ -147,11 +147,11 @@ def outcome(task: Task, service: defences.Encode, asked: defences.Encode) -> Out
     )
     dates = pattern.PatternReconstruction.against(ask, segments=MONTH, pairs=task.pairs, steps=task.steps)
     hits = dates.hits(service([spelled(number) for number in task.numbers]), task.numbers)
-    return Outcome(found, hit_rate(hits["month"]), utility, float(max(truth.mean(), 1 - truth.mean())))
+    return Outcome(score, hit_rate(hits["month"]), utility, float(max(truth.mean(), 1 - truth.mean())))
 
 
 def analysed(known: np.ndarray, labels: np.ndarray, released: np.ndarray) -> np.ndarray:
-    """What a linear analyst says of released vectors, (n,): the use that defences cost.
+    """Classify released vectors by a linear analyst, (n,): the use that defences cost.
 
     Args:
         known: vectors of the analyst's own, as the service releases them.
@@ -171,7 +171,7 @@ def analysed(known: np.ndarray, labels: np.ndarray, released: np.ndarray) -> np.
 
 
 def is_positive(record: Record) -> bool:
-    """Whether a sentence is positive: a score above 0, or label 1.
+    """Tell if a sentence is positive: a score above 0, or label 1.
 
     >>> is_positive(Record("good", 1.5)), is_positive(Record("bad", -0.5))
     (True, False)
@@ -179,11 +179,10 @@ def is_positive(record: Record) -> bool:
     return float(record.label) > 0
 
 
+@takes_settings
 def trade_offs(
+    view: View,
     *,
-    encoder: str,
-    pooling: str,
-    layer: int,
     dataset: str,
     keyword: str,
     n: int,
@@ -198,13 +197,12 @@ def trade_offs(
     """Both attacks and the sentiment task under one defence, a row.
 
     Args:
-        encoder, pooling, layer: of the vectors.
+        view: the vectors.
         dataset, keyword, n, pairs, victims, steps, seed: of `Task.of`.
         vocabulary, defence, strength: of `releases`.
     """
-    encode = partial(sentence_vectors, encoder=encoder, pooling=pooling, layer=layer)
     task = Task.of(dataset, keyword, n, pairs=pairs, victims=victims, steps=steps, seed=seed)
-    made = outcome(task, *releases(encode, defence, strength, vocabulary=vocabulary, seed=seed))
+    made = outcome(task, *releases(view.encode, defence, strength, vocabulary=vocabulary, seed=seed))
     row = {**columns(made.keyword.auc), **columns(made.keyword.balanced, "balanced_")}
     row |= {**columns(made.month, "month_"), **columns(made.utility, "utility_")}
     return [row | {"majority": made.majority, "month_chance": citizen.blind()["month"], "n": made.keyword.n}]

@@ -105,8 +105,8 @@ def windows(corpus: str, n: int, *, seed: int) -> Texts:
     if checks.choice("corpus", corpus, ("generated", "splice_junction")) == "generated":
         random = np.random.default_rng(seed)
         return Texts(splice_sites.generate(n - n // 2, random), splice_sites.generate(n // 2, random))
-    found = [splice_sites.window(record.text) for record in load_dataset("splice_junction", split="all")]
-    known = sorted({one for one in found if one})
+    every = [splice_sites.window(record.text) for record in load_dataset("splice_junction", split="all")]
+    known = sorted({window for window in every if window})
     if n > len(known):
         raise ValueError(f"n: {n} of {len(known)} distinct windows; pass fewer")
     drawn = [known[i] for i in np.random.default_rng(seed).permutation(len(known))[:n]]

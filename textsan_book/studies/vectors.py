@@ -3,30 +3,48 @@
 Each is a function from settings to rows of a table, a cell of a study (see `textsan.sweeps.studies`).
 """
 
-from functools import partial
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from textsan.embedding_leakage import inversion, pattern
 from textsan.embedding_leakage.keyword import KeywordInference, KeywordTransfer, keyword_score, present
 from textsan.embedding_leakage.vector_knowledge import VectorKnowledge
-from textsan.evaluation import Estimate, bootstrap_mean, hit_rate
+from textsan.evaluation import clustered_difference, clustered_rate, hit_rate
 from textsan.models.sentence_vectors import sentence_vectors
 from textsan.text.vocabulary import STOP_WORDS
 from textsan_book.studies import citizen, genome, splice_sites
+from textsan_book.studies.experiments import columns, takes_settings
 from textsan_book.studies.vector_texts import KEYWORDS, keyword_texts, other_texts, windows
 
 VICTIMS = 1_000_000
 """Added to the seed of what is attacked, so that it is never the attacker's."""
 
 
-def citizens(
-    *, encoder: str, pooling: str, layer: int, pairs: int, steps: int, victims: int, seed: int
-) -> list[dict]:
+@dataclass(frozen=True)
+class View:
+    """The vectors of an encoder.
+
+    Attributes:
+        encoder, pooling, layer: of `sentence_vectors`.
+    """
+
+    encoder: str
+    pooling: str
+    layer: int
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        """Compute the vectors of texts, (n, d)."""
+        return sentence_vectors(texts, encoder=self.encoder, pooling=self.pooling, layer=self.layer)
+
+
+@takes_settings
+def citizens(view: View, *, pairs: int, steps: int, victims: int, seed: int) -> list[dict]:
     """Dates of birth read from citizen numbers: top 1 and top 5 of each segment and of the whole.
 
     Args:
-        encoder, pooling, layer: of the vectors.
+        view: the vectors.
         pairs, steps: of `PatternReconstruction.against`.
         victims: numbers that are attacked.
         seed: of draws and training.
@@ -35,8 +53,7 @@ def citizens(
         Rows with segment, top, the rate, the best blind guesses; what the whole has beyond the product of its
         parts.
     """
-    encode = partial(sentence_vectors, encoder=encoder, pooling=pooling, layer=layer)
-    attacked = citizen.generate(victims, seed + VICTIMS)
+    encode, attacked = view.encode, citizen.generate(victims, seed + VICTIMS)
     knowledge = VectorKnowledge(encode, rule=citizen.generate, seed=seed)
     attack = pattern.PatternReconstruction.against(knowledge, pairs=pairs, steps=steps)
     vectors, rows = encode(attacked), []
@@ -51,17 +68,17 @@ def citizens(
     return rows
 
 
-def genomes(*, encoder: str, pooling: str, layer: int, corpus: str, n: int, steps: int, seed: int) -> list[dict]:
+@takes_settings
+def genomes(view: View, *, corpus: str, n: int, steps: int, seed: int) -> list[dict]:
     """Bases read from windows of DNA: a row a position, and one of their mean.
 
     Args:
-        encoder, pooling, layer: of the vectors.
+        view: the vectors.
         corpus, n: of `windows`.
         steps: of `GenomeReconstruction.against`.
         seed: of draws and training.
     """
-    encode = partial(sentence_vectors, encoder=encoder, pooling=pooling, layer=layer)
-    texts = windows(corpus, n, seed=seed)
+    encode, texts = view.encode, windows(corpus, n, seed=seed)
     attack = genome.GenomeReconstruction.against(VectorKnowledge(encode, texts.own, seed=seed), steps=steps)
     right = genome.hits(attack.reconstruct(encode(texts.attacked)), texts.attacked)
     blind = splice_sites.majority(texts.own, texts.attacked)
@@ -70,17 +87,16 @@ def genomes(*, encoder: str, pooling: str, layer: int, corpus: str, n: int, step
         for position in range(genome.LENGTH)
     ]
     window = np.repeat(np.arange(len(right)), genome.LENGTH)
-    mean = bootstrap_mean(right.ravel(), window, seed=seed)
-    over = bootstrap_mean(right.ravel().astype(float) - blind.ravel(), window, seed=seed)
+    mean = clustered_rate(right.ravel(), window)
+    over = clustered_difference(right.ravel().astype(float) - blind.ravel(), window)
     rows.append({"position": "mean", **columns(mean), "chance": blind.mean(), **columns(over, "over_")})
     return [row | {"n": len(right)} for row in rows]
 
 
+@takes_settings
 def keywords(
+    view: View,
     *,
-    encoder: str,
-    pooling: str,
-    layer: int,
     dataset: str,
     n: int | None,
     head: str,
@@ -93,14 +109,14 @@ def keywords(
     """Keyword inference on a corpus, a row a keyword.
 
     Args:
-        encoder, pooling, layer: of the vectors.
+        view: the vectors.
         dataset, n: of `keyword_texts`.
         head, balance: of `KeywordInference.against`.
         seed: of draws and training.
         external: the corpus that the black-box attacker has instead; None is the white box.
         reversal, moments: of `KeywordTransfer.against`.
     """
-    encode, words = partial(sentence_vectors, encoder=encoder, pooling=pooling, layer=layer), KEYWORDS[dataset]
+    encode, words = view.encode, KEYWORDS[dataset]
     texts = keyword_texts(dataset, words, n, seed=seed)
     vectors, rows = encode(texts.attacked), []
     other = other_texts(external, len(texts.own), seed=seed) if external else []
@@ -119,17 +135,18 @@ def keywords(
     return rows
 
 
-def inversions(*, encoder: str, pooling: str, layer: int, dataset: str, n: int, leak: int, k: int, seed: int):
+@takes_settings
+def inversions(view: View, *, dataset: str, n: int, leak: int, k: int, seed: int) -> list[dict]:
     """Words recovered from vectors after a leak of some pairs, a row.
 
     Args:
-        encoder, pooling, layer: of the vectors.
+        view: the vectors.
         dataset, n: of `keyword_texts`.
         leak: of `WordInversion.against`.
         k: words that are guessed of each text.
         seed: of draws.
     """
-    encode, stop = partial(sentence_vectors, encoder=encoder, pooling=pooling, layer=layer), STOP_WORDS
+    encode, stop = view.encode, STOP_WORDS
     texts = keyword_texts(dataset, (), n, seed=seed)
     attack = inversion.WordInversion.against(
         VectorKnowledge(encode, texts.own, seed=seed), leak=leak, ignored=stop
@@ -138,19 +155,9 @@ def inversions(*, encoder: str, pooling: str, layer: int, dataset: str, n: int, 
     blind = inversion.recovered(attack.blind(len(share), k), texts.attacked, stop)
     known = ~np.isnan(share)
     number = np.arange(known.sum())
-    over = bootstrap_mean(share[known] - blind[known], number, seed=seed)
-    mean = bootstrap_mean(share[known], number, seed=seed)
+    over = clustered_difference(share[known] - blind[known], number)
+    mean = clustered_rate(share[known], number)
     return [{**columns(mean), "chance": blind[known].mean(), **columns(over, "over_"), "n": int(known.sum())}]
 
 
 _ENDS = ("", "_low", "_high")
-
-
-def columns(estimate: Estimate, prefix: str = "") -> dict[str, float]:
-    """An estimate as columns of a table: asr, low and high, or three with a prefix.
-
-    >>> columns(Estimate(0.5, 0.4, 0.6), "over_")
-    {'over': 0.5, 'over_low': 0.4, 'over_high': 0.6}
-    """
-    names = ("asr", "low", "high") if not prefix else (prefix.rstrip("_"), f"{prefix}low", f"{prefix}high")
-    return dict(zip(names, estimate, strict=True))

@@ -1,4 +1,4 @@
-"""Which words a language model finds: by what they are, and in sentences that nobody can have written before."""
+"""Words that a language model finds, by kind, and in sentences that nobody can have written before."""
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
@@ -7,14 +7,14 @@ from dataclasses import replace
 import numpy as np
 
 from textsan.attacks import LanguageModelBayes
-from textsan.evaluation import Estimate, bootstrap_mean, bootstrap_rate, paired_difference
+from textsan.evaluation import Estimate, clustered_difference, clustered_rate, paired_difference
 from textsan.sweeps.problems import Problem, prepare
 from textsan.text.names import find_names
+from textsan_book.studies.experiments import columns
 from textsan_book.studies.grammar import parts_of_speech, usual_parts
-from textsan_book.studies.vectors import columns
 
 RANKS = (1_000, 5_000)
-"""Where bands of public frequency end: the most frequent words, those up to the second, and the rest."""
+"""Ends of the bands of public frequency: the most frequent words, those up to the second, and the rest."""
 
 NEAR = 40
 """A word is exchanged for one of so many that are next to it in public frequency."""
@@ -44,21 +44,25 @@ def found_words(
     kinds, sources = kinds_of(problem), np.array(problem.sentences)
     names = ("context-free", "unseen mass", "markov", "mixture without language", "mixture")
     truths = np.array(problem.truth.words)
-    hits = {name: (np.array(problem.guesses(name)) == truths).astype(float) for name in names}
+    settings = dict.fromkeys(names[2:], {"public": False})
+    hits = {
+        name: (np.array(problem.guesses(name, **settings.get(name, {}))) == truths).astype(float) for name in names
+    }
     rows = []
     for by, labels in kinds.items():
         for kind in dict.fromkeys(sorted(labels)):
             chosen = np.array([label == kind for label in labels])
             for name, hit in hits.items():
                 of = {"by": by, "kind": kind, "attack": name, "n": int(chosen.sum())}
-                rate = bootstrap_mean(hit[chosen], sources[chosen], seed=seed)
-                over = bootstrap_mean((hit - hits["context-free"])[chosen], sources[chosen], seed=seed)
+                rate = clustered_rate(hit[chosen], sources[chosen])
+                over = clustered_difference((hit - hits["context-free"])[chosen], sources[chosen])
                 rows.append(of | columns(rate) | columns(over, "over_"))
     return rows
 
 
 def kinds_of(problem: Problem) -> dict[str, list[str]]:
-    """What each attacked word is, in three ways: part of speech in its sentence, band of frequency, a name or not.
+    """Classify each attacked word in three ways: part of speech in its sentence, band of frequency, a name or
+    not.
 
     Args:
         problem: with the truth, which is what is told apart.
@@ -78,7 +82,8 @@ def kinds_of(problem: Problem) -> dict[str, list[str]]:
 def remembered(
     *, dataset: str, n_private: int, n_shadow: int, defence: str, epsilon: float, beam: int, seed: int
 ) -> list[dict]:
-    """What a language model adds to the channel: in sentences as written, with words exchanged, and made by dice.
+    """Measure the gain of a language model over the channel: in sentences as written, with words exchanged, and
+    made by dice.
 
     Neither attack knows any text of the attacker's own. What is added to sentences as they were written, and not
     to those that nobody has written, is what memory, grammar and sense together explain: a bound on memory, from
@@ -136,9 +141,9 @@ def exchanged(
     alike = {kind: [word for word in ranked if usual[word] == kind] for kind in set(usual.values())}
     made = [list(doc) for doc in docs]
     for d, i in positions:
-        word, some = docs[d][i], alike.get(tagged and tagged[d][i], [])
-        at = bisect_left(some, rank[word], key=rank.__getitem__)
-        near = [other for other in some[max(0, at - NEAR // 2) : at + NEAR // 2 + 1] if other != word]
+        word, candidates = docs[d][i], alike.get(tagged and tagged[d][i], [])
+        at = bisect_left(candidates, rank[word], key=rank.__getitem__)
+        near = [other for other in candidates[max(0, at - NEAR // 2) : at + NEAR // 2 + 1] if other != word]
         if near:  # else nothing else is like it
             made[d][i] = near[rng.integers(len(near))]
     return made
@@ -176,5 +181,5 @@ def model_adds(
     model = LanguageModelBayes.against(nothing, beam=beam)
     sources = [d for d, _ in positions]
     without, guesses = (attack.reconstruct(released, positions) for attack in (alone, model))
-    rate = bootstrap_rate(without, truths, sources, seed=problem.seed)
-    return rate, paired_difference(guesses, without, truths, sources, seed=problem.seed)
+    rate = clustered_rate(np.equal(without, truths), sources)
+    return rate, paired_difference(guesses, without, truths, sources)

@@ -1,4 +1,5 @@
-"""What a release says of its writer: an attribute that is read from it, and the words that can be claimed of it.
+"""Disclosure about the writer of a release: an attribute that is read from it, and the words that can be claimed
+of it.
 
 To read a label from sanitized text is a task, so that this is utility with its sign turned: what an owner calls
 accuracy is a disclosure where the writer did not mean to tell. The attacker owns labelled text of the same kind,
@@ -21,7 +22,7 @@ from textsan.attacks import ContextFreeBayes
 from textsan.auditing.documents import HALF, named_law
 from textsan.auditing.material import is_word
 from textsan.base.listed import Listed
-from textsan.evaluation import bootstrap_mean, clustered_rate
+from textsan.evaluation import bootstrap_mean, clustered_difference, clustered_rate
 from textsan.mechanisms import Mechanism, make_mechanism
 from textsan.priors import Prior
 from textsan.sweeps.splits import PUBLIC
@@ -30,6 +31,7 @@ from textsan.text.embeddings import Embeddings
 from textsan.text.loading import load_embeddings
 from textsan.text.sources import sharing_runs
 from textsan.text.vocabulary import STOP_WORDS, count_words
+from textsan_book.studies.experiments import columns
 from textsan_book.studies.exposure import vulnerability_of
 
 Docs = Sequence[Sequence[str]]
@@ -38,7 +40,7 @@ PRECISION = 0.95
 """Of what an attacker claims so much is to be right, by the attacker's own reckoning."""
 
 DRAWS = 9
-"""How often each document is released, to tell a writer who is always read from one who is read by chance."""
+"""Releases of each document, to tell a writer who is always read from one who is read by chance."""
 
 LENGTH, CANDIDATES = 2, 1000
 """Content words of a document, and documents, of the linkage that stands beside: of more words all are linked."""
@@ -52,7 +54,8 @@ _MATCHED = 100  # documents that the linkage is averaged over
 def writers(
     *, dataset: str, defence: str, epsilon: float, seed: int, n_released: int = 300, n_shadow: int = 1000
 ) -> list[dict]:
-    """How often a release says what its writer feels, has or writes about, and how many words are named surely.
+    """Measure how often a release tells what its writer feels, has or writes about, and how many words are named
+    surely.
 
     Args:
         dataset: labelled texts; see `labelled`.
@@ -110,12 +113,12 @@ def labelled(dataset: str) -> list[Record]:
     records = [one for one in load_dataset(dataset, "all") if one.label is not None]
     named = [
         replace(
-            one,
-            label=("positive" if one.label > 0 else "negative")
-            if isinstance(one.label, float)
-            else str(one.label),
+            record,
+            label=("positive" if record.label > 0 else "negative")
+            if isinstance(record.label, float)
+            else str(record.label),
         )
-        for one in records
+        for record in records
     ]
     names, counts = np.unique([one.label for one in named], return_counts=True)
     frequent = set(names[counts >= _FEWEST].tolist())
@@ -133,6 +136,15 @@ def only(keep: Collection[str], docs: Docs) -> list[list[str]]:
     [['a', '_']]
     """
     return [[word if word in keep else "_" for word in doc] for doc in docs]
+
+
+def content_words(mechanism: Mechanism) -> frozenset[str]:
+    """Select the words that all sanitizers here protect: with a letter or a digit, and no stop words.
+
+    Args:
+        mechanism: any with a channel.
+    """
+    return frozenset(word for word in mechanism.channel.inputs if is_word(word) and word not in STOP_WORDS)
 
 
 class Answers(NamedTuple):
@@ -174,24 +186,24 @@ class Reader:
         seen = self._bag.fit_transform(docs), self._scale.fit_transform(self._dense(docs))
         known, group = np.unique(sources, return_inverse=True)
         fold = (np.random.default_rng(0).permutation(len(known)) % _FOLDS)[group]
-        said = np.zeros((len(docs), len(self.classes)))
+        probabilities = np.zeros((len(docs), len(self.classes)))
         for part in range(_FOLDS):
-            others, some = np.flatnonzero(fold != part), np.flatnonzero(fold == part)
-            heads = _heads([one[others] for one in seen], labels[others])
-            said[some] = self._probabilities(heads, [one[some] for one in seen])
-        right = self.classes[said.argmax(axis=1)] == labels
-        self.threshold = surely(said.max(axis=1), right)
+            others, rest = np.flatnonzero(fold != part), np.flatnonzero(fold == part)
+            heads = _heads([column[others] for column in seen], labels[others])
+            probabilities[rest] = self._probabilities(heads, [column[rest] for column in seen])
+        right = self.classes[probabilities.argmax(axis=1)] == labels
+        self.threshold = surely(probabilities.max(axis=1), right)
         self._learnt = _heads(seen, labels)
 
     def read(self, docs: Docs) -> Answers:
-        """What each document says.
+        """Read the attribute of each document.
 
         Args:
             docs: token lists.
         """
         seen = self._bag.transform(docs), self._scale.transform(self._dense(docs))
-        said = self._probabilities(self._learnt, seen)
-        return Answers(self.classes[said.argmax(axis=1)], said.max(axis=1) >= self.threshold)
+        probabilities = self._probabilities(self._learnt, seen)
+        return Answers(self.classes[probabilities.argmax(axis=1)], probabilities.max(axis=1) >= self.threshold)
 
     def _dense(self, docs: Docs) -> np.ndarray:
         """The mean vector of each document, how long it is, and the logarithm of that."""
@@ -244,7 +256,7 @@ def _of_attributes(answers, claimed, truth, learnt, sources, seed: int) -> dict:
     right = answers == truth
     names, counts = np.unique(learnt, return_counts=True)
     baseline = truth == names[counts.argmax()]
-    control = np.mean([held_against_others(one, truth) for one in answers], axis=0)
+    control = np.mean([held_against_others(answer, truth) for answer in answers], axis=0)
     groups = np.broadcast_to(sources, right.shape)[claimed]
     row = _row(right.mean(axis=0), control, baseline, sources, seed)
     row |= {"answers": len(names), "read": right.all(axis=0).mean(), "claimed": claimed.mean()}
@@ -252,7 +264,7 @@ def _of_attributes(answers, claimed, truth, learnt, sources, seed: int) -> dict:
 
 
 def held_against_others(answers: Listed[str], truth: Listed[str]) -> np.ndarray:
-    """How often answers are what another writer is, (n,): the control, as each document bears on it.
+    """Compute how often answers are what another writer is, (n,): the control, as each document bears on it.
 
     A document bears on it twice, by its answer, held against all others, and by its writer, against whom all other
     answers are held. Both are counted, and their mean is taken off once: an interval over documents of what is
@@ -274,7 +286,7 @@ def held_against_others(answers: Listed[str], truth: Listed[str]) -> np.ndarray:
 
 def _of_words(mechanism: Mechanism, docs: Docs, own: Docs, releases: Docs, sources, seed: int) -> dict:
     """Content words by the best rule for single words, with the attacker's counts."""
-    content, channel = _content(mechanism), mechanism.channel
+    content, channel = content_words(mechanism), mechanism.channel
     positions = [(d, i) for d, doc in enumerate(docs) for i, word in enumerate(doc) if word in content]
     truths = [docs[d][i] for d, i in positions]
     known = count_words(own)
@@ -282,11 +294,11 @@ def _of_words(mechanism: Mechanism, docs: Docs, own: Docs, releases: Docs, sourc
     favourite = channel.inputs[int(prior.argmax())]
     table = channel.posterior(prior / prior.sum(), k=1)
     chances = table.hit_probabilities(truths)
-    there, where = np.unique([d for d, _ in positions], return_inverse=True)
+    documents, where = np.unique([d for d, _ in positions], return_inverse=True)
     sizes = np.bincount(where)
     attack = ContextFreeBayes(channel, known, attacked=content)
-    found = attack.posteriors(releases[: len(docs)], positions, k=1)
-    sure, guesses = np.exp(found.log_probabilities[:, 0]), np.array(found.mode())
+    posteriors = attack.posteriors(releases[: len(docs)], positions, k=1)
+    sure, guesses = np.exp(posteriors.log_probabilities[:, 0]), np.array(posteriors.mode())
     order = np.argsort(-sure, kind="stable")
     many = int((np.cumsum(sure[order]) / np.arange(1, len(order) + 1) >= PRECISION).sum())  # the mean only falls
     claimed = order[:many]
@@ -295,40 +307,34 @@ def _of_words(mechanism: Mechanism, docs: Docs, own: Docs, releases: Docs, sourc
         np.bincount(where, weights=one) / sizes
         for one in (chances, control, np.array([word == favourite for word in truths], dtype=float))
     )
-    row = _row(*means, sources[there], seed)
+    row = _row(*means, sources[documents], seed)
     parts = np.split(chances, np.cumsum(sizes)[:-1])
     read = [named_law(part)[int(np.ceil(HALF * len(part))) :].sum() for part in parts]
     row |= {"answers": len(content), "read": float(np.mean(read)), "claimed": many / len(positions)}
     right = (guesses == np.array(truths))[claimed]
-    return row | _precision(right, sources[there][where[claimed]]) | {"right": ""}
+    return row | _precision(right, sources[documents][where[claimed]]) | {"right": ""}
 
 
 def _row(main, control, baseline, sources, seed: int) -> dict:
     row = {}
-    for name, values in (("main", main), ("excess", main - control), ("lead", main - baseline)):
-        found = bootstrap_mean(values, sources, seed=seed)
-        row |= {name: found.value, f"{name}_low": found.low, f"{name}_high": found.high}
+    excess = bootstrap_mean(main - control, sources, seed=seed)  # not within [-1, 1]: see `held_against_others`
+    rates = clustered_rate(main, sources), excess, clustered_difference(main - baseline, sources)
+    for name, rate in zip(("main", "excess", "lead"), rates, strict=True):
+        row |= columns(rate, f"{name}_")
     row |= {"control": np.mean(control), "baseline": np.mean(baseline), "documents": len(main)}
     levels = {"half": 0.5, "tenth": 0.9, "hundredth": 0.99}
     return row | {name: float(np.quantile(main, level)) for name, level in levels.items()}
 
 
 def _precision(right, groups) -> dict:
-    found = clustered_rate(right, groups) if len(right) else (None, None, None)
-    return dict(zip(("precision", "precision_low", "precision_high"), found, strict=True))
-
-
-def _content(mechanism: Mechanism) -> frozenset[str]:
-    """Words of the vocabulary with a letter or a digit and no stop word: what all mechanisms here protect."""
-    return frozenset(word for word in mechanism.channel.inputs if is_word(word) and word not in STOP_WORDS)
+    return columns(clustered_rate(right, groups) if len(right) else (None, None, None), "precision_")
 
 
 def _beside(mechanism: Mechanism, docs: Docs, seed: int) -> dict:
     """Success on a content word, exactly, and on documents of `LENGTH` of them, by formula."""
-    counts, content = count_words(docs), _content(mechanism)
-    some = {word: n for word, n in counts.items() if word in content}
-    prior = Prior.from_counts(some, mechanism.channel.inputs, alpha_inverse=0)
+    counts, content = count_words(docs), content_words(mechanism)
+    counted = {word: n for word, n in counts.items() if word in content}
+    prior = Prior.from_counts(counted, mechanism.channel.inputs, alpha_inverse=0)
     asked = prior, mechanism.channel, LENGTH, CANDIDATES
-    found = leakage.linkage_success(*asked, draws=_MATCHED, seed=seed)
-    ends = {"linked": found.value, "linked_low": found.low, "linked_high": found.high}
-    return {"vulnerability": vulnerability_of(mechanism, docs, some)} | ends
+    success = leakage.linkage_success(*asked, draws=_MATCHED, seed=seed)
+    return {"vulnerability": vulnerability_of(mechanism, docs, counted)} | columns(success, "linked_")

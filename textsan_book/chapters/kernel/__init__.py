@@ -1,4 +1,4 @@
-"""What runs inside a chapter's kernel, beside the chapter.
+"""Code that runs inside a chapter's kernel, beside the chapter.
 
 This folder is on the kernel's path, and nothing here imports the package, which would count as used.
 """

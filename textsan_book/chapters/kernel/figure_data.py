@@ -75,13 +75,13 @@ def _error_bars(container) -> str:
     line, _, bars = container.lines
     points = line.get_xydata() if line is not None else []
     drawn = [along for along, has in ((0, container.has_xerr), (1, container.has_yerr)) if has]
-    ends = {a: [one[:, a] for one in bar.get_segments()] for a, bar in zip(drawn, bars, strict=True)}
+    ends = {a: [segment[:, a] for segment in bar.get_segments()] for a, bar in zip(drawn, bars, strict=True)}
 
     def coordinate(row: int, along: int) -> str:
         value = f"{points[row][along]:.3e}"
         return f"{value} [{', '.join(f'{end:.3e}' for end in ends[along][row])}]" if along in ends else value
 
-    if any(len(points) != len(some) for some in ends.values()):  # bars without points
+    if any(len(points) != len(pairs) for pairs in ends.values()):  # bars without points
         texts = [_numbers(np.reshape(bar.get_segments(), (-1, 4))) for bar in bars] + [_numbers(points)]
     else:
         texts = [f"{coordinate(row, 0)}: {coordinate(row, 1)}" for row in range(len(points))]
@@ -145,7 +145,7 @@ def _axes(axes) -> Iterator[str]:
 
 
 def figure_data(figure) -> list[str]:
-    """What a figure draws, one artist a line.
+    """Describe what a figure draws, one artist a line.
 
     Args:
         figure: a matplotlib figure.

@@ -1,8 +1,7 @@
-"""Write down every file that a process and its children open, if `TEXTSAN_RECORD` names a file to write to.
+"""Write down every file that a process and its children read, if `TEXTSAN_RECORD` names a file to write to.
 
 Python imports a module of this name before any other, in the kernel and in every process that it starts; the hook
-survives a fork. A line is `read`, `write` or `list` and a path, each once a process, written at once: a worker
-that is killed leaves its lines behind. Imported modules are among the files read, as their byte code.
+survives a fork. A line is a path, each once a process, written at once: a worker that is killed leaves its lines.
 """
 
 import os
@@ -21,19 +20,12 @@ def watch(record: str) -> None:
     seen = set()
 
     def hook(event, arguments):
-        if event == "open":
-            path, _, flags = arguments
-            verb = "read" if flags & os.O_ACCMODE == os.O_RDONLY else "write"
-        elif event in ("os.listdir", "os.scandir"):
-            # The import system lists every folder that it looks into; what it finds there is read later.
-            if "importlib" in sys._getframe(1).f_code.co_filename:
-                return
-            path, verb = arguments[0] or ".", "list"
-        else:
+        if event != "open" or not isinstance(arguments[0], (str, bytes)) or arguments[0] in seen:
             return
-        if isinstance(path, (str, bytes)) and (verb, path) not in seen:
-            seen.add((verb, path))
-            os.write(output, f"{verb} ".encode() + os.fsencode(os.path.abspath(os.fsdecode(path))) + b"\n")
+        path, _, flags = arguments
+        if flags & os.O_ACCMODE == os.O_RDONLY:
+            seen.add(path)
+            os.write(output, os.fsencode(os.path.abspath(os.fsdecode(path))) + b"\n")
 
     sys.addaudithook(hook)
 

@@ -27,10 +27,12 @@ def rule_is_optimal(rule, *, seed: int) -> None:
     defined(rule, "rule")
     for prior, matrix, _ in _worlds(seed, 1):
         n, m = matrix.shape
-        found = chosen(rule(prior, matrix), range(n), "rule(prior, matrix)")
-        assert len(found) == m, f"a rule says one word for each of the {m} outputs; yours has {len(found)}"
-        best = max(_success(prior, matrix, one) for one in product(range(n), repeat=m))
-        close(_success(prior, matrix, found), best, "another rule guesses right more often: weigh with the prior")
+        answers = chosen(rule(prior, matrix), range(n), "rule(prior, matrix)")
+        assert len(answers) == m, f"a rule says one word for each of the {m} outputs; yours has {len(answers)}"
+        best = max(_success(prior, matrix, candidate) for candidate in product(range(n), repeat=m))
+        close(
+            _success(prior, matrix, answers), best, "another rule guesses right more often: weigh with the prior"
+        )
 
 
 def rule_knows_extremes(rule, *, seed: int) -> None:
@@ -40,17 +42,17 @@ def rule_knows_extremes(rule, *, seed: int) -> None:
         n = len(prior)
         sure = np.zeros(n)
         sure[generator.integers(n)] = 1
-        found = chosen(rule(sure, matrix), range(n), "rule(prior, matrix)")
-        assert set(found) == {int(sure.argmax())}, "the prior is sure of a word, and the rule says another one"
+        answers = chosen(rule(sure, matrix), range(n), "rule(prior, matrix)")
+        assert set(answers) == {int(sure.argmax())}, "the prior is sure of a word, and the rule says another one"
         shuffled = np.eye(n)[generator.permutation(n)]
-        found = chosen(rule(prior, shuffled), range(n), "rule(prior, matrix)")
-        assert found == shuffled.argmax(axis=0).tolist(), (
+        answers = chosen(rule(prior, shuffled), range(n), "rule(prior, matrix)")
+        assert answers == shuffled.argmax(axis=0).tolist(), (
             "the channel tells everything, and the rule does not listen"
         )
 
 
 def loss_is_right(loss, *, seed: int) -> None:
-    """What a wrong prior costs, against the two rules written out."""
+    """Check the loss by a wrong prior against the two rules written out."""
     defined(loss, "loss")
     for prior, matrix, generator in _worlds(seed, 3, 6):
         believed = generator.dirichlet(np.ones(len(prior)))
@@ -78,7 +80,7 @@ def loss_has_its_limits(loss, *, seed: int) -> None:
 
 
 def coverage_is_right(coverage, *, seed: int) -> None:
-    """How often the truth is among the k likeliest words, against a count over everything."""
+    """Check the share of truths among the k likeliest words against a count over everything."""
     defined(coverage, "coverage")
     for prior, matrix, _ in _worlds(seed, 5):
         n, joint = len(prior), prior[:, None] * matrix
@@ -86,6 +88,16 @@ def coverage_is_right(coverage, *, seed: int) -> None:
             wanted = sum(sorted(column)[-place] for column in joint.T for place in range(1, k + 1))
             value = number(coverage(prior, matrix, k), f"coverage(prior, matrix, {k})")
             close(value, wanted, f"the {k} likeliest words of each output together hold another share")
+
+
+def coverage_has_its_ends(coverage, *, seed: int) -> None:
+    """One guess is the best rule; as many as there are words never miss."""
+    defined(coverage, "coverage")
+    for prior, matrix, _ in _worlds(seed, 6):
+        value = number(coverage(prior, matrix, 1), "coverage(prior, matrix, 1)")
+        close(value, (prior[:, None] * matrix).max(axis=0).sum(), "with one guess it is the success of the rule")
+        value = number(coverage(prior, matrix, len(prior)), f"coverage(prior, matrix, {len(prior)})")
+        close(value, 1, "with as many guesses as words the truth is always among them")
 
 
 # The posterior of a Markov source
@@ -121,10 +133,10 @@ def posterior_is_exact(posterior, *, seed: int) -> None:
         for words, weight in joint.items():
             for t, x in enumerate(words):
                 wanted[t, x] += weight
-        found = array(posterior(*world), (5, n), "posterior(initial, transition, matrix, released)")
-        close(found.sum(axis=1), np.ones(5), "at some position the probabilities do not sum to 1")
+        answer = array(posterior(*world), (5, n), "posterior(initial, transition, matrix, released)")
+        close(answer.sum(axis=1), np.ones(5), "at some position the probabilities do not sum to 1")
         close(
-            found,
+            answer,
             wanted / wanted.sum(axis=1, keepdims=True),
             "the posterior differs from a sum over all texts: does it use what comes after a position, too?",
         )
@@ -134,8 +146,10 @@ def posterior_survives_length(posterior, *, seed: int) -> None:
     """A text of 2000 words underflows unless each step is normalised."""
     defined(posterior, "posterior")
     world = _chain(seed, 14, 2000)
-    found = array(posterior(*world), (2000, len(world[0])), "posterior of 2000 words")
-    close(found.sum(axis=1), np.ones(2000), "a long text underflows: normalise each step, or work with logarithms")
+    answer = array(posterior(*world), (2000, len(world[0])), "posterior of 2000 words")
+    close(
+        answer.sum(axis=1), np.ones(2000), "a long text underflows: normalise each step, or work with logarithms"
+    )
 
 
 def posterior_without_memory(posterior, *, seed: int) -> None:
@@ -157,10 +171,10 @@ def path_is_likeliest(path, *, seed: int) -> None:
     for stream in (16, 17, 18):
         world = _chain(seed, stream, 6)
         joint = _joint(*world)
-        found = tuple(chosen(path(*world), range(len(world[0])), "path(initial, transition, matrix, released)"))
-        assert len(found) == 6, f"a text of 6 words is wanted, yours has {len(found)}"
+        answer = tuple(chosen(path(*world), range(len(world[0])), "path(initial, transition, matrix, released)"))
+        assert len(answer) == 6, f"a text of 6 words is wanted, yours has {len(answer)}"
         close(
-            joint[found],
+            joint[answer],
             max(joint.values()),
             "another text is likelier: maximise over the word before, then go back",
         )
@@ -171,10 +185,10 @@ def path_survives_length(path, *, seed: int) -> None:
     defined(path, "path")
     steady = np.eye(3) + 0.01
     steady /= steady.sum(axis=1, keepdims=True)
-    first, second = (int(one) for one in np.random.default_rng([seed, 19]).permutation(3)[:2])
+    first, second = (int(state) for state in np.random.default_rng([seed, 19]).permutation(3)[:2])
     released = [first] * 500 + [second] * 500
-    found = chosen(path(np.full(3, 1 / 3), steady, steady, released), range(3), "path of 1000 words")
-    assert found == released, "a long text that hardly changes is read wrongly: work with logarithms"
+    answer = chosen(path(np.full(3, 1 / 3), steady, steady, released), range(3), "path of 1000 words")
+    assert answer == released, "a long text that hardly changes is read wrongly: work with logarithms"
 
 
 # An attack that beats the published one
@@ -196,26 +210,21 @@ class Problem(NamedTuple):
     truth: list[list[int]]
 
 
-def problem(corpus: str, *, size: int, seed: int) -> Problem:
-    """A corpus sanitized with SanText: `world`, drawn from a Markov chain over 30 words, or a data set's name.
+def problem(*, size: int, seed: int) -> Problem:
+    """A corpus drawn from a Markov chain over 30 words, sanitized with SanText.
 
     Args:
-        corpus: `world`, or a data set, of which the sentences that are read are drawn by the seed.
         size: sentences attacked; the attacker has three times as many.
         seed: of draws and noise.
     """
     generator = np.random.default_rng([seed, 21])
-    if corpus == "world":
-        n, length = 30, 12
-        points = generator.normal(size=(n, 2))
-        frequency = generator.dirichlet(np.full(n, 0.7))
-        transition = np.stack(
-            [generator.dirichlet(40 * frequency * generator.gamma(0.3, size=n) + 1e-3) for _ in range(n)]
-        )
-        docs = [_walk(generator, frequency, transition, length) for _ in range(4 * size)]
-        scale = 1.6
-    else:
-        docs, points, scale = _real(corpus, 4 * size, seed)
+    n, length, scale = 30, 12, 1.6
+    points = generator.normal(size=(n, 2))
+    frequency = generator.dirichlet(np.full(n, 0.7))
+    transition = np.stack(
+        [generator.dirichlet(40 * frequency * generator.gamma(0.3, size=n) + 1e-3) for _ in range(n)]
+    )
+    docs = [_walk(generator, frequency, transition, length) for _ in range(4 * size)]
     distances = np.linalg.norm(points[:, None] - points, axis=2)
     matrix = np.exp(-scale * distances)
     matrix /= matrix.sum(axis=1, keepdims=True)
@@ -233,16 +242,6 @@ def _walk(generator, frequency, transition, length: int) -> list[int]:
     return doc
 
 
-def _real(corpus: str, count: int, seed: int):
-    import textsan
-
-    embeddings = textsan.load_embeddings().frequent(500)
-    numbers = {word: number for number, word in enumerate(embeddings.words)}
-    split = textsan.load_split(corpus, n_private=count // 4, n_shadow=count - count // 4, seed=seed)
-    known = [[numbers[word] for word in doc if word in numbers] for doc in [*split.private, *split.shadow]]
-    return [doc or [0] for doc in known], embeddings.vectors.astype(float), 1.2
-
-
 def hits(attack, given: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(attack's hits, published attack's hits, sentence of each) over all positions.
 
@@ -254,9 +253,9 @@ def hits(attack, given: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     own, published, sentence = [], [], []
     nearest = given.matrix.argmax(axis=0)
     for number_, (guess, seen, true) in enumerate(zip(guesses, given.released, given.truth, strict=True)):
-        found = chosen(guess, range(len(given.matrix)), "a guess")
-        assert len(found) == len(true), "a sentence of guesses must be as long as the released one"
-        own += [a == b for a, b in zip(found, true, strict=True)]
+        answer = chosen(guess, range(len(given.matrix)), "a guess")
+        assert len(answer) == len(true), "a sentence of guesses must be as long as the released one"
+        own += [a == b for a, b in zip(answer, true, strict=True)]
         published += [nearest[y] == x for y, x in zip(seen, true, strict=True)]
         sentence += [number_] * len(true)
     return np.array(own), np.array(published), np.array(sentence)
@@ -265,23 +264,23 @@ def hits(attack, given: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def guesses_have_the_form(attack, *, seed: int) -> None:
     """One guess for each released word."""
     defined(attack, "attack")
-    hits(attack, problem("world", size=10, seed=seed))
+    hits(attack, problem(size=10, seed=seed))
 
 
 def beats_the_published(attack, *, size: int, seed: int) -> None:
     """Above embedding inversion on the same words, the whole interval of the difference."""
-    from textsan.evaluation import bootstrap_mean
+    from textsan.evaluation import clustered_difference
 
-    own, published, sentence = hits(defined(attack, "attack"), problem("world", size=size, seed=seed))
-    gain = bootstrap_mean(own.astype(float) - published, sentence, seed=seed)
+    own, published, sentence = hits(defined(attack, "attack"), problem(size=size, seed=seed))
+    gain = clustered_difference(own.astype(float) - published, sentence)
     assert gain.low > 0, f"paired with embedding inversion it gains {gain}: the interval must lie above 0"
 
 
 def beats_counting(attack, *, size: int, seed: int) -> None:
     """Above Bayes' rule with the shadow text's word counts: what neighbours say is used."""
-    from textsan.evaluation import bootstrap_mean
+    from textsan.evaluation import clustered_difference
 
-    given = problem("world", size=size, seed=seed + 1)
+    given = problem(size=size, seed=seed + 1)
     own, _, sentence = hits(defined(attack, "attack"), given)
     counts = np.bincount(np.concatenate(given.shadow), minlength=len(given.matrix)) + 0.5
     rule = (counts[:, None] * given.matrix).argmax(axis=0)
@@ -291,12 +290,12 @@ def beats_counting(attack, *, size: int, seed: int) -> None:
         for y, x in zip(seen, true, strict=True)
     ]
     counted = np.array([rule[y] == x for y, x in pairs])
-    gain = bootstrap_mean(own.astype(float) - counted, sentence, seed=seed)
+    gain = clustered_difference(own.astype(float) - counted, sentence)
     assert gain.low > 0, f"paired with counting words it gains {gain}: use the words before and after, too"
 
 
 def comes_near_the_ideal(attack, *, size: int, seed: int) -> None:
-    """Where words nearly determine the next one: nearly as often right as who knows the source."""
+    """A source whose words nearly determine the next: nearly as often right as who knows the source."""
     defined(attack, "attack")
     generator = np.random.default_rng([seed, 22])
     n, length = 6, 10
@@ -314,7 +313,7 @@ def comes_near_the_ideal(attack, *, size: int, seed: int) -> None:
 
 
 def _knowing(given: Problem, transition: np.ndarray) -> list[bool]:
-    """Whether the package's attack on a Markov source is right, that source given, at each position."""
+    """Hits of the package's attack on a Markov source, that source given, at each position."""
     from textsan.attacks import MarkovBayes
     from textsan.channel import Channel
     from textsan.priors import MarkovModel

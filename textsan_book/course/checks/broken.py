@@ -8,9 +8,9 @@ from textsan_book.course.checks.saying import array, chosen, defined, random_cha
 
 
 def _mask(value, shape: tuple, what: str) -> np.ndarray:
-    found = array(value, shape, what)
-    assert np.isin(found, (0, 1)).all(), f"{what} holds something else than True and False"
-    return found.astype(bool)
+    mask = array(value, shape, what)
+    assert np.isin(mask, (0, 1)).all(), f"{what} holds something else than True and False"
+    return mask.astype(bool)
 
 
 # A softmax in float32
@@ -24,11 +24,11 @@ def underflow_is_found(impossible, *, seed: int) -> None:
         logits = generator.choice([0.0, -20.0, -60.0, -130.0, -400.0], size=(n, m))
         logits[:, 0] = 0
         epsilon = float(generator.uniform(1, 4))
-        found = _mask(impossible(2 * logits / epsilon, epsilon), (n, m), "impossible(scores, epsilon)")
-        assert found[logits < -105].all(), (
+        answer = _mask(impossible(2 * logits / epsilon, epsilon), (n, m), "impossible(scores, epsilon)")
+        assert answer[logits < -105].all(), (
             "an entry that float32 rounds to zero is not in your list: compute as the mechanism does"
         )
-        assert not found[logits > -80].any(), "an entry that float32 still holds is in your list"
+        assert not answer[logits > -80].any(), "an entry that float32 still holds is in your list"
 
 
 def shift_does_not_matter(impossible, *, seed: int) -> None:
@@ -55,7 +55,7 @@ def _shared(seed: int, stream: int, trials: int):
         cdf = random_channel(generator, n, n).cumsum(axis=1)
         cdf[:, -1] = 1
         u = generator.random()
-        mine, secret = (int(one) for one in generator.integers(n, size=2))
+        mine, secret = (int(integer) for integer in generator.integers(n, size=2))
         seen, released = (int(np.searchsorted(cdf[x], u, side="right")) for x in (mine, secret))
         yield cdf, mine, seen, released, secret
 
@@ -64,8 +64,8 @@ def truth_is_a_candidate(candidates, *, seed: int) -> None:
     """The secret word is always among the candidates."""
     defined(candidates, "candidates")
     for cdf, mine, seen, released, secret in _shared(seed, 3, 40):
-        found = _mask(candidates(cdf, mine, seen, released), (len(cdf),), "candidates(cdf, mine, seen, released)")
-        assert found[secret], "the secret word was ruled out: some u gives both releases, so it is a candidate"
+        answer = _mask(candidates(cdf, mine, seen, released), (len(cdf),), "candidates(cdf, mine, seen, released)")
+        assert answer[secret], "the secret word was ruled out: some u gives both releases, so it is a candidate"
 
 
 def others_are_ruled_out(candidates, *, seed: int) -> None:
@@ -76,8 +76,8 @@ def others_are_ruled_out(candidates, *, seed: int) -> None:
         tried = [(low + high) / 2 for low, high in pairwise(edges) if high - low > 1e-12]
         fits = [u for u in tried if np.searchsorted(cdf[mine], u, side="right") == seen]
         possible = [any(np.searchsorted(row, u, side="right") == released for u in fits) for row in cdf]
-        found = _mask(candidates(cdf, mine, seen, released), (len(cdf),), "candidates(cdf, mine, seen, released)")
-        assert (found == possible).all(), (
+        answer = _mask(candidates(cdf, mine, seen, released), (len(cdf),), "candidates(cdf, mine, seen, released)")
+        assert (answer == possible).all(), (
             "a word that no shared random number turns into this release is still a candidate: your own release "
             "says between which two numbers u was"
         )
@@ -90,7 +90,10 @@ def _groups(seed: int, stream: int):
     generator = np.random.default_rng([seed, stream])
     for n in (4, 8, 12):
         yield (
-            [sorted({x, *(int(one) for one in generator.choice(n, size=3, replace=False))}) for x in range(n)],
+            [
+                sorted({x, *(int(member) for member in generator.choice(n, size=3, replace=False))})
+                for x in range(n)
+            ],
             generator,
         )
 
@@ -100,10 +103,10 @@ def groups_are_searched(possible, *, seed: int) -> None:
     defined(possible, "possible")
     for groups, generator in _groups(seed, 5):
         y = int(generator.integers(len(groups)))
-        found = chosen(possible(groups, y), range(len(groups)), "possible(groups, released)")
-        assert y in found, "the released word itself is possible: every word is in its own group"
+        answer = chosen(possible(groups, y), range(len(groups)), "possible(groups, released)")
+        assert y in answer, "the released word itself is possible: every word is in its own group"
         wanted = {x for x, group in enumerate(groups) if y in group}
-        assert set(found) == wanted, (
+        assert set(answer) == wanted, (
             "the words that could have become this one are those whose own group has it: not those in its group"
         )
 
@@ -115,11 +118,13 @@ def repeats_narrow_it(possible_after, *, seed: int) -> None:
         secret = int(generator.integers(len(groups)))
         releases = [int(generator.choice(groups[secret])) for _ in range(5)]
         for count in (1, 5):
-            found = chosen(
+            answer = chosen(
                 possible_after(groups, releases[:count]), range(len(groups)), "possible_after(groups, releases)"
             )
             wanted = {x for x, group in enumerate(groups) if all(y in group for y in releases[:count])}
-            assert set(found) == wanted, "each release rules words out; what is left is possible after all of them"
+            assert set(answer) == wanted, (
+                "each release rules words out; what is left is possible after all of them"
+            )
 
 
 # A vocabulary made of the private text
@@ -133,10 +138,20 @@ def members_are_named(certain, *, seed: int) -> None:
     for _ in range(4):
         private, public = words[:20], words[15:25]
         releases = [[str(one) for one in generator.choice(private + public, size=6)] for _ in range(3)]
-        found = chosen(certain(releases, public), set(words), "certain(releases, public)")
+        answer = chosen(certain(releases, public), set(words), "certain(releases, public)")
         wanted = {word for doc in releases for word in doc} - set(public)
-        assert not set(found) & set(public), "a word that is in every vocabulary says nothing about this text"
-        assert set(found) == wanted, (
+        assert not set(answer) & set(public), "a word that is in every vocabulary says nothing about this text"
+        assert set(answer) == wanted, (
             "whatever is released and not public was taken from the private text: all of it"
         )
+
+
+def nothing_is_certain_without_cause(certain, *, seed: int) -> None:
+    """Public words and no release say nothing; where no word is public every released one is certain."""
+    defined(certain, "certain")
+    words = [f"w{number}" for number in np.random.default_rng([seed, 8]).permutation(30)]
     assert not list(certain([], words)), "from no release nothing is certain"
+    assert not list(certain([words[:5], words[3:9]], words)), "public words are in every vocabulary"
+    answer = chosen(certain([words[:5], [], words[3:9]], []), set(words), "certain(releases, public)")
+    assert set(answer) == set(words[:9]), "where no word is public each released one is certain"
+    assert len(answer) == len(set(answer)), "a word that was released twice is one word"

@@ -74,14 +74,14 @@ def tight_of_any(tight, *, seed: int) -> None:
     generator = np.random.default_rng([seed, 2])
     for inputs, outputs in ((2, 3), (4, 2), (5, 6)):
         matrix = random_channel(generator, inputs, outputs)
-        found = max(
+        largest = max(
             math.log(matrix[x, y] / matrix[z, y])
             for x, z in product(range(inputs), repeat=2)
             for y in range(outputs)
         )
         close(
             number(tight(matrix), "tight(matrix)"),
-            found,
+            largest,
             "the largest log-ratio of two inputs at one output is another: compare within columns",
         )
     same = np.tile(random_channel(generator, 1, 4), (3, 1))
@@ -197,7 +197,7 @@ def survives_large_scores(mechanism, *, seed: int) -> None:
 
 
 def exposure_is_right(exposure, *, seed: int) -> None:
-    """How often the best guess is right, against all deterministic rules of a small world."""
+    """Check the success of the best guess against all deterministic rules of a small world."""
     defined(exposure, "exposure")
     generator = np.random.default_rng([seed, 9])
     for n in (2, 3, 4):

@@ -30,21 +30,28 @@ def silent_rows_are_skipped(only_input, *, seed: int) -> None:
     generator = np.random.default_rng([seed, 3])
     x, errors = generator.normal(size=10), np.zeros(8)
     errors[int(generator.integers(1, 8))] = 1e-3
-    found = array(only_input(np.outer(errors, x), errors), (10,), "only_input(weights, bias)")
-    close(found, x, "only one output has an error here: divide where it is largest, not in a fixed row")
+    answer = array(only_input(np.outer(errors, x), errors), (10,), "only_input(weights, bias)")
+    close(answer, x, "only one output has an error here: divide where it is largest, not in a fixed row")
 
 
 def rank_counts_inputs(how_many, *, seed: int) -> None:
-    """As long as they are fewer than the layer is wide, the rank is the number of different inputs."""
+    """Check that the rank is the number of different inputs, while they are fewer than the layer is wide."""
     defined(how_many, "how_many")
     for inputs in (1, 3, 5):
         weights, _, _, _ = _batch(seed, 4 + inputs, inputs=inputs)
-        found = number(how_many(weights), "how_many(weights)")
-        assert found == inputs, (
-            f"{inputs} inputs were in the batch, you say {found:g}: count singular values above noise"
+        answer = number(how_many(weights), "how_many(weights)")
+        assert answer == inputs, (
+            f"{inputs} inputs were in the batch, you say {answer:g}: count singular values above noise"
         )
-        found = number(how_many(weights * 1e-6), "how_many(weights)")
-        assert found == inputs, (
+
+
+def rank_has_no_scale(how_many, *, seed: int) -> None:
+    """A learning rate changes no rank, and a gradient of zeros has none."""
+    defined(how_many, "how_many")
+    for inputs, rate in ((2, 1e-6), (4, 1e6)):
+        weights, _, _, _ = _batch(seed, 20 + inputs, inputs=inputs)
+        answer = number(how_many(weights * rate), "how_many(weights)")
+        assert answer == inputs, (
             "a small learning rate makes every singular value small: compare with the largest one"
         )
     assert number(how_many(np.zeros((8, 10))), "how_many") == 0, "a gradient of zeros has no input in it"
@@ -55,10 +62,12 @@ def true_words_are_in(in_span, *, seed: int) -> None:
     defined(in_span, "in_span")
     for inputs in (1, 3, 5):
         weights, _, x, _ = _batch(seed, 10 + inputs, inputs=inputs)
-        found = array(in_span(weights, x), (inputs,), "in_span(gradient, vectors)").astype(bool)
-        assert found.all(), "a vector that was in the batch is said not to be in the span of the gradient's rows"
-        found = array(in_span(weights * 1e-5, 100 * x), (inputs,), "in_span").astype(bool)
-        assert found.all(), "small gradients or long vectors must not matter: compare lengths, not absolute errors"
+        answer = array(in_span(weights, x), (inputs,), "in_span(gradient, vectors)").astype(bool)
+        assert answer.all(), "a vector that was in the batch is said not to be in the span of the gradient's rows"
+        answer = array(in_span(weights * 1e-5, 100 * x), (inputs,), "in_span").astype(bool)
+        assert answer.all(), (
+            "small gradients or long vectors must not matter: compare lengths, not absolute errors"
+        )
 
 
 def others_are_out(in_span, *, seed: int) -> None:
@@ -67,16 +76,16 @@ def others_are_out(in_span, *, seed: int) -> None:
     for inputs in (1, 3, 5):
         weights, _, x, generator = _batch(seed, 20 + inputs, inputs=inputs)
         vocabulary = np.vstack([x, generator.normal(size=(40, 10)), x + 0.05 * generator.normal(size=x.shape)])
-        found = array(in_span(weights, vocabulary), (len(vocabulary),), "in_span(gradient, vectors)").astype(bool)
-        assert not found[inputs:].any(), (
+        answer = array(in_span(weights, vocabulary), (len(vocabulary),), "in_span(gradient, vectors)").astype(bool)
+        assert not answer[inputs:].any(), (
             "a word that was not in the batch passes: measure what lies outside of the span"
         )
-        assert found[:inputs].all(), "a word that was in the batch does not pass"
+        assert answer[:inputs].all(), "a word that was in the batch does not pass"
 
 
 def full_rank_tells_nothing(in_span, *, seed: int) -> None:
     """A batch as large as the layer is wide: everything passes, so passing means nothing."""
     defined(in_span, "in_span")
     weights, _, _, generator = _batch(seed, 30, inputs=30, outputs=20)
-    found = array(in_span(weights, generator.normal(size=(10, 10))), (10,), "in_span").astype(bool)
-    assert found.all(), "the gradient has full rank: its rows span everything, and the check must say so"
+    answer = array(in_span(weights, generator.normal(size=(10, 10))), (10,), "in_span").astype(bool)
+    assert answer.all(), "the gradient has full rank: its rows span everything, and the check must say so"

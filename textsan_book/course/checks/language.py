@@ -15,7 +15,7 @@ def _model(seed: int, stream: int):
     n = int(generator.integers(4, 7))
     table = generator.dirichlet(np.ones(n), size=n)
     count = int(generator.integers(2, n - 1))
-    starts = sorted({n - 1, *(int(one) for one in generator.permutation(n - 1)[:count])})
+    starts = sorted({n - 1, *(int(start) for start in generator.permutation(n - 1)[:count])})
     return table, starts, generator
 
 
@@ -99,20 +99,20 @@ def guess_weighs_whole_words(guess, *, seed: int) -> None:
         words = [words[number_] for number_ in generator.permutation(len(words))[:8]]
         channel = generator.random(len(words)) + 0.05
         weights = [c * _enumerated(table, 1, word, starts) for c, word in zip(channel, words, strict=True)]
-        found = guess(table, 1, [list(word) for word in words], starts, channel)
-        assert found in range(len(words)), f"the number of a candidate is wanted, you return {found!r}"
+        answer = guess(table, 1, [list(word) for word in words], starts, channel)
+        assert answer in range(len(words)), f"the number of a candidate is wanted, you return {answer!r}"
         close(
-            weights[int(found)], max(weights), "another candidate is likelier: weigh whole words, and the channel"
+            weights[int(answer)], max(weights), "another candidate is likelier: weigh whole words, and the channel"
         )
 
 
 def guess_follows_the_channel(guess, *, seed: int) -> None:
-    """What the channel excludes is never guessed."""
+    """Check that what the channel excludes is never guessed."""
     defined(guess, "guess")
     table, starts, _ = _model(seed, 10)
     words = list(_words(table, starts, 2))[:4]
     for only in range(len(words)):
         channel = np.zeros(len(words))
         channel[only] = 1e-6
-        found = guess(table, 1, [list(word) for word in words], starts, channel)
-        assert found == only, "the released word can come from one candidate only, and you guess another"
+        answer = guess(table, 1, [list(word) for word in words], starts, channel)
+        assert answer == only, "the released word can come from one candidate only, and you guess another"

@@ -13,7 +13,7 @@ def _documents(seed: int, stream: int, same_length: bool):
     words = int(generator.integers(4, 7))
     channel = random_channel(generator, words, words)
     sizes = np.full(9, 4) if same_length else generator.integers(2, 6, size=9)
-    docs = [[int(one) for one in generator.integers(words, size=size)] for size in sizes]
+    docs = [[int(integer) for integer in generator.integers(words, size=size)] for size in sizes]
     releases = [[int(generator.choice(words, p=channel[word])) for word in doc] for doc in docs]
     return channel, docs, releases
 
@@ -32,10 +32,12 @@ def likelihoods_are_of_aligned_words(log_likelihoods, *, seed: int) -> None:
     defined(log_likelihoods, "log_likelihoods")
     for stream in (1, 2):
         channel, docs, releases = _documents(seed, stream, same_length=True)
-        found = array(log_likelihoods(channel, releases, docs), (9, 9), "log_likelihoods(channel, released, docs)")
+        answer = array(
+            log_likelihoods(channel, releases, docs), (9, 9), "log_likelihoods(channel, released, docs)"
+        )
         for i, j in np.ndindex(9, 9):
             close(
-                found[i, j],
+                answer[i, j],
                 _by_hand(channel, releases[i], docs[j]),
                 "another log-likelihood is wanted: add up log Pr(y | x) of the words at the same place",
             )
@@ -45,15 +47,15 @@ def other_lengths_are_impossible(log_likelihoods, *, seed: int) -> None:
     """A sanitizer keeps the number of words: a candidate of another length has probability 0."""
     defined(log_likelihoods, "log_likelihoods")
     channel, docs, releases = _documents(seed, 3, same_length=False)
-    found = array(log_likelihoods(channel, releases, docs), (9, 9), "log_likelihoods(channel, released, docs)")
+    answer = array(log_likelihoods(channel, releases, docs), (9, 9), "log_likelihoods(channel, released, docs)")
     for i, j in np.ndindex(9, 9):
         wanted = _by_hand(channel, releases[i], docs[j])
         if np.isneginf(wanted):
-            assert np.isneginf(found[i, j]), (
+            assert np.isneginf(answer[i, j]), (
                 f"a candidate of {len(docs[j])} words cannot have become {len(releases[i])}: -inf is wanted"
             )
         else:
-            close(found[i, j], wanted, "where lengths are equal the words at their places decide")
+            close(answer[i, j], wanted, "where lengths are equal the words at their places decide")
 
 
 def best_candidate_is_counted(linked, *, seed: int) -> None:
@@ -81,7 +83,7 @@ def ties_are_shared(linked, *, seed: int) -> None:
         wanted = 0.0
         for i in range(n):
             best = max(scores[i])
-            wanted += (scores[i, i] == best) / sum(one == best for one in scores[i]) / n
+            wanted += (scores[i, i] == best) / sum(score == best for score in scores[i]) / n
         close(number(linked(scores), "linked(scores)"), wanted, "ties are broken evenly among the best")
     impossible = np.array([[-np.inf, -np.inf], [0.0, 1.0]])
     close(
@@ -92,12 +94,21 @@ def ties_are_shared(linked, *, seed: int) -> None:
 
 
 def excess_is_over_the_control(excess, linked, *, seed: int) -> None:
-    """What a release gives away is what is linked beyond releases of documents that are not on the list."""
+    """Check that the excess is what is linked beyond releases of documents that are not on the list."""
     defined(excess, "excess")
     generator = np.random.default_rng([seed, 6])
     for _ in range(3):
         main, control = generator.integers(4, size=(2, 6, 6)) * 1.0
         wanted = number(linked(main), "linked(scores)") - number(linked(control), "linked(scores)")
         close(number(excess(main, control), "excess(main, control)"), wanted, "main less control is wanted")
-    same = generator.random((5, 5))
+
+
+def excess_has_its_ends(excess, *, seed: int) -> None:
+    """All are linked and no control is: one. All controls are, and no release: minus one. Both alike: nothing."""
+    defined(excess, "excess")
+    all_, none = np.eye(5), np.roll(np.eye(5), 1, axis=1)
+    for main, control, wanted in ((all_, none, 1), (none, all_, -1)):
+        said = "every release is linked, or every control is: take one from the other"
+        close(number(excess(main, control), "excess(main, control)"), wanted, said)
+    same = np.random.default_rng([seed, 7]).random((5, 5))
     close(number(excess(same, same), "excess(main, control)"), 0, "a release that says nothing has no excess")

@@ -1,6 +1,43 @@
-"""What all checks begin with: is there an answer, is it of the right kind, is it the right number."""
+"""Beginnings of all checks: is there an answer, is it of the right kind, is it the right number."""
+
+import signal
+import threading
+from contextlib import contextmanager
 
 import numpy as np
+
+
+@contextmanager
+def within(seconds: float):
+    """Stop an answer that takes longer, with a sentence, so that a loop costs its own check and no other.
+
+    There is no limit on Windows, which has no such alarm, and outside of a program's main thread.
+
+    Args:
+        seconds: above 0.
+
+    Raises:
+        TimeoutError: in the code that runs inside.
+
+    >>> with within(0.1):
+    ...     while True: pass
+    Traceback (most recent call last):
+    TimeoutError: it ran for more than 0.1 seconds: is there an endless loop?
+    """
+
+    def late(*_):
+        raise TimeoutError(f"it ran for more than {seconds:g} seconds: is there an endless loop?")
+
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def defined(answer, name: str):
@@ -56,10 +93,10 @@ def chosen(value, known, what: str) -> list:
     assert isinstance(value, (list, tuple, set, frozenset, np.ndarray)), (
         f"{what} returns {type(value).__name__}, but a list is wanted"
     )
-    found = [one.item() if isinstance(one, np.generic) else one for one in value]
-    strange = [one for one in found if one not in known]
+    members = [member.item() if isinstance(member, np.generic) else member for member in value]
+    strange = [member for member in members if member not in known]
     assert not strange, f"{what} returns {strange[0]!r}, which was not among the choices"
-    return found
+    return members
 
 
 def random_channel(generator: np.random.Generator, inputs: int, outputs: int) -> np.ndarray:

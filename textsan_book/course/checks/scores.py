@@ -25,8 +25,10 @@ def _dressed(line: str, generator) -> str:
     return (line, f"  {line}.", line.upper() + "!", line.title().replace(" ", "  "))[how]
 
 
-def _plain(line: str) -> str:
-    return " ".join("".join(one for one in line.lower() if one.isalnum() or one.isspace()).split())
+def _normalised(line: str) -> str:
+    return " ".join(
+        "".join(character for character in line.lower() if character.isalnum() or character.isspace()).split()
+    )
 
 
 def overlap_is_found(overlap, *, seed: int) -> None:
@@ -37,11 +39,11 @@ def overlap_is_found(overlap, *, seed: int) -> None:
         tested = generator.random(len(lines)) < 0.3
         train = [line for line, test in zip(lines, tested, strict=True) if not test]
         test = [line for line, test in zip(lines, tested, strict=True) if test]
-        found = chosen(overlap(train, test), range(len(test)), "overlap(train, test)")
-        known = {_plain(line) for line in train}
-        missed = [test[i] for i in range(len(test)) if _plain(test[i]) in known and i not in found]
+        answer = chosen(overlap(train, test), range(len(test)), "overlap(train, test)")
+        known = {_normalised(line) for line in train}
+        missed = [test[i] for i in range(len(test)) if _normalised(test[i]) in known and i not in answer]
         assert not missed, f"{missed[0]!r} is in the training text, too, with other capitals, spaces or marks"
-        extra = [test[i] for i in found if _plain(test[i]) not in known]
+        extra = [test[i] for i in answer if _normalised(test[i]) not in known]
         assert not extra, f"{extra[0]!r} is not in the training text"
 
 
@@ -68,10 +70,10 @@ def sources_stay_together(split, *, seed: int) -> None:
 
 
 def split_follows_its_seed(split, *, seed: int) -> None:
-    """The same seed gives the same split, another one another, and the share is kept at its ends."""
+    """Check that a seed gives one split, another one another, and that the share is kept at its ends."""
     defined(split, "split")
     _, source, _ = _corpus(seed, 7, sources=40)
-    first, again, other = (np.asarray(split(source, 0.5, one)) for one in (seed, seed, seed + 1))
+    first, again, other = (np.asarray(split(source, 0.5, number)) for number in (seed, seed, seed + 1))
     assert (first == again).all(), "the same seed must give the same split"
     assert (first != other).any(), "another seed must give another split"
     assert not np.asarray(split(source, 0.0, seed)).any(), "a share of 0 holds nothing out"
@@ -84,10 +86,21 @@ def inflation_is_right(inflation, *, seed: int) -> None:
     generator = np.random.default_rng([seed, 8])
     for n in (20, 57):
         hit = generator.random(n) < 0.4
-        twice = sorted(int(one) for one in generator.choice(n, size=n // 3, replace=False))
+        twice = sorted(int(place) for place in generator.choice(n, size=n // 3, replace=False))
         clean = [bool(hit[i]) for i in range(n) if i not in twice]
         value = number(inflation(hit.tolist(), twice), "inflation(hits, overlapping)")
         close(
             value, hit.mean() - sum(clean) / len(clean), "compare the rate over all with the rate over clean lines"
         )
-    close(number(inflation([True, False], []), "inflation"), 0, "without overlap nothing is inflated")
+
+
+def inflation_counts_lines_once(inflation, *, seed: int) -> None:
+    """A line that is listed twice is left out once, in any order; without overlap nothing is inflated."""
+    defined(inflation, "inflation")
+    generator = np.random.default_rng([seed, 9])
+    hit = generator.random(30) < 0.5
+    twice = generator.permutation([*range(0, 30, 4), *range(0, 30, 8)]).tolist()
+    wanted = hit.mean() - np.delete(hit, twice).mean()
+    said = "a line that is listed twice is one line, in whatever order they are listed"
+    close(number(inflation(hit.tolist(), twice), "inflation(hits, overlapping)"), wanted, said)
+    close(number(inflation(hit.tolist(), []), "inflation"), 0, "without overlap nothing is inflated")

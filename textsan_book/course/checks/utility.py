@@ -10,7 +10,7 @@ from textsan_book.course.checks.saying import chosen, close, defined, number, ra
 def _worlds(seed: int, stream: int, count: int = 4):
     generator = np.random.default_rng([seed, stream])
     for _ in range(count):
-        n, labels, m = (int(one) for one in generator.integers(2, 5, size=3))
+        n, labels, m = (int(integer) for integer in generator.integers(2, 5, size=3))
         yield (
             generator.dirichlet(np.ones(n * labels)).reshape(n, labels),
             random_channel(generator, n, m),
@@ -57,19 +57,19 @@ def frontier_is_right(frontier, *, seed: int) -> None:
     defined(frontier, "frontier")
     for points in _points(seed, 3):
         settings = [(float(exposed), float(useful)) for exposed, useful in points]
-        found = set(chosen(frontier(settings), range(len(settings)), "frontier(settings)"))
+        answer = set(chosen(frontier(settings), range(len(settings)), "frontier(settings)"))
         for number_, (exposed, useful) in enumerate(settings):
             beaten = any(e <= exposed and u >= useful and (e < exposed or u > useful) for e, u in settings)
             if beaten:
-                assert number_ not in found, (
+                assert number_ not in answer, (
                     f"setting {number_} is beaten: another is no worse in both, and better in one"
                 )
             else:
-                assert number_ in found, f"nothing beats setting {number_}: equal ones do not beat each other"
+                assert number_ in answer, f"nothing beats setting {number_}: equal ones do not beat each other"
 
 
 def frontier_of_a_line(frontier, *, seed: int) -> None:
-    """Where more utility always costs more exposure, nothing is dominated; one that costs and gives nothing is."""
+    """Nothing is dominated where more utility always costs more exposure; one that costs and gives nothing is."""
     defined(frontier, "frontier")
     line = [(step / 10, step / 5) for step in range(5)]
     assert sorted(frontier(line)) == list(range(5)), (
@@ -84,14 +84,26 @@ def choice_is_right(best_within, *, seed: int) -> None:
     """The most useful setting whose whole exposure interval is within a limit."""
     defined(best_within, "best_within")
     generator = np.random.default_rng([seed, 5])
-    for _ in range(5):
+    for _ in range(12):
         exposed, useful = generator.random(8), generator.random(8)
         width = generator.random(8) / 4
         settings = [(float(e - w), float(e + w), float(u)) for e, w, u in zip(exposed, width, useful, strict=True)]
         limit = float(generator.uniform(0.2, 0.9))
         allowed = [number_ for number_, (_, high, _) in enumerate(settings) if high <= limit]
         wanted = max(allowed, key=lambda one: settings[one][2]) if allowed else None  # noqa: B023
-        found = best_within(settings, limit)
-        assert found == wanted, (
+        answer = best_within(settings, limit)
+        assert answer == wanted, (
             "hold the interval's upper end against the limit, then take the most useful; None if none is allowed"
         )
+
+
+def choice_has_its_edges(best_within, *, seed: int) -> None:
+    """An interval that ends at the limit is within it; where none is, there is no choice."""
+    defined(best_within, "best_within")
+    ends = np.sort(np.random.default_rng([seed, 6]).uniform(0.2, 0.9, 4))
+    settings = [(float(high) / 2, float(high), float(high)) for high in ends]
+    for number_, high in enumerate(ends):
+        said = "an interval whose upper end is the limit is within it"
+        assert best_within(settings, float(high)) == number_, said
+    assert best_within(settings, float(ends[0]) - 1e-6) is None, "no interval is within this limit: None is wanted"
+    assert best_within([], 0.5) is None, "without settings there is no choice: None is wanted"

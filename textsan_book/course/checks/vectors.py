@@ -11,7 +11,7 @@ def auc_is_right(auc, *, seed: int) -> None:
     generator = np.random.default_rng([seed, 1])
     for n in (6, 25):
         scores = np.round(generator.normal(size=n), 1).tolist()
-        has = [True, False, *(bool(one) for one in generator.random(n - 2) < 0.4)]
+        has = [True, False, *(bool(flag) for flag in generator.random(n - 2) < 0.4)]
         pairs = [
             (a, b)
             for a, x in zip(scores, has, strict=True)
@@ -59,21 +59,21 @@ def keyword_is_found(attack, *, seed: int) -> None:
     """A keyword that moves vectors is found in texts that the attack has not seen."""
     defined(attack, "attack")
     for stream in (2, 3):
-        found = _auc_of(attack, seed, stream, 2.0)
-        assert found > 0.8, f"a planted keyword gives an AUC of {found:.2f}, 0.8 is wanted: learn from known texts"
+        area = _auc_of(attack, seed, stream, 2.0)
+        assert area > 0.8, f"a planted keyword gives an AUC of {area:.2f}, 0.8 is wanted: learn from known texts"
 
 
 def spread_is_used(attack, *, seed: int) -> None:
     """Directions in which all texts differ must count less: the difference of means alone does not do."""
     defined(attack, "attack")
-    found = np.mean([_auc_of(attack, seed, stream, 0.8) for stream in (4, 5, 6)])
-    assert found > 0.84, (
-        f"a faint keyword gives an AUC of {found:.2f}: a direction in which texts differ anyway must count less"
+    area = np.mean([_auc_of(attack, seed, stream, 0.8) for stream in (4, 5, 6)])
+    assert area > 0.84, (
+        f"a faint keyword gives an AUC of {area:.2f}: a direction in which texts differ anyway must count less"
     )
 
 
 def nothing_is_not_found(attack, *, seed: int) -> None:
-    """Where the keyword does not move vectors the AUC is about one half: a blind baseline."""
+    """The AUC is about one half where the keyword does not move vectors: a blind baseline."""
     defined(attack, "attack")
-    found = np.mean([_auc_of(attack, seed, stream, 0.0) for stream in range(7, 15)])
-    assert abs(found - 0.5) < 0.07, f"without any trace of the keyword the AUC is {found:.2f}: what does it read?"
+    area = np.mean([_auc_of(attack, seed, stream, 0.0) for stream in range(7, 15)])
+    assert abs(area - 0.5) < 0.07, f"without any trace of the keyword the AUC is {area:.2f}: what does it read?"

@@ -1,0 +1,191 @@
+"""Gains of attackers on words of a table: in a world whose hits are made up, and of the stored tables."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from test_linked import lines
+
+from textsan import load_dataset, project_data
+from textsan.evaluation import Estimate, clustered_difference, clustered_rate
+from textsan.sweeps.hits import packed
+from textsan.sweeps.tables import pooled
+from textsan.text.corpora import private_and_shadow
+from textsan_book.judging import added, on_words
+
+RESULTS = project_data() / "results"
+STEPS = {name: {"attack": name} for name in ("context-free", "markov", "mixture")}
+RATES = {"context-free": 0.3, "markov": 0.4, "mixture": 0.6}
+
+
+def places(rng, n=120):
+    """Words of 30 sentences, a fifth of them marks, which every attacker below hits."""
+    return {"document": np.arange(n) // 4, "index": np.arange(n) % 4, "source": np.arange(n) // 4} | {
+        "letter": rng.random(n) < 0.8,
+        "frequency": np.zeros(n, int),
+        "unchanged": np.zeros(n, bool),
+        "as kept": rng.random(n) < 0.1,
+    }
+
+
+@pytest.fixture
+def world(tmp_path):
+    """A table of three attackers on two corpora, two seeds and two epsilons; what each hits, by row."""
+    rng, rows, hits = np.random.default_rng(0), [], {}
+    for corpus in ("rt", "prose"):
+        for epsilon in (1.0, 4.0):
+            for seed in (0, 1):
+                at = places(rng)
+                for attack, rate in RATES.items():
+                    hit = (rng.random(120) < rate) | ~at["letter"]
+                    sure = {"hit": hit, "substring": hit, "probability": np.where(hit, 250, 100).astype(np.uint8)}
+                    hits[len(rows)] = f"{corpus} {epsilon} {seed}", at | sure
+                    row = {"dataset": corpus, "split_by": "source", "defence": "custext+", "epsilon": epsilon}
+                    row |= {"n_shadow": 40, "seed": seed, "attack": attack, "attack_parameters": "{}"}
+                    rows.append(row | {"n_positions": 120, "asr": round(hit.mean(), 5), "unchanged": 0.0})
+    table = tmp_path / "table.csv"
+    pd.DataFrame(rows).to_csv(table, index=False)
+    table.with_suffix(".npz").write_bytes(packed(hits))
+    return table, rows, {number: arrays for number, (_, arrays) in hits.items()}
+
+
+def by_hand(rows, hits, where, ours, theirs=None):
+    """A rate, or a difference, of two seeds, from the arrays that the world was made of."""
+    seeds = []
+    for seed in (0, 1):
+        at = {
+            row["attack"]: hits[n]
+            for n, row in enumerate(rows)
+            if row["seed"] == seed and where.items() <= row.items()
+        }
+        words, source = at[ours]["letter"], at[ours]["source"]
+        found = at[ours]["hit"][words].astype(float)
+        if theirs is None:
+            seeds.append(clustered_rate(found, source[words]))
+        else:
+            seeds.append(clustered_difference(found - at[theirs]["hit"][words], source[words]))
+    return pooled(seeds)
+
+
+def test_a_ladder_is_a_success_and_differences_one_after_another(world):
+    table, rows, hits = world
+    found = added.ladder(table, STEPS, [{"epsilon": 4.0}, {"epsilon": 1.0}])
+    assert [row["corpus"] for row in found] == ["film reviews", "this book"] * 2
+    for row, epsilon in zip(found, (4.0, 4.0, 1.0, 1.0), strict=True):
+        at = {"dataset": "rt" if row["corpus"] == "film reviews" else "prose", "epsilon": epsilon}
+        assert [*row] == ["corpus", "context-free", "+ markov", "+ mixture", "in all"]
+        assert row["context-free"] == pytest.approx(by_hand(rows, hits, at, "context-free"))
+        assert row["+ markov"] == pytest.approx(by_hand(rows, hits, at, "markov", "context-free"))
+        assert row["+ mixture"] == pytest.approx(by_hand(rows, hits, at, "mixture", "markov"))
+        assert row["in all"] == pytest.approx(by_hand(rows, hits, at, "mixture"))
+        total = row["context-free"].value + row["+ markov"].value + row["+ mixture"].value
+        assert total == pytest.approx(row["in all"].value)
+
+
+def test_an_attacker_without_a_row_is_refused(world):
+    with pytest.raises(ValueError, match="'another' has 0 rows"):
+        added.ladder(world[0], {"another": {"attack": "another"}}, [{"epsilon": 4.0}])
+
+
+def test_a_verdict_needs_every_cell():
+    above, below, wide = Estimate(0.2, 0.1, 0.3), Estimate(-0.2, -0.3, -0.1), Estimate(0.1, -0.1, 0.3)
+    assert added.verdict([above, above]) == "above" and added.verdict([below]) == "below"
+    assert {added.verdict(pair) for pair in ([above, wide], [below, wide], [above, below])} == {"undecided"}
+
+
+def test_the_best_cell_and_the_surest_answers(world):
+    table, rows, hits = world
+    corpus, success = added.best_of([table], {"attack": "markov"})
+    cells = [({"dataset": c, "epsilon": e}, c) for c in ("rt", "prose") for e in (1.0, 4.0)]
+    rates = {at["dataset"]: [] for at, _ in cells}
+    for at, name in cells:
+        rates[name].append(by_hand(rows, hits, at, "markov").value)
+    best = max(rates, key=lambda name: max(rates[name]))
+    assert corpus == on_words.named(best) and success.value == pytest.approx(max(rates[best]))
+    (sure,) = added.surest(table, {"m": {"attack": "mixture"}}, {"dataset": "rt", "epsilon": 4.0})
+    asked = {"dataset": "rt", "epsilon": 4.0, "attack": "mixture"}
+    mine = [hits[n] for n, row in enumerate(rows) if asked.items() <= row.items()]
+    assert sure["words"] == sum(int((at["hit"] & at["letter"] & ~at["as kept"]).sum()) for at in mine)
+    assert sure["right"].value == 1.0  # in this world the sure answers are the hits
+    (none,) = added.surest(table, {"m": {"attack": "mixture"}}, {"dataset": "rt"}, least=1.0)
+    assert none == {"attacker": "m", "words": 0, "right": None}
+
+
+def test_six_corpora_have_the_verdicts_of_their_intervals():
+    for told in (True, False):
+        rows = {row["corpus"]: row for row in added.alone(RESULTS, told)}
+        assert len(rows) == 6
+        for row in rows.values():
+            for name in ("public list", "word counts", "combined"):
+                gain = row[f"over {name}"]
+                if row[name] != "undecided":
+                    assert (gain.low > 0) == (row[name] == "above") and (gain.high < 0) == (row[name] == "below")
+        own = rows["this book"]
+        table = RESULTS / "alone-prose.csv"
+        asked = {"public list": {"attack": "public ranks", "attack.told": told}}
+        (line,) = on_words.success(table, asked, {"epsilon": 4.0})
+        gap = own["success"].value - line["public list"].value
+        assert gap == pytest.approx(own["over public list"].value)
+
+
+def test_ways_and_memories_are_the_rows_of_their_tables():
+    table = {row["attacker"]: row for row in added.ways(RESULTS)}
+    (blind,) = [
+        row
+        for row in lines("language-model-channel.csv", attack="language model")
+        if '"likelihood": 0' in row["attack_parameters"]
+    ]
+    assert table["given the candidates"]["success"].value == pytest.approx(float(blind["asr"]))
+    (counts,) = lines("language-model-channel.csv", attack="context-free")
+    gap = float(blind["asr"]) - float(counts["asr"])
+    assert table["given the candidates"]["over word counts"].value == pytest.approx(gap, abs=2e-5)
+    assert table["word counts and channel"]["over word counts"] is None
+    memories = {row["sentences"]: row for row in added.remembered(RESULTS)}
+    for name, text in (
+        ("as written", "as written"),
+        ("with other words, as frequent", "other words, as frequent"),
+    ):
+        (row,) = lines("language-model-memory.csv", dataset="amazon", text=text)
+        assert memories[name]["product reviews"].value == float(row["added"])
+    assert memories["made by dice"]["film reviews"] == memories["made by dice"]["product reviews"]
+
+
+def test_lines_have_every_cell_in_order(world):
+    table, rows, hits = world
+    gain, none = (STEPS["mixture"], STEPS["markov"]), (STEPS["markov"], STEPS["markov"])
+    lines = added.by_epsilon(table, {"all": gain, "none": none}).split("\n")
+    wanted = []
+    for corpus, name in (("prose", "this book"), ("rt", "film reviews")):
+        cells = []
+        for epsilon in (1, 4):
+            at = {"dataset": corpus, "epsilon": float(epsilon)}
+            cells.append(f"ε = {epsilon} {by_hand(rows, hits, at, 'mixture', 'markov')}")
+        wanted.append(f"all, {name}: {'; '.join(cells)}")
+    assert lines[:2] == wanted
+    assert len(lines) == 4 and all(line.count(" 0.000 [") == 2 for line in lines[2:])
+
+
+def test_one_corpus_is_not_named():
+    sides = {"attack": "mixture"}, {"attack": "mixture without language"}
+    line = added.by_epsilon(RESULTS / "mixture-santext.csv", {"adds": sides})
+    assert line.startswith("adds: ε = 1 ") and line.count("ε") == 3 and "film" not in line
+    (row,) = added.ladder(
+        RESULTS / "mixture-santext.csv", dict(zip("ab", reversed(sides), strict=True)), [{"epsilon": 3.0}]
+    )
+    assert line.endswith(f"ε = 3 {row['+ b']}")
+
+
+@pytest.mark.parametrize("corpus", ["amazon", "nyt"])
+def test_most_private_sentences_are_of_a_text_whose_other_sentences_the_attacker_owns(corpus):
+    """Chapter 7, on product reviews and news, in the draws of `alone.yml`."""
+    shares = []
+    for seed in range(3):
+        private, shadow = private_and_shadow(load_dataset(corpus), 60, 1000, seed)
+        owned = {record.fields["id"].rpartition("_")[0] for record in shadow}
+        shares.append(np.mean([record.fields["id"].rpartition("_")[0] in owned for record in private]))
+    assert np.mean(shares) > 0.9
+
+
+def test_weights_are_the_ends_of_a_column():
+    fitted = [float(row["language_weight"]) for row in lines("mixture-santext.csv", attack="mixture")]
+    assert added.weights(RESULTS / "mixture-santext.csv", "language") == (min(fitted), max(fitted))
+    assert max(fitted) < 0.12 and added.weights(RESULTS / "mixture.csv", "language")[0] > 0.5

@@ -1,0 +1,226 @@
+"""`textsan audit --released` without a record: small exact worlds, planted leaks, and input that does not fit."""
+
+import csv
+import json
+
+import jsonschema
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from textsan.auditing import any_release, audit_release
+from textsan.auditing.deciding import DO_NOT, KEPT, OPEN
+from textsan.auditing.report import SCHEMA
+from textsan.cli.main import main
+from textsan.text import tokenize
+
+PLANTED = "zyxwort"
+WORDS = [
+    f"{first}{last}" for first in ("bar", "kel", "mon", "tir", "vos", "zan") for last in ("ak", "em", "il", "op")
+]
+
+
+@pytest.fixture(autouse=True)
+def without_encoder(monkeypatch):
+    """No torch: the attack by sentence vectors is skipped."""
+
+    def missing(texts, **given):
+        raise ModuleNotFoundError("torch")
+
+    monkeypatch.setattr(any_release, "sentence_vectors", missing)
+
+
+def text(n=60, seed=0):
+    """Documents of four to twelve words, no two alike, each with a word of its own."""
+    generator = np.random.default_rng(seed)
+    return [
+        " ".join([f"own{'abcdefghij'[d // 10]}{'abcdefghij'[d % 10]}", *generator.choice(WORDS, 3 + d % 9)])
+        for d in range(n)
+    ]
+
+
+def masked(texts, mark="<MASK>"):
+    return [" ".join(mark for _ in tokenize(line)) for line in texts]
+
+
+def share(content, group="all"):
+    return next(row for row in content["words"]["verbatim"] if row["group"] == group)
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments):
+        return CliRunner().invoke(main, ["audit", *map(str, arguments)])
+
+    return call
+
+
+# What is measured, in worlds where it is known
+
+
+def test_a_release_that_is_the_text_leaves_everything():
+    content = audit_release(text(), text(), among=20).content
+    assert content["decision"]["verdict"] == DO_NOT
+    assert share(content)["value"] == share(content, "content")["value"] == 1
+    assert content["words"]["whole"]["number"] == sum(len(line.split()) >= 5 for line in text())
+    assert (
+        content["words"]["replaced"] == content["words"]["unplaced"] == 0 and content["words"]["guesses"] is None
+    )
+    [attack] = content["linkage"]["attacks"]
+    assert attack["main"]["value"] == 1 > content["linkage"]["length"]["value"] > attack["control"]["value"]
+    assert content["belonging"]["shown"] and content["belonging"]["own"]["value"] == 1
+
+
+def test_a_release_of_masks_leaves_nothing_but_lengths():
+    content = audit_release(text(), masked(text()), among=20).content
+    assert share(content)["value"] == 0 and content["words"]["unplaced"] == 0
+    [attack] = content["linkage"]["attacks"]
+    assert attack["main"] == content["linkage"]["length"] and attack["excess"]["value"] == 0
+    lengths = np.array([len(line.split()) for line in text()])
+    alike = np.array([(lengths == length).sum() - 1 for length in lengths])
+    # Of 19 others out of 59, one of those that are as long is named as often as the original.
+    simulated = np.random.default_rng(0).hypergeometric(alike, 59 - alike, 19, size=(4000, 60))
+    assert content["linkage"]["length"]["value"] == pytest.approx((1 / (1 + simulated)).mean(), abs=0.01)
+    dictionary = content["words"]["guesses"]["attacks"][1]
+    assert (
+        dictionary["attack"] == "dictionary"
+        and dictionary["value"] <= content["words"]["guesses"]["constant"]["value"]
+    )
+    assert not content["belonging"]["shown"] and content["decision"]["verdict"] == OPEN
+    assert "That rows belong together is not shown" in content["decision"]["reasons"][0]
+
+
+def test_rows_that_were_left_whole_are_found():
+    whole = [d for d, line in enumerate(text()) if len(line.split()) >= 6][:10]
+    release = [
+        line if d in whole else mask for d, (line, mask) in enumerate(zip(text(), masked(text()), strict=True))
+    ]
+    report = audit_release(text(), release, among=20)
+    assert report.verdict == DO_NOT
+    assert report.content["words"]["whole"] == {"number": 10, "listed": whole}
+    assert f"10 documents of 5 words or more left whole: {', '.join(map(str, whole))}" in report.summary[2]
+    words = [len(line.split()) for line in text()]
+    assert share(report.content)["value"] == pytest.approx(sum(words[d] for d in whole) / sum(words))
+
+
+def test_words_that_always_become_the_same_are_looked_up_in_other_rows():
+    texts = [" ".join(line.split()[1:]) for line in text(100)]
+    release = [" ".join(word[::-1] for word in line.split()) for line in texts]
+    report = audit_release(texts, release, among=20, tolerate={"words": 0.5})
+    context, dictionary = report.content["words"]["guesses"]["attacks"]
+    assert dictionary["value"] > 0.95 > 0.5 > context["value"]
+    assert report.verdict == DO_NOT and report.content["decision"]["limits"][1]["state"] == "exceeded"
+
+
+def test_the_context_gives_a_word_away():
+    texts = [f"I live in new york city and number {n} is mine" for n in range(40)]
+    content = audit_release(texts, [line.replace("york", "<PLACE>") for line in texts], among=5).content
+    context, _ = content["words"]["guesses"]["attacks"]
+    assert content["words"]["guesses"]["places"] == 40 and context["value"] == 1
+    assert content["words"]["guesses"]["constant"]["value"] == 1  # all are one word: nothing above the baseline
+    assert context["excess"]["value"] == 0
+
+
+def test_limits_are_kept_only_where_all_is_shown():
+    release = [" ".join([line.split()[0], *["<MASK>"] * (len(line.split()) - 1)]) for line in text()]
+    limits = {"words": 0.6, "documents": 1.0}
+    report = audit_release(text(), release, among=20, tolerate=limits)
+    assert report.verdict == KEPT and report.status == 0
+    assert "Nothing is promised" in report.summary[3]
+    assert audit_release(text(), release, among=20).verdict == DO_NOT  # its own word finds each document again
+    assert audit_release(text(20), release[:20], among=20, tolerate=limits).verdict == OPEN
+    short = [f"{line.split()[0]} <MASK>" for line in text()]  # words without a place may be anything
+    assert audit_release(text(), short, among=20, tolerate=limits).verdict == OPEN
+
+
+def test_entities_are_left_in_part_or_gone():
+    texts = [
+        f"case {'abcdefghij'[n % 10]} of ann.smith@example.org on 2021-03-{n + 10}, call 030 555 {1000 + n}"
+        for n in range(15)
+    ]
+    release = [
+        f"case of <EMAIL> at example on 2021-03-{n + 10}, call {f'030 555 {1000 + n}' if n < 5 else '<PHONE>'}"
+        for n in range(15)
+    ]
+    found = {row["kind"]: row for row in audit_release(texts, release, among=5).content["entities"]}
+    assert [found["email"][fate] for fate in ("found", "left", "partly", "gone")] == [15, 0, 15, 0]
+    assert [found["date"][fate] for fate in ("found", "left", "partly", "gone")] == [15, 15, 0, 0]
+    assert [found["phone"][fate] for fate in ("found", "left", "partly", "gone")] == [15, 5, 0, 10]
+    assert found["date"]["value"] == 1 and found["date"]["control"]["value"] == 0
+
+
+# Rows that do not belong together
+
+
+def test_shuffled_rows_are_refused_and_a_few_are_said():
+    with pytest.raises(
+        ValueError, match=r"released: \d+ of 60 rows share more words with the release of another row"
+    ):
+        audit_release(text(), np.random.default_rng(1).permutation(text()).tolist())
+    swapped = text()
+    swapped[50], swapped[51] = swapped[51], swapped[50]
+    content = audit_release(text(), swapped, among=20, tolerate={"words": 1, "documents": 1}).content
+    assert content["belonging"]["listed"] == [50, 51] and content["decision"]["verdict"] == OPEN
+    assert content["decision"]["reasons"][0].startswith("2 rows (50, 51; from 0) share more words")
+
+
+def test_other_numbers_of_rows_are_refused(run, tmp_path):
+    (tmp_path / "in.txt").write_text("\n".join(text()))
+    (tmp_path / "out.txt").write_text("\n".join(text()[1:]))
+    result = run("in.txt", "--released", "out.txt")
+    assert result.exit_code == 2 and "59 documents for 60 originals" in result.stderr, result.output
+    assert not list(tmp_path.glob("audit*"))
+
+
+def test_rows_are_put_together_by_a_key(run, tmp_path):
+    rows = list(enumerate(text()))
+    for name, listed in (("in.csv", rows), ("out.csv", rows[::-1]), ("bad.csv", [*rows[1:], (PLANTED, "x")])):
+        with open(tmp_path / name, "w", newline="") as file:
+            csv.writer(file).writerows([["id", "text"], *listed])
+    assert "rows share more words" in run("in.csv", "--released", "out.csv").stderr
+    assert run("in.csv", "--released", "out.csv", "--key", "id").exit_code == 3
+    content = json.loads((tmp_path / "audit.json").read_text())
+    assert share(content)["value"] == 1 and content["about"]["beside"] == 1
+    result = run("in.csv", "--released", "bad.csv", "--key", "id")
+    assert result.exit_code == 2 and "key: a key is missing" in result.stderr and PLANTED not in result.output
+
+
+# The report, and what it never says
+
+
+def test_no_word_of_the_text_is_in_the_report(run, tmp_path):
+    texts = [f"{line} {PLANTED}" for line in text()]
+    for release in (texts, masked(texts), [line.replace("own", f"{PLANTED}b") for line in texts]):
+        (tmp_path / "in.txt").write_text("\n".join(texts))
+        (tmp_path / "out.txt").write_text("\n".join(release))
+        result = run("in.txt", "--released", "out.txt", "--tolerate", "words=0.3")
+        assert result.exit_code in (3, 4), result.output
+        page, content = ((tmp_path / f"audit.{kind}").read_text() for kind in ("html", "json"))
+        jsonschema.validate(json.loads(content), json.loads(SCHEMA.read_text(encoding="utf-8")))
+        for word in (PLANTED, *WORDS, "ownaa"):
+            assert word not in page + content + result.output
+
+
+def test_a_bug_quotes_nothing(monkeypatch):
+    def breaks(*given):
+        raise RuntimeError(f"at {PLANTED}")
+
+    monkeypatch.setattr(any_release, "_entities", breaks)
+    with pytest.raises(RuntimeError, match="RuntimeError at line") as error:
+        audit_release([*text(), PLANTED], [*text(), PLANTED])
+    assert PLANTED not in str(error.value) and error.value.__context__ is None
+
+
+def test_nothing_that_needs_a_mechanism_is_taken(run, tmp_path):
+    for name in ("in.txt", "out.txt"):
+        (tmp_path / name).write_text("\n".join(text()))
+    for option, value in (("--attacks", "markov"), ("--shadow", "in.txt"), ("--tolerate", "rare=0.1")):
+        result = run("in.txt", "--released", "out.txt", option, value)
+        assert result.exit_code == 2 and result.stderr.splitlines()[-1].count(":") >= 1, result.output
+    assert "does not exist" in run("in.txt", "--released", "out.txt", "--record", "out.txt.json").stderr
+    result = run("in.txt", "--released", "out.txt")
+    assert result.stdout.startswith("Do not release\n1. ") and "no record" in result.stderr
+    page = (tmp_path / "audit.html").read_text()
+    assert "Figures that need the channel" in page and "What is promised" not in page

@@ -1,0 +1,184 @@
+"""The joined tables of chapter 16, against the stored rows read without the package."""
+
+import csv
+import statistics
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from textsan_book.judging import gradient_tables
+
+RESULTS = Path(__file__).parents[1] / "data" / "results"
+
+
+def stored(name, **where):
+    with (RESULTS / f"{name}.csv").open(encoding="utf-8") as file:
+        rows = [*csv.DictReader(file)]
+    return [row for row in rows if all(row[key] == value for key, value in where.items())]
+
+
+def mean(rows, column="rouge1"):
+    return statistics.fmean(float(row[column]) for row in rows)
+
+
+def test_pairs_and_sentences_of_the_exact_attack_are_those_of_its_batches():
+    seen = {}
+    for row in stored("gradients-spans"):
+        seen[row["dataset"], row["B"], row["batch"]] = row
+    for row in gradient_tables.exact():
+        some = [one for (_, size, _), one in seen.items() if int(size) == row["sentences in a batch"]]
+        assert row["batches"] == len(some) and row["sentences"] == len(some) * row["sentences in a batch"]
+        for name, column in (("true", "pairs"), ("found", "found"), ("pass", "accepted"), ("predicted", "theory")):
+            assert row[name] == sum(int(one[column]) for one in some)
+        assert row["exact sentences"] == sum(int(float(one["exact_sentences"])) for one in some)
+
+
+@pytest.mark.parametrize("specials, column", [(True, "rouge2 with specials"), (False, "rouge2")])
+def test_searches_have_their_own_mean_and_the_published_one(specials, column):
+    rows = {(row["corpus"], row["attack"]): row for row in gradient_tables.search("2", specials=specials)}
+    assert len(rows) == 8 and ("Rotten Tomatoes", "LAMP") not in rows
+    ours = rows["SST-2", "TAG"]["ours"]
+    assert ours.value == pytest.approx(mean(stored("gradients-plain", dataset="sst2", method="TAG"), column))
+    assert ours.low < ours.value < ours.high
+    lamp = rows["CoLA", "LAMP"]["ours"].value
+    assert lamp == pytest.approx(mean(stored("gradients-match-trained", method="LAMP cos"), column))
+    with (RESULTS.parent / "paper_numbers.csv").open(encoding="utf-8") as file:
+        (number,) = [
+            row["value"]
+            for row in csv.DictReader(file)
+            if (row["paper"], row["table_or_figure"], row["dataset"], row["metric"])
+            == ("Li 2023", "Table 1", "SST-2", "ROUGE-2 F")
+            and row["mechanism_or_method"] == "TAG"
+            and row["setting"].endswith("B=1")
+        ]
+    assert rows["SST-2", "TAG"]["published"] == pytest.approx(float(number) / 100)
+
+
+def test_starts_are_means_of_their_rows_and_gains_are_paired():
+    found = gradient_tables.start()
+    small = {
+        name: mean(stored("gradients-start", share="1.0", method=name))
+        for name in ("DLG", "DLG, scaled start", "TAG", "TAG, scaled start")
+    }
+    assert found["TAG, small model"].value == pytest.approx(small["TAG"])
+    six = mean(stored("gradients-start-trained", method="TAG, scaled start"))
+    assert found["TAG, MiniLM, scaled start"].value == pytest.approx(six)
+    one, two, three, four = small.values()
+    assert found["start"].value == pytest.approx((two - one + four - three) / 2)
+    assert found["distance"].value == pytest.approx((three - one + four - two) / 2)
+    gap = found["start"].value - found["distance"].value
+    assert found["start less distance"].value == pytest.approx(gap)
+    (row,) = [row for row in gradient_tables.starts() if (row["steps"], row["attack"]) == ("100%", "DLG")]
+    assert row["difference"].value == pytest.approx(two - one)
+
+
+def test_no_distance_of_a_lost_sentence_is_larger_than_that_of_another():
+    found = gradient_tables.lost_by_distance()
+    rows = sorted(stored("gradients-plain", method="DLG"), key=lambda row: float(row["distance"]))
+    assert [float(row["rouge1"]) == 0 for row in rows].index(False) == found["none found"]
+    assert found["largest"] == float(rows[found["none found"] - 1]["distance"])
+    assert found["smallest of the others"] == float(rows[found["none found"]]["distance"])
+
+
+def test_gains_over_lamp_are_differences_of_means_on_the_same_gradients():
+    rows = {(row["victim"], row["B"], row["attack"]): row for row in gradient_tables.feature_match()}
+    assert len(rows) == 5
+    six = [mean(stored("gradients-match-trained", method=name)) for name in ("feature match", "LAMP cos")]
+    assert rows["MiniLM", 1, "feature match"]["difference"].value == pytest.approx(six[0] - six[1])
+    whole = {(row["B"], row["attack"]): row for row in gradient_tables.whole_attack()}
+    two = [mean(stored("gradient-whole", B="2", method=name)) for name in ("tensor", "LAMP cos")]
+    assert whole[2, "tensor"]["difference"].value == pytest.approx(two[0] - two[1])
+    gaps = {}
+    for name, sign in (("tensor", 1), ("LAMP cos", -1)):
+        for row in stored("gradient-whole", B="2", method=name):
+            gaps[row["batch"]] = gaps.get(row["batch"], 0) + sign * float(row["rouge1"]) / 2
+    assert whole[2, "tensor"]["shown"] == pytest.approx(2.8 * statistics.stdev(gaps.values()) / len(gaps) ** 0.5)
+
+
+def test_defences_are_those_of_the_study_and_three_seeds_are_pooled():
+    rows = {(row["defence"], row["setting"]): row for row in gradient_tables.defences()}
+    assert len(rows) == len(stored("gradients-defences"))
+    (one,) = stored("gradients-defences", defence="pruning", size="0.9")
+    assert rows["pruning", 0.9]["accuracy"].value == float(one["accuracy"])
+    assert rows["none", 0]["words read"].low < 1 == rows["none", 0]["words read"].high
+    papers = {(row["defence"], row["setting"]): row for row in gradient_tables.defences("papers")}
+    three = stored("gradients-defences-oov", defence="santext+", size="4.0")
+    assert papers["santext+", 4]["words read"].value == pytest.approx(mean(three, "read")) and len(three) == 3
+    read, accuracy, costs = gradient_tables.sanitized([*papers.values()])
+    assert read == (papers["santext+", 3]["words read"].value, papers["custext+", 8]["words read"].value)
+    assert accuracy[0] == papers["santext+", 3]["accuracy"].value and costs == (1, 4)
+    assert gradient_tables.majority() == float(one["majority"])
+    with pytest.raises(KeyError, match="guess"):
+        gradient_tables.defences("guess")
+
+
+def test_pieces_read_are_pooled_over_batches_and_few_batches_have_no_interval():
+    rows = {(row["defence"], row["sentences in a batch"]): row for row in gradient_tables.reading()}
+    assert len(rows) == 9
+    for (kind, size), row in rows.items():
+        setting = {"none": "0.0", "noise": "1.0", "pruning": "0.9"}[kind]
+        some = stored("gradients-reading", defence=kind, size=setting, B=str(size))
+        share = sum(int(one["beam"]) for one in some) / sum(int(one["pieces"]) for one in some)
+        found = row["with a language model"]
+        assert (found.value if size < 8 else found) == pytest.approx(share)
+        assert row["batches"] == len({(one["seed"], one["batch"]) for one in some})
+
+
+def test_accuracy_differences_are_of_the_same_test_sentences():
+    rows = {
+        (row["defence"], row["setting"], row["sentences in a batch"]): row for row in gradient_tables.learning()
+    }
+    (bare,), (noisy,) = (stored("gradients-learning", defence=kind, B="4") for kind in ("none", "noise"))
+    row = rows["noise", 1, 4]
+    assert row["difference"].value == pytest.approx(float(noisy["accuracy"]) - float(bare["accuracy"]), abs=2e-5)
+    width = rows["none", 0, 4]["accuracy"].high - rows["none", 0, 4]["accuracy"].low
+    assert row["difference"].high - row["difference"].low < width  # paired
+    assert rows["none", 0, 4]["difference"] is None
+
+
+def test_cosines_of_features_are_means_and_the_fit_is_counted():
+    found = gradient_tables.recovered("tanh")
+    some = [row for row in stored("gradients-features", method="tanh", B="8") if row["cosine"]]
+    assert found[8]["tensor"].value == pytest.approx(mean(some, "cosine"))
+    assert found[8]["over blind"].value == pytest.approx(mean(some, "cosine") - mean(some, "blind"))
+    exact = [row for row in stored("gradients-features", method="own pooler") if float(row["error"]) < 1e-5]
+    solved, total = gradient_tables.own_pooler()
+    assert solved == len(exact) and total == len(stored("gradients-features", method="own pooler"))
+    (row,) = [
+        row for row in gradient_tables.tensors() if (row["activation"], row["d'"], row["B"]) == ("selu", 100, 4)
+    ]
+    some = [
+        one for one in stored("gradient-tensors", activation="selu", recovered="100", B="4") if one["floor inner"]
+    ]
+    gap = mean(some, "full inner") - mean(some, "floor inner")
+    assert row["inner, over blind"].value == pytest.approx(gap)
+
+
+def test_two_programs_and_two_ways_to_compute_a_distance():
+    dlg, tag = gradient_tables.peer()
+    assert tag["ours"] == tag["breaching, our settings"] and tag["its own"] == 1 > dlg["its own"]
+    assert tag["path"] < 1e-9
+    for median, low, high in gradient_tables.factor_speed().values():
+        assert 1 < low <= median <= high
+
+
+def test_false_alarms_are_counted_once_a_batch():
+    broken, judged = gradient_tables.broken_promises()
+    assert 0 < broken < judged < len({(r["defence"], r["size"], r["B"]) for r in stored("gradients-reading")})
+    assert gradient_tables.broken_promises(promise=1.0) == (0, judged)
+
+
+def test_figures_show_every_row_with_its_published_mean():
+    axes = gradient_tables.draw_search()
+    stars = [line for ax in axes for line in ax.lines if line.get_label() == "published, BERT-base"]
+    assert [len(line.get_xdata()) for line in stars] == [3, 3, 3]
+    assert stars[1].get_ydata()[1] == gradient_tables.published()["SST-2", "TAG"]
+    ax = gradient_tables.draw_defences()
+    drawn = sum(len(line.get_xdata()) for line in ax.lines if line.get_marker() in ("o", "s", "^", "v", "D", "P"))
+    assert drawn >= len(gradient_tables.defences()) - 1
+    assert [text.get_text() for text in ax.texts] == ["no defence"]
+    ax = gradient_tables.draw_recovered()
+    assert np.allclose(ax.get_xticks(), [1, 2, 4, 8])
+    plt.close("all")

@@ -1,0 +1,84 @@
+"""Stored tables of linkage: means and intervals against the rows of the file, read without pandas' groups."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from textsan_book.judging import linked
+
+RESULTS = Path(__file__).parents[1] / "data" / "results"
+
+
+def lines(name, **wanted):
+    with (RESULTS / name).open(encoding="utf-8", newline="") as file:
+        kept = [line for line in file if not line.startswith("#")]
+    return [row for row in csv.DictReader(kept) if all(row[key] == value for key, value in wanted.items())]
+
+
+def mean(rows, column):
+    return sum(float(row[column]) for row in rows) / len(rows)
+
+
+@pytest.fixture(scope="module")
+def stored():
+    return linked.cases("linkage.csv")
+
+
+@pytest.mark.parametrize("name", ["linkage.csv", "linkage-held.csv"])
+def test_cases_are_all_rows_with_their_names_and_each_case_is_one_run_of_rows(name):
+    rows = linked.cases(name)
+    assert len(rows) == len(lines(name))
+    cases = list(rows.case + rows.listed)
+    changes = sum(one != other for one, other in zip(cases, cases[1:], strict=False))
+    assert changes == len(set(cases)) - 1
+    assert set(rows.listed) == {"10", "100", "300", "1,000", "all"}
+    assert (rows.loc[rows.listed == "all", "candidates"] > 1000).all()
+    assert "summary 0.5" in cases[cases.index("summary 0.51,000")] and "CusText+, ε = 1" in set(rows.who)
+
+
+def test_summary_is_the_mean_of_the_rows_with_the_pooled_interval(stored):
+    who = {"defence": "santext", "epsilon": "2.0", "threat": "original", "candidates": "1000"}
+    rows = lines("linkage.csv", **who)
+    assert len(rows) == 6
+    first = stored[(stored.who == "SanText, ε = 2") & (stored.threat == "original") & (stored.candidates == 1000)]
+    line = linked.summary(first)
+    for column in ("main", "control", "baseline"):
+        assert line[column] == pytest.approx(mean(rows, column))
+    assert line["excess"].value == pytest.approx(line["main"] - line["control"], abs=1e-4)
+    assert line["excess"].low == pytest.approx(0.446, abs=1e-3)  # of the findings
+    assert line["excess"].high == pytest.approx(0.717, abs=1e-3)
+
+
+def test_the_grid_has_six_threat_models_of_the_rows(stored):
+    grid = linked.grid(stored)
+    assert list(grid.index)[0] == "the original" and grid.shape == (8, 5)
+    assert {name.partition(":")[0] for name in grid.index} == {
+        "the original", "a version", "open set", "near copies", "two releases", "length and kept words"
+    }  # fmt: skip
+    asked = {
+        ("a version: summary", "SanText, ε = 3"): {
+            "version": "summary 0.5", "defence": "santext", "epsilon": "3.0"
+        },
+        ("near copies", "CusText, ε = 1"): {"threat": "near copies", "defence": "custext"},
+        ("the original", "CusText+, ε = 1"): {
+            "threat": "original", "defence": "custext+", "candidates": "1000"
+        },
+    }  # fmt: skip
+    for (case, who), wanted in asked.items():
+        assert grid.loc[case, who] == pytest.approx(mean(lines("linkage.csv", **wanted), "excess"))
+    assert list(grid.mean()) == sorted(grid.mean())
+
+
+def test_a_case_is_listed_unless_the_interval_lies_above_zero(stored):
+    listed = {(row["sanitizer"], row["case"], row["candidates"]): row for row in linked.undisclosed(stored)}
+    small = stored[stored.listed != "all"]
+    for key, rows in small.groupby(["who", "case", "listed"]):
+        excess = linked.verdict(rows).pooled
+        assert (excess.low <= 0) == (key in listed)
+    assert all("at most" in row["verdict"] for row in listed.values())
+    assert not any(who.startswith("CusText+") for who, *_ in listed)
+    made_up = small[small.who == "SanText, ε = 1"].iloc[:6].assign(excess=0.0, low=0.0, high=0.0, released=1000)
+    (row,) = linked.undisclosed(made_up)
+    assert row["verdict"].startswith("not seen") and np.isclose(row["excess"].value, 0)

@@ -1,0 +1,104 @@
+"""The papers' pictures of utility, against stored tables read by the csv module and a mechanism made anew."""
+
+import csv
+import json
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+import textsan
+from textsan.mechanisms import make_mechanism
+from textsan_book.judging import papers_tradeoffs
+
+RESULTS = Path(__file__).parents[1] / "data" / "results"
+
+
+def rows(name):
+    with (RESULTS / name).open(encoding="utf-8", newline="") as file:
+        found = list(csv.DictReader(line for line in file if not line.startswith("#")))
+    return [row | json.loads(row["defence_parameters"]) for row in found]
+
+
+def accuracy(some):
+    return np.mean([float(row["utility"]) for row in some if row["utility"]])
+
+
+def test_corners_are_means_of_their_rows_and_p_is_not_in_a_sensitive_words_channel():
+    for line, file in zip(papers_tradeoffs.corners(), papers_tradeoffs.LISTS.values(), strict=True):
+        square, ends = rows(file), []
+        for name, at in (("w = 0.10, p = 0.1", (0.1, 0.1)), ("w = 0.95, p = 0.9", (0.95, 0.9))):
+            ends.append(accuracy([row for row in square if (row["w"], row["p"]) == at]))
+            assert line[name].value == pytest.approx(ends[-1])
+        assert line["difference"].value == pytest.approx(ends[0] - ends[1]) and line["difference"].low > 0
+        by_w = {}
+        for row in square:
+            by_w.setdefault((row["seed"], row["w"]), set()).add(row["vulnerability"])
+        assert all(len(values) == 1 for values in by_w.values())
+
+
+def test_a_list_of_the_task_is_never_shown_to_be_worse():
+    higher, lower, settings = papers_tradeoffs.task_words()
+    assert 0 < higher < settings == 20 and lower == 0
+    both = [rows(file) for file in papers_tradeoffs.LISTS.values()]
+    gaps = [
+        accuracy(r for r in both[1] if (r["w"], r["p"]) == at)
+        - accuracy(r for r in both[0] if (r["w"], r["p"]) == at)
+        for at in {(row["w"], row["p"]) for row in both[0]}
+    ]
+    assert sum(gap > 0 for gap in gaps) >= higher
+
+
+def test_deniability_is_that_of_the_mechanism():
+    embeddings = textsan.load_embeddings().frequent(300)
+    lines = papers_tradeoffs.deniability(embeddings, words=300, draws=50)
+    stays, outputs = ([line[name] for line in lines] for name in ("N_x", "S_x"))
+    assert (np.diff(stays) > 0).all() and (np.diff(outputs) < 0).all()
+    for line in lines[1:3]:
+        channel = make_mechanism("santext", embeddings, epsilon=line["epsilon"]).channel
+        matrix = np.array([channel.rows([i])[0] for i in range(300)])
+        assert line["N_x"] == pytest.approx(np.median(np.diag(matrix)))
+        assert line["S_x"] == pytest.approx(np.median((1 - (1 - matrix) ** 50).sum(axis=1)))
+        drawn = accuracy(row for row in rows("utility-sst2.csv") if is_at(row, line["epsilon"]))
+        assert line["accuracy"].value == pytest.approx(drawn)
+
+
+def is_at(row, epsilon):
+    return row["defence"] == "santext" and float(row["epsilon"]) == epsilon
+
+
+def test_mask_inference_hardly_moves_and_finds_marks():
+    lines = papers_tradeoffs.masks()
+    assert len(lines) == 36
+    for vectors, file in (("GloVe", "tradeoff-mask-oov.csv"), ("counter-fitted", "tradeoff-mask-vectors.csv")):
+        (line,) = (
+            one for one in lines if (one["vectors"], one["k"], one["epsilon"]) == (vectors, 20, 8) and one["k"]
+        )
+        mine = [row for row in rows(file) if row.get("k") == 20 and float(row["epsilon"]) == 8]
+        assert line["recovered"].value == pytest.approx(np.mean([float(row["asr"]) for row in mine if row["asr"]]))
+        assert line["accuracy"].value == pytest.approx(accuracy(mine))
+    recovered, known = [one["recovered"].value for one in lines], [one["V"] for one in lines]
+    assert max(recovered) - min(recovered) < 0.1 and max(known) - min(known) > 0.9
+    (words, of_words), (marks, of_marks) = papers_tradeoffs.marks().values()
+    assert words.high < 0.1 < 0.5 < marks.low
+    attacked = [row for row in rows("tradeoff-mask-oov.csv") if row["attack"] == "mask inference"]
+    total = sum(float(row["asr"]) * float(row["n_positions"]) for row in attacked)
+    assert words.value * of_words + marks.value * of_marks == pytest.approx(total, rel=1e-3)
+    assert of_words + of_marks == sum(float(row["n_positions"]) for row in attacked)
+
+
+def test_figures_have_a_series_for_each_w_and_each_group_size():
+    figure, axes = plt.subplots(2, 2)
+    papers_tradeoffs.draw_w_p(axes)
+    assert [len(ax.containers) for ax in axes[0]] == [4, 4] and [len(ax.lines) for ax in axes[1]] == [4, 4]
+    plt.close(figure)
+    figure, axes = plt.subplots(1, 2)
+    papers_tradeoffs.draw_masks(axes, papers_tradeoffs.masks())
+    assert [len(ax.containers) for ax in axes] == [4, 3]
+    plt.close(figure)
+    line = {"epsilon": 1.0, "accuracy": (0.5, 0.4, 0.6), "N_x": 0.1, "S_x": 9.0}
+    figure, axes = plt.subplots(1, 2)
+    papers_tradeoffs.draw_deniability(axes, [line, line | {"epsilon": 2.0}])
+    assert axes[1].get_yscale() == "log" and axes[0].get_legend() is not None
+    plt.close(figure)

@@ -1,0 +1,135 @@
+"""Stored tables of writers, and what is computed of documents, against other routes."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from test_linked import lines, mean
+
+from textsan import CusText, Embeddings, SanText
+from textsan_book.judging import writers
+from textsan_book.studies.writer import content_words
+
+WORDS = [f"w{i}" for i in range(40)] + ["the", "."]
+EMBEDDINGS = Embeddings(WORDS, np.random.default_rng(0).normal(size=(len(WORDS), 3)))
+DOCS = [[*np.random.default_rng(seed).choice(WORDS, 12)] for seed in range(30)] + [["the"]]
+
+
+@pytest.fixture(scope="module")
+def stored():
+    return writers.readings("writer.csv")
+
+
+def test_a_summary_is_the_mean_of_the_rows(stored):
+    table = {line["read"]: line for line in writers.summary(stored)}
+    assert len(table) == 10
+    santext = {"defence": "santext", "epsilon": "3.0"}
+    asked = {
+        "SanText, ε = 3": santext | {"reading": "release"},
+        "CusText+, ε = 1": {"defence": "custext+", "reading": "release"},
+        "words that CusText+ keeps": {"defence": "custext+", "reading": "kept words and length"},
+        "length alone": santext | {"reading": "kept words and length"},
+        "original text": santext | {"reading": "original"},
+    }
+    for name, wanted in asked.items():
+        rows = lines("writer.csv", **wanted)
+        assert len(rows) == 9
+        for column in ("main", "control"):
+            assert table[name][column] == pytest.approx(mean(rows, column))
+        for column in ("excess", "lead"):
+            assert table[name][column].value == pytest.approx(mean(rows, column))
+        assert (table[name]["word"] is None) == ("ε" not in name)
+    assert table["SanText, ε = 3"]["word"] == pytest.approx(mean(lines("writer.csv", **santext), "vulnerability"))
+
+
+def test_corpora_are_summed_up_one_by_one():
+    held = writers.by_corpus(writers.readings("writer-held.csv"))
+    assert [line["texts"] for line in held] == ["symptoms", "symptoms", "news", "news"]
+    rows = lines("writer-held.csv", dataset="symptom2disease", defence="santext", reading="release")
+    original = lines("writer-held.csv", dataset="symptom2disease", defence="custext", reading="original")
+    assert held[0]["main"].value == pytest.approx(mean(rows, "main"))
+    assert held[0]["main"].low < min(float(row["main"]) for row in rows) < held[0]["main"].high
+    assert held[0]["control"] == pytest.approx(mean(rows, "control"))
+    assert held[0]["original"] == pytest.approx(mean(original, "main"))
+
+
+def test_at_equal_success_an_excess_is_between_its_neighbours(stored):
+    table = {(line["texts"], line["compared"]): line for line in writers.at_equal(stored, "linked")}
+    assert len(table) == 6
+    gaps = []
+    for seed in "012":
+        rows = lines("writer.csv", dataset="drugs", seed=seed, reading="release")
+        (custext,) = (row for row in rows if row["defence"] == "custext")
+        x = float(custext["linked"])
+        curve = sorted((float(row["linked"]), float(row["excess"])) for row in rows if row["defence"] == "santext")
+        (below, low), (above, high) = max(p for p in curve if p[0] <= x), min(p for p in curve if p[0] >= x)
+        gaps.append(low + (high - low) * (x - below) / (above - below) - float(custext["excess"]))
+    line = table["drug reviews", "CusText"]
+    assert (line["least"], line["most"]) == (pytest.approx(min(gaps)), pytest.approx(max(gaps)))
+    assert line["discloses"] == "more" and min(gaps) > 0
+
+
+def test_claims_are_weighed_by_how_many_there_are(stored):
+    rows = stored[(stored.dataset == "rt") & (stored.who == "SanText, ε = 4") & (stored.reading == "words")]
+    found = writers.claims(rows)
+    right = sum(c * p for c, p in zip(rows.claimed, rows.precision, strict=True)) / sum(rows.claimed)
+    assert found == {"claimed": pytest.approx(sum(rows.claimed) / 3), "right": pytest.approx(right)}
+    assert writers.claims(rows.assign(claimed=0.0))["right"] is None
+
+
+def test_the_figure_has_a_panel_a_corpus_with_the_mean_of_the_seeds(stored):
+    figure = writers.draw_excess(stored)
+    titles = [ax.get_title() for ax in figure.axes]
+    assert titles == ["film reviews", "drug reviews", "product reviews", ""] or set(titles) == {
+        "film reviews", "drug reviews", "product reviews", ""
+    }  # fmt: skip
+    rows = lines("writer.csv", dataset="rt", defence="santext", epsilon="6.0", reading="release")
+    (panel,) = (ax for ax in figure.axes if ax.get_title() == "film reviews")
+    drawn = np.concatenate([line.get_xydata() for line in panel.lines if len(line.get_xydata())])
+    wanted = [mean(rows, "vulnerability"), mean(rows, "excess")]
+    assert np.isclose(drawn, wanted, atol=1e-4).all(axis=1).any()
+
+
+def by_hand(mechanism):
+    """Joint probabilities of content words and outputs, from the matrix."""
+    content, matrix = content_words(mechanism), mechanism.channel.matrix()
+    n = Counter(word for doc in DOCS for word in doc if word in content)
+    inputs = [word for word in mechanism.channel.inputs if n[word]]
+    rows = np.array([matrix[mechanism.channel.input_index[word]] for word in inputs])
+    return inputs, rows * np.array([[n[word]] for word in inputs]) / sum(n.values())
+
+
+def test_an_exposure_is_the_mean_over_the_words_of_a_document():
+    mechanism = SanText(EMBEDDINGS, 2.0)
+    inputs, joint = by_hand(mechanism)
+    best = joint.argmax(axis=0)
+    rows = joint / joint.sum(axis=1, keepdims=True)
+    chance = {word: rows[i, best == i].sum() for i, word in enumerate(inputs)}
+    wanted = sorted(np.mean([chance[w] for w in doc if w in chance]) for doc in DOCS if set(doc) & set(chance))
+    assert len(wanted) == 30  # without the document of a stop word
+    assert np.allclose(writers.exposures(mechanism, DOCS), wanted)
+
+
+def test_santext_is_set_to_the_same_success():
+    custext = CusText(EMBEDDINGS, 1.0, k=6)
+    santext = writers.equal_on_words(custext, DOCS, EMBEDDINGS)
+    success = [by_hand(one)[1].max(axis=0).sum() for one in (custext, santext)]
+    assert success[0] == pytest.approx(success[1], abs=0.02)
+
+
+@pytest.mark.parametrize("precision", [0.3, 0.5, 0.7])
+def test_no_other_set_of_outputs_of_its_size_is_claimed_more_surely(precision):
+    mechanism = SanText(EMBEDDINGS, 2.5)
+    _, joint = by_hand(mechanism)
+    mass, best = joint.sum(axis=0), joint.max(axis=0)
+    share = writers.claimable(mechanism, DOCS, precision)
+    generator = np.random.default_rng(1)
+    for _ in range(500):
+        chosen = generator.random(len(mass)) < generator.random()
+        if mass[chosen].sum() > share + 1e-9:  # a larger share: never that precise, but for one output
+            assert best[chosen].sum() < precision * mass[chosen].sum() + mass.max()
+    sure = np.argsort(-best / mass)
+    taken = next(
+        n for n in range(len(sure), -1, -1) if best[sure[:n]].sum() >= precision * mass[sure[:n]].sum() - 1e-12
+    )
+    assert share == pytest.approx(mass[sure[:taken]].sum())

@@ -1,0 +1,464 @@
+"""Audit a release that another program made: a masking tool, another sanitizer, a rewrite by a language model.
+
+Nothing is known of how it was made: no figure needs a channel Pr(y | x), and nothing is promised. Each row is
+aligned with its release; `LIMITATIONS` says what an alignment cannot see. No function returns or quotes a word of
+the text, but for errors of `quotes`.
+"""
+
+import difflib
+import re
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy
+
+from textsan.auditing import linking, material as materials, quotes as quoting
+from textsan.auditing.belonging import SURE
+from textsan.auditing.deciding import DO_NOT, FEW, KEPT, MORE, OPEN, held_against, state_of
+from textsan.auditing.report import Report
+from textsan.auditing.wording import many, not_shown, odds, percent
+from textsan.base import checks
+from textsan.evaluation import clustered_difference, clustered_rate
+from textsan.models.sentence_vectors import sentence_vectors
+from textsan.priors import NGrams
+from textsan.text.names import find_names
+from textsan.text.vocabulary import STOP_WORDS, tokenize
+
+LIMITS = {"words": "all", "names": "names", "numbers": "numbers", "documents": None}
+"""The limits that can be held without a mechanism, with their group of words."""
+
+ATTACKS = {"unchanged": "words left verbatim", "context": "public n-grams from both sides"}
+ATTACKS |= {"dictionary": "released words looked up in other rows"}
+ATTACKS |= {"words": "words (TF-IDF)", "embeddings": "sentence vectors"}
+ABSENT = (
+    "How the release was made is not known. Figures that need the channel Pr(y | x) are absent: V(X|Y), the bound "
+    "of a guarantee, and attacks by Bayes' rule. Nothing is promised."
+)
+LIMITATIONS = (
+    "An alignment finds words that are in both texts in the same order: it sees no word that moved, no part of a "
+    "word and no paraphrase. Where a gap has other numbers of words on its two sides, it cannot say which became "
+    "which: no such word is guessed, and all of them count as recovered before a limit is kept.",
+    "Every attack's figure is a lower end: an attacker who knows the program that made the release recovers more.",
+    "Entities are found by patterns: those that fit none, and names of people, are not counted.",
+    "Other columns beside the text are not looked at, and two releases of one text give away more than one.",
+)
+_GROUPS = "all", "content", "names", "numbers"  # of words; content words are those off the stop list
+_TESTED, _POOL = 2_000, 500  # rows whose belonging is tested, and documents that others are drawn from, at most
+_ASTRAY, _AT_LEAST = 0.25, 3  # share and number of words by which another row's release is closer than it may be
+_SHUFFLED = 0.1  # share of rows astray from which on the release is refused
+_PLACES, _GUESSED = 1_000, 3_000  # places that are guessed, and words to choose from, at most
+_WHOLE, _LISTED = 5, 10  # words of a document that is said to be left whole, at least; rows that are listed
+_TIE = 1e-5  # of a cosine: equally similar candidates are ordered by their lengths
+_MARK = re.compile(r"<[A-Z][\w -]{0,40}>|\[[A-Z][\w -]{0,40}\]|\{{1,2}[A-Z][\w -]{0,40}\}{1,2}|[*█■]{2,}")
+_MONTH, _DAY = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?", r"\d{1,2}(?:st|nd|rd|th)?"
+_ENTITIES = {
+    "email": r"[\w.+-]+@\w[\w-]*(?:\.\w[\w-]*)+",
+    "url": r"(?:https?://|www\.)[^\s<>\"]+[\w/]",
+    "date": rf"\b(?:\d{{1,4}}[-/.]\d{{1,2}}[-/.]\d{{1,4}}|(?:{_MONTH} {_DAY}|{_DAY} {_MONTH})(?:,? \d{{4}})?)\b",
+    "phone": r"(?<![\w.])(?=\+?(?:[ ().-]*\d){7,15}(?![\w-]))\+?\(?\d{1,4}\)?(?:[ .-]?\(?\d{2,5}\)?){1,5}(?!\w)",
+    "id_number": r"\b(?=(?:[a-z-]*\d){5})[a-z0-9]+(?:-[a-z0-9]+)*\b",
+}
+_PATTERN = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in _ENTITIES.items()))
+
+
+@dataclass(frozen=True, repr=False)  # the text is private
+class _Pairs:
+    """A text with its release, row by row."""
+
+    texts: Sequence[str]
+    written: Sequence[str]  # the releases as they are written
+    docs: Sequence[list[str]]  # tokens of both; a mark such as <PERSON> is one, unless the original has it
+    released: Sequence[list[str]]
+    full: list[int]  # numbers of the documents that have a word
+    clusters: np.ndarray  # number of the author or patient of each document
+    strangers: np.ndarray  # for each document the number of another one, for controls
+    seed: int
+
+
+class _Words(NamedTuple):
+    """The words of a text, aligned with its release; each field has an entry a word."""
+
+    document: np.ndarray
+    at: np.ndarray
+    place: np.ndarray  # index of the released token in its place; -1 where there is none
+    verbatim: np.ndarray  # whether that is the word itself
+    chance: np.ndarray  # whether it would be, in the release of another row
+    replaced: np.ndarray  # whether another token is in its place
+    groups: Mapping[str, np.ndarray]  # whether it is of each of `_GROUPS`
+
+
+def audit_release(
+    texts: Iterable[str],
+    released: Iterable[str],
+    *,
+    groups: Sequence[Hashable] | None = None,
+    tolerate: Mapping[str, float] | None = None,
+    sample: int = 500,
+    among: int = linking.AMONG,
+    beside: int = 0,
+    finder: str = "census",
+    seed: int = 0,
+) -> Report:
+    """Measure what a release gives away of a text where nothing is known of how it was made.
+
+    Args:
+        texts, released: strings, a document and its release in the same order.
+        groups: an author or a patient a document; None is none.
+        tolerate: limits from 0 to 1 by name, of `LIMITS`. Of documents the default is what length alone identifies
+            and five in a hundred more.
+        sample: documents that are linked, and whose words are guessed, at most.
+        among: documents that each original is sought among.
+        beside: how many columns are beside the text.
+        finder: of names, as `textsan.text.find_names` takes it.
+        seed: of whatever is drawn.
+
+    Returns:
+        the report, which quotes no word of the text.
+
+    Raises:
+        ValueError: other numbers of documents, rows that seem shuffled, or a limit that needs a mechanism.
+
+    >>> texts = [f"Film {number} was good" for number in range(40)]
+    >>> audit_release(texts, texts, among=5).verdict
+    'Do not release'
+    """
+    limits = {}
+    for name, value in (tolerate or {}).items():
+        limits[checks.choice("tolerate", name, tuple(LIMITS))] = checks.number(f"tolerate: {name}", value, 0, 1)
+    checks.whole("sample", sample, low=1)
+    texts, written = materials.checked_texts(texts, groups=groups), materials.checked_texts(released)
+    if not all(isinstance(text, str) for text in (*texts, *written)):
+        raise ValueError("texts: not all are strings; without a record pass documents as they are written")
+    if len(texts) != len(written):
+        raise ValueError(f"released: {len(written)} documents for {len(texts)} originals; pass one a document")
+    table, clusters = NGrams.load(), np.arange(len(texts))
+    for number, rows in enumerate(materials.members_of(texts if groups is None else groups)):
+        clusters[rows] = number
+
+    def work() -> Report:
+        docs, after = list(map(tokenize, texts)), list(map(_marked, written, texts))
+        full = [d for d, doc in enumerate(docs) if any(map(materials.is_word, doc))]
+        if len(full) < 2:
+            raise ValueError(f"texts: {len(full)} of {len(docs)} have a word; pass two, and check the field")
+        order = np.random.default_rng([seed, 4]).permutation(full)
+        order, strangers = order[np.argsort(clusters[order], kind="stable")], np.arange(len(docs))
+        step = min(int(np.bincount(clusters[order]).max()), len(order) - 1)  # beyond the rows of any author
+        strangers[order] = np.roll(order, -step)
+        pairs = _Pairs(texts, written, docs, after, full, clusters, strangers, seed)
+        fits, words = _belonging(pairs), _aligned(pairs, finder)
+        guesses, recovered = _guessed(pairs, words, table, sample)
+        about: dict[str, Any] = {"rows": len(texts), "documents": len(full), "scored": len(words.document)}
+        about |= {"seed": seed, "finder": finder, "quotes": False, "beside": beside}
+        content: dict[str, Any] = {"textsan": version("textsan"), "about": about, "mechanism": None, "use": None}
+        content |= {"absent": ABSENT, "limitations": list(LIMITATIONS), "belonging": fits}
+        content["words"] = _left(pairs, words) | {"guesses": guesses, "recovered": recovered}
+        content |= {"entities": _entities(pairs), "linkage": _retrieved(pairs, among=among, size=sample)}
+        return Report(content | {"decision": _decided(content, limits)})
+
+    return quoting.unquoted(False, [*texts, *written], _by_frequency(table), work)
+
+
+def _belonging(pairs: _Pairs) -> dict[str, Any]:
+    """Whether a row shares more words with its own release than with others, as permuted releases show.
+
+    A row is astray where the release of another row has more of its words than its own release has, and than the
+    original of any other row: only a release of that row itself has so many. One row in ten is refused.
+    """
+    generator, rows = np.random.default_rng([pairs.seed, 5]), np.array(pairs.full)
+    rows = np.sort(generator.permutation(rows)[:_TESTED])
+    both = _sets([docs[d] for docs in (pairs.docs, pairs.released) for d in rows], STOP_WORDS)
+    sizes = both.sum(axis=1)[: len(rows)]
+    before, after = both[: len(rows)][sizes > 0], both[len(rows) :][sizes > 0]
+    rows, sizes = rows[sizes > 0], sizes[sizes > 0]
+    if (n := len(rows)) < 2:
+        return {"rows": n, "own": None, "others": None, "shown": False, "astray": 0, "listed": []}
+    common, alike = ((before @ other.T).toarray() / sizes[:, None] for other in (after, before))
+    own, others = common.diagonal().copy(), (common.sum(axis=1) - common.diagonal()) / (n - 1)
+    permuted = [common[np.arange(n), generator.permutation(n)].mean() for _ in range(SURE - 1)]
+    np.fill_diagonal(common, 0.0)
+    np.fill_diagonal(alike, 0.0)
+    beyond = common.max(axis=1) - np.maximum(own, alike.max(axis=1))
+    astray = rows[(beyond >= _ASTRAY) & (beyond * sizes >= _AT_LEAST)].tolist()
+    if len(astray) >= max(2, _SHUFFLED * n):
+        what = f"{len(astray)} of {n} rows share more words with the release of another row than with their own"
+        raise ValueError(f"released: {what}; put the rows in the order of INPUT, or pass --key")
+    shares = {"own": _rate(own, pairs.clusters[rows]), "others": _rate(others, pairs.clusters[rows])}
+    shown = bool(own.mean() > max(permuted))
+    return {"rows": n, **shares, "shown": shown, "astray": len(astray), "listed": astray[:_LISTED]}
+
+
+def align(before: Sequence[str], after: Sequence[str]) -> np.ndarray:
+    """Return the place of each token of a row in its release, (len(before),), -1 where it has none.
+
+    A gap with as many tokens on either side is read token by token.
+
+    >>> align(["ann", "met", "bob", "smith", "here"], ["<name>", "met", "<name>", "here"])
+    array([ 0,  1, -1, -1,  3])
+    """
+    places = np.full(len(before), -1)
+    for _, start, end, low, high in difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if end - start == high - low:
+            places[start:end] = np.arange(low, high)
+    return places
+
+
+def _aligned(pairs: _Pairs, finder: str) -> _Words:
+    """Align every row with its release, and with that of another row."""
+    names, entries = frozenset(find_names(pairs.texts, finder)), []
+    for d in pairs.full:
+        doc, after, stranger = pairs.docs[d], pairs.released[d], pairs.released[pairs.strangers[d]]
+        own, other = align(doc, after), align(doc, stranger)
+        for i, word in enumerate(doc):
+            if materials.is_word(word):
+                same, chance = own[i] >= 0 and after[own[i]] == word, other[i] >= 0 and stranger[other[i]] == word
+                groups = True, word not in STOP_WORDS, (d, i) in names, any(map(str.isdigit, word))
+                entries.append((d, i, own[i], same, chance, *groups))
+    document, at, place, *columns = np.array(entries, dtype=np.intp).T
+    same, chance, *flags = (column.astype(bool) for column in columns)
+    replaced = (place >= 0) & ~same
+    return _Words(document, at, place, same, chance, replaced, dict(zip(_GROUPS, flags, strict=True)))
+
+
+def _left(pairs: _Pairs, words: _Words) -> dict[str, Any]:
+    """The share of each group of words that is verbatim at its place, and the documents that are left whole."""
+    rows = []
+    for name, of in words.groups.items():
+        if of.any():
+            clusters = pairs.clusters[words.document[of]]
+            own, chance = (_rate(hits[of], clusters) for hits in (words.verbatim, words.chance))
+            rows.append({"group": name, "words": int(of.sum()), **own, "control": chance})
+    sizes, left = np.bincount(words.document), np.bincount(words.document, weights=words.verbatim)
+    whole = np.flatnonzero((sizes >= _WHOLE) & (left == sizes))
+    counts = {"unplaced": int((words.place < 0).sum()), "replaced": int(words.replaced.sum())}
+    return {"verbatim": rows, "whole": {"number": len(whole), "listed": whole[:_LISTED].tolist()}, **counts}
+
+
+def _guessed(pairs: _Pairs, words: _Words, table: NGrams, size: int) -> tuple[dict | None, list[dict[str, Any]]]:
+    """The guesses at replaced places, None where there is no such place, and the recovered words of each group.
+
+    One attacker reads the released words on both sides and owns public n-grams. Another has half of the rows with
+    their originals, and answers with the commonest original of the released word; then the halves change roles.
+    Both are given the replaced places. The baseline is the one word that is right most often.
+    """
+    generator = np.random.default_rng([pairs.seed, 6])
+    half = generator.permutation(int(pairs.clusters.max()) + 1)[pairs.clusters] % 2
+    order = generator.permutation(pairs.full)[:size]
+    counts = np.bincount(words.document[words.replaced], minlength=len(half))
+    enough = np.cumsum(counts[order]) <= max(_PLACES, counts[order[0]])
+    attacked = np.isin(words.document, order[enough])
+    at = np.flatnonzero(attacked & words.replaced).tolist()
+    places = {int(k): (int(words.document[k]), int(words.place[k])) for k in np.flatnonzero(words.replaced)}
+    truth = {k: pairs.docs[d][words.at[k]] for k, (d, _) in places.items()}
+    seen = {k: pairs.released[d][j] for k, (d, j) in places.items()}
+    made, content = {"unchanged": np.zeros(len(attacked), dtype=bool)}, None
+    if len(at):
+        read, clusters, truths = _reader(table), pairs.clusters[words.document[at]], [truth[k] for k in at]
+        counted: dict[tuple, Counter] = {}
+        for k, (d, _) in places.items():
+            counted.setdefault((1 - half[d], seen[k]), Counter())[truth[k]] += 1
+        looked_up = {key: counts.most_common(1)[0][0] for key, counts in counted.items()}
+        answers = {"context": [read(pairs.released[d], j) for d, j in map(places.__getitem__, at)]}
+        answers["dictionary"] = [looked_up.get((half[places[k][0]], seen[k]), "") for k in at]
+        constant = np.array(truths) == Counter(truths).most_common(1)[0][0]
+        rows = []
+        for name, guesses in answers.items():
+            right = np.array(guesses) == np.array(truths)
+            made[name] = np.zeros(len(attacked), dtype=bool)
+            made[name][at] = right
+            excess = clustered_difference(right.astype(float) - constant, clusters)._asdict()
+            rows.append({"attack": name, "label": ATTACKS[name], **_rate(right, clusters), "excess": excess})
+        content = {"places": len(at), "constant": _rate(constant, clusters), "attacks": rows}
+    recovered = []
+    for name, hits in made.items():
+        for group, of in words.groups.items():
+            if (use := of & attacked).any():
+                clusters, found = pairs.clusters[words.document[use]], (words.verbatim | hits)[use]
+                most = _rate(found | (words.place[use] < 0), clusters)["high"]
+                about = {"attack": name, "label": ATTACKS[name], "group": group, "words": int(use.sum())}
+                recovered.append({**about, **_rate(found, clusters), "most": most})
+    return content, recovered
+
+
+def _retrieved(pairs: _Pairs, *, among: int, size: int) -> dict[str, Any]:
+    """How often the original of a release is the most similar, beside another row's and length alone."""
+    checks.whole("among", among, low=2)
+    generator = np.random.default_rng([pairs.seed, 1])
+    pool = np.sort(generator.permutation(pairs.full)[: max(_POOL, among)])
+    targets, among = np.sort(generator.permutation(len(pool))[:size]), min(among, len(pool))
+    others = (targets + generator.integers(1, len(pool), len(targets))) % len(pool)
+    rows, clusters = np.arange(len(targets)), pairs.clusters[pool[targets]]
+    candidates, released = [pairs.docs[d] for d in pool], [pairs.released[d] for d in pool[targets]]
+    lengths, found = (np.log([1 + len(doc) for doc in docs]) for docs in (candidates, released))
+    gaps = np.abs(found[:, None] - lengths - np.median(found - lengths[targets]))
+    near = -gaps / (1 + gaps)
+    alone = linking.success(near, near[rows, targets], among)
+    similar, skipped = {"words": _tf_idf(released, candidates)}, {}
+    try:
+        both = [pairs.written[d] for d in pool[targets]], [pairs.texts[d] for d in pool]
+        unit = [sentence_vectors(side, stored=False).astype(float) for side in both]
+        unit = [side / np.linalg.norm(side, axis=1, keepdims=True).clip(1e-12) for side in unit]
+        similar["embeddings"] = unit[0] @ unit[1].T
+    except (ModuleNotFoundError, ValueError, OSError) as error:  # the encoder cannot be had
+        skipped["embeddings"] = type(error).__name__
+    attacks = []
+    for name, cosines in similar.items():
+        scores = cosines + _TIE * near
+        main = linking.success(scores, scores[rows, targets], among)
+        own = np.zeros(scores.shape, dtype=bool)
+        own[rows, targets] = True  # is taken away for the control, and another row seeks to be named in its place
+        rest = scores[~own].reshape(len(rows), -1)
+        control = linking.success(rest, scores[rows, others], min(among, rest.shape[1]))
+        excess = clustered_difference(main - alone, clusters)._asdict()
+        shares = {"main": _rate(main, clusters), "control": _rate(control, clusters), "excess": excess}
+        attacks.append({"attack": name, "label": ATTACKS[name], **shares})
+    about = {"among": among, "releases": len(targets), "length": _rate(alone, clusters)}
+    return about | {"attacks": attacks, "skipped": skipped}
+
+
+def _entities(pairs: _Pairs) -> list[dict[str, Any]]:
+    """The email addresses, dates and the like that are left in the release of their row, partly left, or gone.
+
+    An entity is partly left where a run of three letters or digits of it is in the release and nowhere else in
+    the original. The control seeks it in the release of another row.
+    """
+    found = []
+    for d in pairs.full:
+        rows = pairs.texts[d], pairs.written[d], pairs.written[pairs.strangers[d]]
+        text, after, stranger = (" ".join(row.casefold().split()) for row in rows)
+        for match in _PATTERN.finditer(text):
+            parts = match[0], after, f"{text[: match.start()]} {text[match.end() :]}"
+            own, released, rest = (set(re.findall(r"[^\W_]{3,}", part)) for part in parts)
+            fate = "left" if match[0] in after else "partly" if own & released - rest else "gone"
+            found.append((match.lastgroup, fate, pairs.clusters[d], match[0] in stranger))
+    rows_of = []
+    for kind in dict.fromkeys(kind for kind, *_ in found):
+        _, fates, clusters, chances = zip(*(entry for entry in found if entry[0] == kind), strict=True)
+        left, control = (_rate(hits, clusters) for hits in ([fate == "left" for fate in fates], chances))
+        counts = {fate: fates.count(fate) for fate in ("left", "partly", "gone")}
+        rows_of.append({"kind": kind, "found": len(fates), **counts, **left, "control": control})
+    return rows_of
+
+
+def _decided(content: Mapping[str, Any], limits: Mapping[str, float]) -> dict[str, Any]:
+    """The verdict by the rules of `deciding`."""
+    fits, linkage, documents = content["belonging"], content["linkage"], content["about"]["documents"]
+    of_rows, doubts = [], []
+    if fits["astray"]:
+        listed = ", ".join(map(str, fits["listed"]))
+        what = "share more words with the release of another row than with their own: are rows shuffled?"
+        of_rows.append(f"{many(fits['astray'], 'row')} ({listed}; from 0) {what}")
+    if not fits["shown"]:
+        of_rows.append("That rows belong together is not shown: they share no more words than rows at random.")
+    if documents < FEW:
+        doubts.append(f"{many(documents, 'document')} show nothing to be kept: audit more rows.")
+    if not any(LIMITS[name] for name in limits):
+        doubts.append("No limit for words was asked for: pass --tolerate words=0.2, say.")
+    tolerated, rows = {"documents": min(linkage["length"]["value"] + MORE, 1.0)} | dict(limits), []
+    for name, most in tolerated.items():
+        measured = [row["main"] for row in linkage["attacks"]]
+        if (group := LIMITS[name]) is not None:
+            of_group = [row for row in content["words"]["recovered"] if row["group"] == group]
+            measured = [row | {"high": row["most"]} for row in of_group]
+        largest = {key: max((row[key] for row in measured), default=None) for key in ("value", "low", "high")}
+        state = state_of(largest, most, few=documents < FEW, unread=bool(of_rows))
+        rows.append({"limit": name, "at_most": most, "asked": name in limits, **largest, "state": state})
+    states = {row["state"] for row in rows}
+    verdict = DO_NOT if "exceeded" in states else OPEN if of_rows or doubts or "not shown" in states else KEPT
+    said = [_of_words(content["words"], rows), _of_documents(content, rows[0])]
+    first = verdict == OPEN and (of_rows or doubts)
+    reasons = [" ".join(of_rows + doubts), *said] if first else [*said, " ".join(of_rows) or ABSENT]
+    advice = ["The documents that are left whole."] if content["words"]["whole"]["number"] else []
+    if kinds := [row["kind"].replace("_", " ") for row in content["entities"] if row["left"] + row["partly"]]:
+        advice.append(f"Entities that are left, whole or in part: {', '.join(kinds)}.")
+    if beside := content["about"]["beside"]:
+        advice.append(f"Another column removed: INPUT has {many(beside, 'column')} beside the text.")
+    advice.append("Release once: two releases of one text give away more.")
+    return {"verdict": verdict, "limits": rows, "reasons": reasons, "next": advice}
+
+
+def _of_words(words: Mapping[str, Any], limits: Sequence[Mapping[str, Any]]) -> str:
+    by_group = {row["group"]: row for row in words["verbatim"]}
+    every, content = by_group["all"], by_group.get("content", by_group["all"])
+    verbatim, off, chance = (percent(row["value"]) for row in (every, content, every["control"]))
+    line = f"Of 100 words {verbatim} ({odds(every['value'])}) are verbatim at their place, of those off the stop "
+    line += f"list {off}; in the release of another row {chance}."
+    if (guesses := words["guesses"]) is not None:
+        best = max(guesses["attacks"], key=lambda row: row["value"])
+        share, constant = percent(best["value"]), percent(guesses["constant"]["value"])
+        line += f" Of 100 replaced words {share} are guessed ({best['label']}), {constant} by one word for all"
+        line += f"{not_shown(best['excess'], 0, 'an attack does better')}."
+    asked = [f" {row['limit'].capitalize()}: {held_against(row)}" for row in limits if LIMITS[row["limit"]]]
+    return line + "".join(asked)
+
+
+def _of_documents(content: Mapping[str, Any], row: Mapping[str, Any]) -> str:
+    linkage, left = content["linkage"], content["words"]["whole"]
+    best = max(linkage["attacks"], key=lambda attack: attack["main"]["value"])
+    share, length = best["main"]["value"], percent(linkage["length"]["value"])
+    line = f"Of 100 released documents, an attacker who holds {linkage['among']:,} originals identifies "
+    line += f"{percent(share)} ({odds(share)}); by length alone {length}"
+    line += f"{not_shown(best['excess'], 0, 'the words add to it')}. {held_against(row)}"
+    if left["number"]:
+        listed = ", ".join(map(str, left["listed"])) + (", …" if left["number"] > _LISTED else "")
+        line += f" {many(left['number'], 'document')} of {_WHOLE} words or more left whole: {listed} (from 0)."
+    return line
+
+
+def _rate(hits, clusters) -> dict[str, float]:
+    return clustered_rate(hits, clusters)._asdict()
+
+
+def _marked(text: str, original: str) -> list[str]:
+    """The tokens of a released text, each mark that the original does not have as one."""
+    parts = enumerate(re.split(f"({_MARK.pattern})", text))
+    cut = ([part.lower()] if n % 2 and part not in original else tokenize(part) for n, part in parts)
+    return [token for tokens in cut for token in tokens]
+
+
+def _sets(docs: Sequence[Sequence[str]], but: frozenset[str] = frozenset()) -> scipy.sparse.csr_array:
+    """The words of each document, (documents, words), 1 where it has the word."""
+    index: dict[str, int] = {}
+    kept = [[word for word in set(doc) - but if materials.is_word(word)] for doc in docs]
+    columns = np.array([index.setdefault(word, len(index)) for doc in kept for word in doc], dtype=np.intp)
+    ends = np.cumsum([0, *map(len, kept)])
+    return scipy.sparse.csr_array((np.ones(len(columns)), columns, ends), shape=(len(docs), max(len(index), 1)))
+
+
+def _tf_idf(released: Sequence[Sequence[str]], candidates: Sequence[Sequence[str]]) -> np.ndarray:
+    """Cosines, (released, candidates), of words weighted by their rarity among the candidates."""
+    both = _sets([*candidates, *released])
+    both = both * np.log((2 + len(candidates)) / (1 + both[: len(candidates)].sum(axis=0)))
+    both = scipy.sparse.csr_array(both / np.sqrt((both * both).sum(axis=1)).clip(1e-12)[:, None])
+    return (both[len(candidates) :] @ both[: len(candidates)].T).toarray()
+
+
+@cache
+def _by_frequency(table: NGrams) -> list[str]:
+    """The words of the table, the most frequent first."""
+    known = [word for word in table.words if materials.is_word(word) and not word.startswith("<")]
+    order = np.argsort(-table.log_probabilities(table.numbers(known)[:, None]), kind="stable")
+    return [known[at] for at in order]
+
+
+def _reader(table: NGrams) -> Callable[[Sequence[str], int], str]:
+    """A function that guesses the word at a place of a released document from two words on either side."""
+    words = _by_frequency(table)[:_GUESSED]
+    x = table.numbers(words)
+
+    @cache
+    def best(*around: int) -> str:
+        a, b, c, d = (np.full(len(x), number) for number in around)
+        grams = [(a, b, x)] + [(b, x, c)] * (around[2] >= 0) + [(x, c, d)] * (min(around[2:]) >= 0)
+        scores = np.sum([table.log_probabilities(np.column_stack(gram)) for gram in grams], axis=0)
+        return words[int(scores.argmax())]
+
+    def guess(doc: Sequence[str], place: int) -> str:
+        padded = ["<s>", "<s>", *doc, "</s>", "</s>"]
+        return best(*table.numbers(padded[place : place + 2] + padded[place + 3 : place + 5]).tolist())
+
+    return guess

@@ -1,0 +1,260 @@
+"""Decide whether a release keeps limits, why, and what to change next.
+
+No limit is kept by attackers who have not read text like the owner's, nor by few documents. A limit is exceeded
+where an attack, or the exact success V(X | Y) under the frequencies of held-out rows, is above it. All else is not
+shown.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from textsan.auditing.material import GROUPS
+from textsan.auditing.wording import many, not_shown, odds, percent
+from textsan.auditing.words import strongest
+
+LIMITS = {
+    "words": "all",
+    **{name: name for name in GROUPS if name != "all"},
+    "documents": None,
+}
+"""Limits by name, with their group of words: the share of it that the strongest attack recovers; of documents, the
+share that is identified by who holds the originals."""
+
+DO_NOT, KEPT, OPEN = "Do not release", "Limit kept against these attacks", "Not shown"
+"""The verdicts."""
+
+STATUS = {KEPT: 0, DO_NOT: 3, OPEN: 4}
+"""The exit status of the command by its verdict."""
+
+FEW = 30
+"""Documents below which an audit shows nothing to be kept."""
+
+MORE = 0.05
+"""By default so much more than length alone identifies is tolerated of documents."""
+
+OWNERS = {
+    "held-out": "an attacker who holds other rows of this text",
+    "given": "an attacker who holds the text that was given",
+    "public": "an attacker who holds public text",
+}
+"""Attackers by what they own."""
+
+FATE = {"uniform": "replaced by uniform draws", "keep": "released as they are", "error": "refused"}
+"""The release of a word off the list, by the mechanism's rule for such words."""
+
+_EXCEEDED, _KEPT, _OPEN = "exceeded", "kept", "not shown"
+_SMALLER = 0.01  # of V: what is less is no gain
+
+
+def decided(content: Mapping[str, Any], limits: Mapping[str, float]) -> dict[str, Any]:
+    """Hold an audit's figures against limits.
+
+    Args:
+        content: of the audit.
+        limits: the largest share that is tolerated, by name, of `LIMITS`.
+
+    Returns:
+        for json: `verdict`; `limits`, rows with limit, at_most, asked, the largest value, low and high of any
+        attack (null where the text has no such word) and state; three `reasons`; and what to do `next`.
+    """
+    length = content["linkage"]["length"]
+    tolerated = {"documents": min(length + MORE, 1.0)} | dict(limits)
+    rows = [_row(content, name, most, name in limits) for name, most in tolerated.items()]
+    doubts = _doubts(content, limits)
+    states = {row["state"] for row in rows}
+    verdict = DO_NOT if _EXCEEDED in states else OPEN if doubts or _OPEN in states else KEPT
+    by_limit = {row["limit"]: row for row in rows}
+    reasons = [_of_words(content, by_limit.get("words")), _of_documents(content, by_limit["documents"])]
+    others = [
+        _of_group(row) for row in rows if row["limit"] not in ("words", "documents") and row["state"] != _KEPT
+    ]
+    if verdict == OPEN and doubts:
+        reasons.insert(0, " ".join(doubts))
+    elif others:
+        reasons.append(" ".join(others))
+    else:
+        reasons.append(_outside(content))
+    return {"verdict": verdict, "limits": rows, "reasons": reasons, "next": _next(content, by_limit, verdict)}
+
+
+def _row(content: Mapping[str, Any], name: str, most: float, asked: bool) -> dict[str, Any]:
+    group = LIMITS[name]
+    if group is None:
+        measured = [content["linkage"]["main"]]
+    else:
+        measured = [row for row in content["words"]["attacks"] if row["group"] == group]
+    largest: dict[str, Any] = {
+        key: max((row[key] for row in measured), default=None) for key in ("value", "low", "high")
+    }
+    exact = content["words"]["exact"]["held_out"]
+    if name == "words":
+        if exact is not None:
+            largest = {key: max(share, exact) if key != "low" else share for key, share in largest.items()}
+        largest = {key: _with_kept(content, share) for key, share in largest.items()}
+    few = content["documents"]["documents"] < FEW
+    state = state_of(largest, most, few=few, unread=group is not None and _unlike(content))
+    return {"limit": name, "at_most": most, "asked": asked, **largest, "state": state}
+
+
+def state_of(largest: Mapping[str, Any], most: float, *, few: bool, unread: bool) -> str:
+    """Return "kept", "exceeded" or "not shown" of a limit for the strongest attack's value, low and high.
+
+    Nothing is kept by few documents, nor where no attacker has read text like the owner's (unread).
+    """
+    if largest["value"] is None:
+        return _KEPT
+    if largest["low"] > most or (largest["value"] > most and not few):
+        return _EXCEEDED
+    return _OPEN if few or largest["high"] > most or unread else _KEPT
+
+
+def _with_kept(content: Mapping[str, Any], share: float) -> float:
+    """A share of protected words, with those off the list that are released as they are."""
+    about = content["about"]
+    kept = about["unknown"] if about["unknown_become"] == "keep" else 0
+    return (share * about["scored"] + kept) / (about["scored"] + kept)
+
+
+def _unlike(content: Mapping[str, Any]) -> bool:
+    """Return True where no attacker has read text like the owner's."""
+    behind = content["words"]["exact"]["behind"]
+    return behind is None or behind > 0
+
+
+def _doubts(content: Mapping[str, Any], limits: Mapping[str, float]) -> list[str]:
+    """List the reasons why nothing can be kept, a sentence each."""
+    doubts = []
+    if (few := content["documents"]["documents"]) < FEW:
+        verb = "shows" if few == 1 else "show"
+        doubts.append(
+            f"{many(few, 'document')} with a word that counts {verb} nothing to be kept: audit more rows."
+        )
+    if content["words"]["exact"]["behind"] is None:
+        doubts.append("The rows are too few to hold half of them out: no attacker has read text like yours.")
+    elif _unlike(content):
+        doubts.append(
+            "The text that was given is unlike yours: by the frequencies of half of your own rows more words are "
+            "recovered. Leave out --shadow, or pass text of the same source."
+        )
+    if not any(LIMITS[name] for name in limits):
+        doubts.append("No limit for words was asked for: pass --tolerate words=0.2, say.")
+    return doubts
+
+
+def _of_words(content: Mapping[str, Any], row: Mapping[str, Any] | None) -> str:
+    words, exact = content["words"], content["words"]["exact"]
+    by_owner = {}
+    for owner, who in OWNERS.items():
+        if (best := strongest([row for row in words["attacks"] if row["owns"] == owner])) is not None:
+            by_owner[who] = best["value"]
+    parts = [f"{who} recovers {percent(share)} ({odds(share)})" for who, share in by_owner.items()]
+    first = words["first"]
+    line = f"Of 100 words that should be protected, {', and '.join(parts)}. "
+    if exact["held_out"] is not None and exact["held_out"] > max(by_owner.values()):
+        line += f"By frequencies alone {percent(exact['held_out'])} are expected (V(X|Y) of the held-out rows). "
+    line += f"Without any release the best guess is right for {percent(first['blind'])}"
+    line += f"{not_shown(first, first['blind'], 'an attacker does better')}."
+    if row is not None and _with_kept(content, 0.0):
+        line += f" With the words off the list, which are released as they are: {percent(row['value'])}."
+    return line if row is None else f"{line} {held_against(row)}"
+
+
+def _of_documents(content: Mapping[str, Any], row: Mapping[str, Any]) -> str:
+    linkage = content["linkage"]
+    share = linkage["main"]["value"]
+    line = (
+        f"Of 100 released documents, an attacker who holds {linkage['among']:,} originals identifies "
+        f"{percent(share)} ({odds(share)}); by length alone {percent(linkage['length'])}"
+        f"{not_shown(linkage['main'], linkage['length'], 'the words add to it')}."
+    )
+    return f"{line} {held_against(row)}"
+
+
+def _of_group(row: Mapping[str, Any]) -> str:
+    return f"Of 100 words of the kind {row['limit']!r} {percent(row['value'])} are recovered. {held_against(row)}"
+
+
+def held_against(row: Mapping[str, Any]) -> str:
+    """Return a sentence on a limit: kept, exceeded or not shown to be kept."""
+    limit = f"The limit of {100 * row['at_most']:.3g}" + ("" if row["asked"] else " (length alone and five more)")
+    if row["state"] == _EXCEEDED:
+        return f"{limit} is exceeded."
+    upper = "there is no such word" if row["high"] is None else f"at most {100 * row['high']:.1f} by its interval"
+    return f"{limit} is {'kept' if row['state'] == _KEPT else 'not shown to be kept'}: {upper}."
+
+
+def word_fates(content: Mapping[str, Any]) -> dict[str, float]:
+    """Return the share of all words of the text with each fate; they add up to one.
+
+    Returns:
+        `kept`, released as they are by the mechanism's own rule; `unknown`, off its word list; `unchanged`, the
+        protected words that were drawn as themselves; `named`, those that the strongest attack recovers besides;
+        and `rest`.
+    """
+    about, first = content["about"], content["words"]["first"]
+    total = max(about["words"], 1)
+    scored = about["scored"] / total
+    fates = {
+        "kept": about["let_through"] / total,
+        "unknown": about["unknown"] / total,
+        "unchanged": first["unchanged"] * scored,
+        "named": max(first["value"] - first["unchanged"], 0.0) * scored,
+    }
+    return fates | {"rest": max(1 - sum(fates.values()), 0.0)}
+
+
+def _outside(content: Mapping[str, Any]) -> str:
+    fates = word_fates(content)
+    return (
+        f"Of 100 words of the text {percent(fates['kept'])} are released as they are, by the "
+        f"mechanism's own rule, and {percent(fates['unknown'])} are off its word list "
+        f"({FATE[content['about']['unknown_become']]}): no attack is scored on them."
+    )
+
+
+def _next(content: Mapping[str, Any], rows: Mapping[str, Mapping[str, Any]], verdict: str) -> list[str]:
+    """The changes that are advised, a sentence each."""
+    about, advice = content["about"], []
+    limit = rows.get("words")
+    if verdict != KEPT:
+        if (smaller := content["smaller"]) is not None and (limit is None or limit["state"] != _KEPT):
+            advice.append(_smaller(smaller, limit))
+        if about["let_through"]:
+            advice.append(
+                f"Fewer kept words: {percent(word_fates(content)['kept'])} of 100 words are released as they are, "
+                "and help to guess the others and to identify documents. CusText and SanText, without a plus, "
+                "keep none."
+            )
+        if about["unknown_become"] == "keep" and about["unknown"]:
+            advice.append("Words off the list: with --oov uniform they are replaced, names among them.")
+        share = 0.2 if limit is None else limit["at_most"]
+        advice.append(
+            "Another mechanism: textsan choose INPUT --mechanism custext --mechanism santext "
+            f"--words {share:g} finds the largest epsilon of each that keeps a limit, if any does."
+        )
+        if rows["documents"]["state"] == _EXCEEDED:
+            advice.append(
+                "Documents: split long ones, or release fewer words of each. If documents may be identified by "
+                "somebody who holds the originals, say so: --tolerate documents=1."
+            )
+    if beside := about["beside"]:
+        names = many(beside, "column") if isinstance(beside, int) else ", ".join(beside)
+        advice.append(f"Another column removed: {names}. What stands beside the text is released as it is.")
+    if verdict == KEPT:
+        advice.append("Release once: two releases of one text give away more.")
+    return advice
+
+
+def _smaller(smaller: Mapping[str, Any], limit: Mapping[str, Any] | None) -> str:
+    now, then, epsilon = (smaller[key] for key in ("now", "value", "epsilon"))
+    if limit is not None and not smaller["within"]:
+        return (
+            f"A smaller epsilon is not enough: at {epsilon:g} guesses from single words are still right for "
+            f"{percent(then)} of 100 (now {percent(now)}), and attacks that read sentences recover more."
+        )
+    if now - then < _SMALLER:
+        return f"A smaller epsilon hides no more: at {epsilon:g} single words give away {percent(then)} of 100."
+    return (
+        f"A smaller epsilon: at {epsilon:g} guesses from single words are right for {percent(then)} of 100 "
+        f"(now {percent(now)}); attacks that read sentences recover more."
+    )

@@ -1,0 +1,48 @@
+"""Mechanisms over public word vectors: what their constructors share, and the promise of most of them."""
+
+from collections.abc import Iterable
+from functools import cached_property
+
+import numpy as np
+
+from textsan.base import checks
+from textsan.mechanisms.base import Mechanism, Oov
+from textsan.privacy import Adjacency, Guarantee
+from textsan.text.embeddings import Embeddings
+
+
+class VectorMechanism(Mechanism):
+    """A mechanism over words with vectors; it promises epsilon-metric DP of their Euclidean distance.
+
+    Args:
+        embeddings: the vocabulary, inputs and outputs alike.
+        epsilon: privacy parameter per unit of distance, at least 0.
+        keep: words released verbatim, in any case.
+        oov: what becomes of words without a vector: "uniform" draws a word for them, "keep" releases them, "error"
+            refuses them.
+        device: where the channel is computed: "auto" takes a GPU where there is one, else the CPU.
+    """
+
+    epsilons_from, epsilons_to = 0.0, checks.LARGEST_EPSILON
+
+    def __init__(
+        self,
+        embeddings: Embeddings,
+        epsilon: float,
+        *,
+        keep: Iterable[str] = (),
+        oov: Oov = "uniform",
+        device: str = "auto",
+    ):
+        super().__init__(checks.has_words("embeddings", embeddings).words, keep=keep, oov=oov)
+        self.embeddings, self.device = embeddings, device
+        self.epsilon = checks.number("epsilon", epsilon, self.epsilons_from, self.epsilons_to)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Metric DP."""
+        return Guarantee("metric DP", self.epsilon, Adjacency(distance=self.embeddings), self._outside())
+
+    @cached_property
+    def _points(self) -> np.ndarray:
+        return np.asarray(self.embeddings.vectors, dtype=np.float64)

@@ -1,0 +1,447 @@
+"""The stored tables of attacks on gradients, joined for chapter 16 and its supplement, and two of its figures."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+
+import textsan
+from textsan import plotting
+from textsan.evaluation import Estimate, bootstrap_mean, clustered_difference, clustered_rate, hit_rate
+from textsan.sweeps import tables
+
+CORPORA = {"cola": "CoLA", "sst2": "SST-2", "rt": "Rotten Tomatoes"}
+SEARCHES = {"DLG": "DLG", "TAG": "TAG", "LAMP cos": "LAMP"}
+PLAIN = ("noise", "pruning", "DP-SGD")
+_PUBLISHED = ("gradients-plain.csv", "gradients-match-trained.csv", "gradients-lamp-phrases.csv")
+_SEED = 0  # of bootstrap samples
+
+
+def _load(*names: str) -> pd.DataFrame:
+    return tables.load_tables(_results(), list(names))
+
+
+def _results() -> Path:
+    return textsan.project_data() / "results"
+
+
+def _mean(values) -> Estimate:
+    """A mean over sentences, each its own group."""
+    return bootstrap_mean(values, range(len(values)), seed=_SEED)
+
+
+def exact() -> list[dict]:
+    """Sum up the exact attack on whole sentences of three corpora, for each batch size.
+
+    Returns:
+        a row a size: `sentences in a batch`, `batches`, numbers of (piece, position) pairs that are `true`, that
+        are true and were `found`, that `pass` and that the theorem predicts (`predicted`); `exact sentences` of
+        `sentences`, and the largest `rank` of a gradient.
+    """
+    stored = _load("gradients-spans.csv")
+    batches = stored.groupby(["dataset", "B", "batch"], sort=False).first().reset_index()
+    rows = []
+    for size, some in batches.groupby("B"):
+        row = {"sentences in a batch": size, "batches": len(some), "true": some.pairs.sum()}
+        row |= {"found": some.found.sum(), "pass": some.accepted.sum(), "predicted": some.theory.sum()}
+        row |= {"exact sentences": int(some.exact_sentences.sum()), "sentences": int(some.B.sum())}
+        rows.append({**row, "rank": some["rank"].max()})
+    return rows
+
+
+def search(kind: str = "1", *, specials: bool = True) -> list[dict]:
+    """Set the search attacks at the published effort beside the published means, for each corpus and attack.
+
+    Args:
+        kind: of ROUGE: "1", "2" or "L".
+        specials: count the two special tokens that the attacker is given, as the papers do.
+
+    Returns:
+        a row a corpus and attack: `corpus`, `attack`, an estimate over ten sentences (`ours`) and the mean that
+        Li et al. 2023 print in Table 1 (`published`), both from 0 to 1.
+    """
+    stored, printed = _load(*_PUBLISHED), published(kind=kind)
+    rows = []
+    for corpus, name in CORPORA.items():
+        for method, attack in SEARCHES.items():
+            some = stored[(stored.dataset == corpus) & (stored.method == method)]
+            if len(some):
+                ours = _mean(some[f"rouge{kind} with specials" if specials else f"rouge{kind}"])
+                row = {"corpus": name, "attack": attack, "ours": ours}
+                rows.append(row | {"published": printed[name, method.replace(" ", "_")]})
+    return rows
+
+
+def published(size: int = 1, *, kind: str = "1") -> dict[tuple[str, str], float]:
+    """Read the ROUGE of Table 1 of Li et al. 2023, from 0 to 1, by corpus and method.
+
+    Args:
+        size: sentences in a batch.
+        kind: of ROUGE: "1", "2" or "L".
+    """
+    rows = pd.read_csv(textsan.project_data() / "paper_numbers.csv")
+    rows = rows[rows.paper.eq("Li 2023") & rows.table_or_figure.eq("Table 1") & rows.metric.eq(f"ROUGE-{kind} F")]
+    rows = rows[rows.setting.str.endswith(f"B={size}")]
+    names = zip(rows.dataset, rows.mechanism_or_method, strict=True)
+    return dict(zip(names, rows.value.astype(float) / 100, strict=True))
+
+
+def draw_search() -> np.ndarray:
+    """Draw the search attacks with their published means, a panel a corpus.
+
+    Returns:
+        the axes.
+    """
+    _, axes = plt.subplots(1, len(CORPORA), figsize=(7.4, 3.2), sharey=True)
+    rows, printed = search(), published()
+    for ax, corpus in zip(axes, CORPORA.values(), strict=True):
+        some = [row for row in rows if row["corpus"] == corpus]
+        at = range(len(some))
+        plotting.points(ax, at, [row["ours"] for row in some], series=0, label="ours, MiniLM")
+        theirs = [printed[corpus, method.replace(" ", "_")] for method in SEARCHES]
+        mark = plotting.look(role="published")
+        ax.plot(range(len(theirs)), theirs, mark.marker, color=mark.colour, ms=9, label="published, BERT-base")
+        ax.set(title=corpus, xlim=(-0.5, len(SEARCHES) - 0.5), ylim=(0, 1.05))
+        ax.set_xticks(range(len(SEARCHES)), SEARCHES.values())
+    axes[0].set(ylabel="ROUGE-1, as published")
+    plotting.legend(axes[0].figure)
+    return axes
+
+
+def start() -> dict[str, Estimate]:
+    """Compute the ROUGE-1 of TAG from two starts on two victims, and the gains of start and distance.
+
+    Returns:
+        means over ten sentences: `TAG, small model` and `TAG, MiniLM` from the released start, the same with
+        `, scaled start`; `LAMP, small model`; on the small model the gain of the scaled start over DLG and TAG
+        (`start`), that of TAG's distance over both starts (`distance`), and the paired difference of these two.
+    """
+    small, six = _load("gradients-start.csv"), _load("gradients-start-trained.csv")
+    full = small[small.share == 1].pivot_table(index="batch", columns="method", values="rouge1")
+    six = six.pivot_table(index="batch", columns="method", values="rouge1")
+    scaled = ", scaled start"
+    by_start = sum(full[name + scaled] - full[name] for name in ("DLG", "TAG")) / 2
+    by_distance = sum(full["TAG" + at] - full["DLG" + at] for at in ("", scaled)) / 2
+    found = {"TAG, small model": full["TAG"], f"TAG, small model{scaled}": full["TAG" + scaled]}
+    found |= {"LAMP, small model": full["LAMP cos"]}
+    found |= {"TAG, MiniLM": six["TAG"], f"TAG, MiniLM{scaled}": six["TAG" + scaled]}
+    found |= {"start": by_start, "distance": by_distance, "start less distance": by_start - by_distance}
+    return {name: _mean(values) for name, values in found.items()}
+
+
+def starts() -> list[dict]:
+    """Compute the ROUGE-1 of DLG and TAG on the small model from two starts, at a share of the steps and at all.
+
+    Returns:
+        a row a share of the steps and attack: `steps`, `attack`, estimates over ten sentences `as released` and
+        with a `scaled start`, their paired `difference`, and `LAMP`.
+    """
+    rows = []
+    for share, some in _load("gradients-start.csv").groupby("share"):
+        wide = some.pivot_table(index="batch", columns="method", values="rouge1")
+        for name in ("DLG", "TAG"):
+            released, scaled = wide[name], wide[f"{name}, scaled start"]
+            row = {"steps": f"{share:.0%}", "attack": name, "as released": _mean(released)}
+            row |= {"scaled start": _mean(scaled), "difference": _mean(scaled - released)}
+            rows.append(row | {"LAMP": _mean(wide["LAMP cos"])})
+    return rows
+
+
+def peer() -> list[dict]:
+    """Compare DLG and TAG with those of the library `breaching`, on two sentences with three seeds each.
+
+    Returns:
+        a row an attack: `attack`, mean ROUGE-1 of `ours`, of theirs with our settings, with a tenth of our start
+        besides, and with `its own`; `path`, the largest relative difference of distances along a search.
+    """
+    rows = _load("gradients-peer.csv")
+    runs = rows[rows.check == "ROUGE-1"].groupby(["attack", "side"]).value.mean()
+    paths = rows[rows.check.str.startswith("path")].groupby("attack").value.max()
+    sides = {"ours": "textsan", "breaching, our settings": "same settings"}
+    sides |= {"and a tenth of our start": "same, a tenth", "its own": "its settings"}
+    found = []
+    for name in ("DLG", "TAG"):
+        row = {"attack": name} | {label: runs[name, side] for label, side in sides.items()}
+        found.append(row | {"path": paths.get(name)})
+    return found
+
+
+def lost_by_distance() -> dict[str, float]:
+    """Compare the distance at which DLG ended where it found no word with that of the other sentences.
+
+    Returns:
+        the number of sentences without a word (`none found`) and of all (`all`); the largest final distance of
+        the first (`largest`) and the smallest of the others (`smallest of the others`).
+    """
+    rows = _load("gradients-plain.csv").query("method == 'DLG'")
+    lost = rows.rouge1 == 0
+    found = {"none found": int(lost.sum()), "all": len(rows), "largest": float(rows.distance[lost].max())}
+    return found | {"smallest of the others": float(rows.distance[~lost].min())}
+
+
+def feature_match() -> list[dict]:
+    """Compare LAMP guided by a feature with LAMP on the same gradients, the feature from the unchanged pooler.
+
+    Returns:
+        a row a victim, batch size and phase of the search: `victim`, `B`, `attack`, `batches`, `LAMP`, its
+        mean; the `difference`, an estimate over batches, and the gain that so many batches show with probability
+        0.8 (`shown`). Sizes with fewer than five batches are left out, as are attacks that chose as LAMP did.
+    """
+    stored = _load("gradients-small.csv", "gradients-small-pairs.csv", "gradients-match-trained.csv")
+    names = {"small": "small", "trained": "MiniLM"}
+    rows = _guided(stored.assign(victim=stored.victim.map(names)), ["victim", "B"])
+    return [row for row in rows if row["batches"] >= 5 and any(row["difference"])]
+
+
+def whole_attack() -> list[dict]:
+    """Compare the published attack as a whole, on a small victim, with LAMP on the same gradients.
+
+    Returns:
+        rows as `feature_match` has them, without `victim`; `attack` names the feature that guides the search.
+    """
+    return _guided(_load("gradient-whole.csv"), ["B"])
+
+
+def _guided(stored: pd.DataFrame, by: list[str]) -> list[dict]:
+    rows = []
+    for key, some in stored.groupby(by):
+        wide = some.pivot_table(index=["batch", "sentence"], columns="method", values="rouge1")
+        for method in wide.columns.drop("LAMP cos"):
+            both = wide[["LAMP cos", method]].dropna()
+            batch = both.index.get_level_values("batch")
+            gain = both[method] - both["LAMP cos"]
+            row = dict(zip(by, key, strict=True)) | {"attack": method, "batches": batch.nunique()}
+            row |= {"LAMP": both["LAMP cos"].mean(), "difference": bootstrap_mean(gain, batch, seed=_SEED)}
+            spread = gain.groupby("batch").mean().std(ddof=1)
+            rows.append(row | {"shown": 2.8 * spread / batch.nunique() ** 0.5})  # 1.96 + 0.84
+    return rows
+
+
+def defences(rule: str = "random") -> list[dict]:
+    """Set what a first guess reads of single sentences beside what the client's model learns, for each defence.
+
+    Args:
+        rule: of sanitizers for out-of-vocabulary words; "random" replaces them by random words (one seed),
+            "papers" treats them as their papers do (three seeds, fewer settings).
+
+    Returns:
+        a row a defence and setting: `defence`, `setting`, and estimates of `words read` and `accuracy`. Of a
+        share of 0 or 1 in one seed the interval is Wilson's, of words.
+
+    Raises:
+        KeyError: an unknown rule.
+    """
+    name = {"random": "gradients-defences.csv", "papers": "gradients-defences-oov.csv"}[rule]
+    rows = []
+    for (kind, size), some in _load(name).groupby(["defence", "size"], sort=False):
+        line, known = {"defence": kind, "setting": size}, some.to_dict("records")
+        line |= {"words read": tables.pooled([tables.estimate(row, "read") for row in known])}
+        if len(known) == 1 and known[0]["read"] in (0, 1):
+            line["words read"] = hit_rate([bool(known[0]["read"])] * known[0]["words"])
+        rows.append(line | {"accuracy": tables.pooled([tables.estimate(row, "accuracy") for row in known])})
+    return rows
+
+
+def sanitized(rows: list[dict]) -> tuple[tuple[float, float], tuple[float, float], tuple[int, int]]:
+    """Sum up the sanitizers among rows of `defences`.
+
+    Args:
+        rows: of `defences`, with noise of 1 and pruning of 0.9.
+
+    Returns:
+        the smallest and the largest share of words read, and of accuracy; the number of settings whose accuracy
+        is below that of noise and of pruning by intervals that do not overlap, and the number of all.
+    """
+    mild = [row for row in rows if (row["defence"], row["setting"]) in (("noise", 1.0), ("pruning", 0.9))]
+    some = [row for row in rows if row["defence"].endswith("+")]
+    read, accuracy = ([row[name].value for row in some] for name in ("words read", "accuracy"))
+    least = min(row["accuracy"].low for row in mild)
+    costly = sum(row["accuracy"].high < least for row in some)
+    return (min(read), max(read)), (min(accuracy), max(accuracy)), (costly, len(some))
+
+
+def majority() -> float:
+    """Read the share of the more frequent label among the test sentences of `defences`."""
+    return float(_load("gradients-defences.csv").majority.iloc[0])
+
+
+def draw_defences():
+    """Draw the share of words that a first guess reads over the accuracy of the client's model.
+
+    Returns:
+        the axes.
+    """
+    _, ax = plt.subplots(figsize=(6.4, 4))
+    rows = defences()
+    (bare,) = (row for row in rows if row["defence"] == "none")
+    for kind in dict.fromkeys(row["defence"] for row in rows if row is not bare):
+        some = [row for row in rows if row["defence"] == kind]
+        at, to = ([row[name] for row in some] for name in ("accuracy", "words read"))
+        if kind in PLAIN:
+            own = {"series": PLAIN.index(kind), "label": kind}
+        else:
+            own = {"mechanism": kind}
+        plotting.points(ax, at, to, joined=True, **own)
+    at = bare["accuracy"].low, bare["words read"].value
+    ax.annotate("no defence", at, xytext=(-6, -4), textcoords="offset points", ha="right")
+    ax.axvline(majority(), color=plotting.look(role="chance").colour, ls="--", label="more frequent label")
+    ax.set(xlabel="accuracy", ylabel="words read", ylim=(-0.03, 1.08))
+    plotting.legend(ax.figure)
+    return ax
+
+
+def reading(settings: Mapping[str, float] | None = None) -> list[dict]:
+    """Compute the share of pieces that three attackers read of a client's first batches.
+
+    Args:
+        settings: of each defence; None is no defence, noise as large as the gradient and pruning of nine tenths.
+
+    Returns:
+        a row a defence and batch size: `defence`, `sentences in a batch`, `batches`, and the shares
+        `first guess`, `with a language model` and `without the gradient`; estimates, or from fewer than five
+        batches numbers.
+    """
+    stored = _load("gradients-reading.csv")
+    rows = []
+    for kind, size in (settings or {"none": 0, "noise": 1.0, "pruning": 0.9}).items():
+        some = stored[(stored.defence == kind) & (stored["size"] == size) & ~stored.full.astype(bool)]
+        for B, part in some.groupby("B"):
+            row = {"defence": kind, "sentences in a batch": B}
+            row["batches"] = len(part[["seed", "batch"]].drop_duplicates())
+            names = {"first guess": "nearest", "with a language model": "beam", "without the gradient": "blind"}
+            rows.append(row | {name: _share(part, column) for name, column in names.items()})
+    return rows
+
+
+def _share(rows: pd.DataFrame, column: str) -> Estimate | float:
+    """Share of pieces that are right, resampled by batch; from fewer than five batches a number."""
+    hits, groups = [], []
+    for row in rows.to_dict("records"):
+        hits += [i < row[column] for i in range(row["pieces"])]
+        groups += [row["seed"] * 1000 + row["batch"]] * row["pieces"]
+    return clustered_rate(hits, groups) if len(set(groups)) >= 5 else float(np.mean(hits))
+
+
+def recovered(activation: str) -> dict[int, dict[str, Estimate]]:
+    """Compute the mean cosine of recovered with true features, whole sentences of three corpora, d' = 100.
+
+    Args:
+        activation: of the widened pooler: selu, tanh or cube plus square; or own pooler, least squares on the
+            unchanged one.
+
+    Returns:
+        by sentences in a batch, estimates over batches: `tensor` (in the row space of the gradient; of the own
+        pooler the fit), and for a widened pooler `singular vectors`, `blind` (the mean of public features) and
+        the paired difference `over blind`. Batches without a gradient are left out.
+    """
+    rows = _load("gradients-features.csv")
+    rows = rows[rows.method == activation].dropna(subset="cosine")
+    found = {}
+    for size, some in rows.groupby("B"):
+        values = {"tensor": some.cosine}
+        if activation != "own pooler":
+            values |= {"singular vectors": some.svd, "blind": some.blind, "over blind": some.cosine - some.blind}
+        found[size] = {name: bootstrap_mean(one, _batches(some), seed=_SEED) for name, one in values.items()}
+    return found
+
+
+def _batches(rows: pd.DataFrame) -> pd.Series:
+    return rows.dataset + rows.batch.astype(str)
+
+
+def draw_recovered():
+    """Draw the cosine with true features over sentences in a batch, of tensors and of two baselines.
+
+    Returns:
+        the axes.
+    """
+    _, ax = plt.subplots()
+    selu, tanh = recovered("selu"), recovered("tanh")
+    lines = [("blind guess", selu, "blind"), ("singular vectors", selu, "singular vectors")]
+    lines += [("tensor, SELU", selu, "tensor"), ("tensor, tanh", tanh, "tensor")]
+    for series, (label, table, column) in enumerate(lines):
+        at, values = [size * 1.03**series for size in table], [row[column] for row in table.values()]
+        plotting.points(ax, at, values, series=series, label=label, joined=True)
+    ax.set(xscale="log", xlabel="sentences in a batch", ylabel="cosine with true features", ylim=(0, 1.05))
+    ax.set_xticks(list(selu), [str(size) for size in selu])
+    ax.set_xticks([], minor=True)
+    plotting.legend(ax.figure)
+    return ax
+
+
+def tensors() -> list[dict]:
+    """Compare the paper's tensor with a blind guess and with the tensor in the row space of the gradient.
+
+    Returns:
+        a row an activation, d' and batch size: `activation`, `d'`, `B`, estimates over batches of the cosine with
+        true features (`blind`, `paper's tensor`, `row space`), the paired difference of the first two
+        (`over blind`), and the same without the direction of the public mean (`inner, ...`).
+    """
+    rows = _load("gradient-tensors.csv").dropna(subset="floor")
+    found = []
+    for (activation, d, size), some in rows.groupby(["activation", "recovered", "B"], sort=False):
+        row = {"activation": activation, "d'": d, "B": size}
+        for kind, before in (("", ""), (" inner", "inner, ")):
+            full, floor = some[f"full{kind}"], some[f"floor{kind}"]
+            values = {"blind": floor, "paper's tensor": full, "row space": some[f"reduced{kind}"]}
+            for name, one in (values | {"over blind": full - floor}).items():
+                row[before + name] = bootstrap_mean(one, _batches(some), seed=_SEED)
+        found.append(row)
+    return found
+
+
+def own_pooler() -> tuple[int, int]:
+    """Count features that least squares on the unchanged pooler finds to rounding error, and all features."""
+    rows = _load("gradients-features.csv").query("method == 'own pooler'")
+    return int(((rows.error < 1e-5) & (rows.cosine > 0.999)).sum()), len(rows)
+
+
+def broken_promises(promise: float = 0.01) -> tuple[int, int]:
+    """Count the settings in which the test for one piece raises more false alarms than promised.
+
+    Args:
+        promise: the share of false alarms.
+
+    Returns:
+        the number of settings whose interval is above the promise, and that of all settings with an interval,
+        of at least five batches.
+    """
+    rates = []
+    for _, some in _load("gradients-reading.csv").groupby(["defence", "size", "B"]):
+        once = some.sort_values("tried").groupby(["seed", "batch"], as_index=False).last()
+        if len(once) >= 5:
+            hits = [i < row.alarms for row in once.itertuples() for i in range(row.tried)]
+            rates.append(clustered_difference([float(hit) for hit in hits], np.repeat(once.index, once.tried)))
+    return sum(rate.low > promise for rate in rates), len(rates)
+
+
+def factor_speed() -> dict[str, tuple[float, float, float]]:
+    """Read by which factor distances of gradients are faster by factors, for many at once and for a step.
+
+    Returns:
+        by kind of work the median, the lowest and the highest of five rounds.
+    """
+    rows = _load("gradient-factors.csv")
+    ends = zip(rows.ratio, rows.lowest, rows.highest, strict=True)
+    return dict(zip(rows.what, ends, strict=True))
+
+
+def learning() -> list[dict]:
+    """Compute the accuracy that a defence costs at each batch size, on the same test sentences.
+
+    Returns:
+        a row a defence, setting and size: `defence`, `setting`, `sentences in a batch`, `accuracy`, and its
+        `difference` from no defence at that size, an estimate over test sentences, None for no defence.
+    """
+    right = {}
+    for row in _load("gradients-learning.csv").to_dict("records"):
+        packed = np.frombuffer(bytes.fromhex(row["right"]), np.uint8)
+        right[row["defence"], row["size"], row["B"]] = np.unpackbits(packed, count=row["test"])
+    rows = []
+    for (kind, size, B), hits in right.items():
+        row = {"defence": kind, "setting": size, "sentences in a batch": B, "accuracy": hit_rate(hits)}
+        gap = hits.astype(float) - right["none", 0, B]
+        rows.append(row | {"difference": None if kind == "none" else clustered_difference(gap, range(len(gap)))})
+    return rows

@@ -1,0 +1,108 @@
+"""Choices of epsilon, held against later documents: from the stored tables `promises` and `promises-held`."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+
+from textsan import evaluation, plotting
+from textsan.sweeps.tables import load_tables
+
+COLUMNS = "guarantee", "channel", "source", "next document", "next text"
+"""What a choice rests on."""
+
+
+def choices(results: Path) -> pd.DataFrame:
+    """Read the rows of both tables that hold a choice against later documents.
+
+    Args:
+        results: the folder of the tables.
+
+    Returns:
+        their columns, and `above` and `shown`: whether the share is above the target, and its whole interval.
+    """
+    rows = load_tables(results, ["promises.csv", "promises-held.csv"]).dropna(subset="other")
+    return rows.assign(above=rows.share > rows.target, shown=rows.low > rows.target)
+
+
+def answers(rows: pd.DataFrame, target: float) -> list[dict]:
+    """List the choices for a share of words, as many as were asked.
+
+    Args:
+        rows: as from `choices`.
+        target: the share of scored words that may be recovered, in (0, 1).
+
+    Returns:
+        a row a corpus and a mechanism: the epsilon of each column, or "none".
+    """
+    asked = rows[(rows.table == "promises.csv") & (rows.later == "same") & (rows.target == target)]
+    listed = []
+    for (corpus, defence), cases in asked.groupby(["dataset", "defence"], sort=False):
+        by_column = cases.set_index("column").epsilon.to_dict()
+        chosen = {name: _spelled(by_column.get(name, np.nan)) for name in COLUMNS}
+        listed.append({"corpus": corpus, "mechanism": plotting.look(mechanism=defence).label} | chosen)
+    return listed
+
+
+def _spelled(epsilon: float) -> str:
+    return "none" if np.isnan(epsilon) else f"{epsilon:g}"
+
+
+def later(rows: pd.DataFrame, seed: int = 0) -> list[dict]:
+    """Summarise, for each column, the choices that name an epsilon on later documents of the same source.
+
+    Args:
+        rows: as from `choices`.
+        seed: of the bootstrap.
+
+    Returns:
+        a row a column: answers, how many have a measured share above the target, how many are shown to have, and
+        the mean excess over the target as a share of the scored words, resampled by corpus.
+    """
+    same = rows[(rows.table == "promises.csv") & (rows.later == "same")].dropna(subset="epsilon")
+    summaries = []
+    for column in COLUMNS:
+        chosen = same[same.column == column]
+        corpora = chosen.dataset.astype("category").cat.codes.to_numpy()
+        summary: dict = {"ε by": column, "answers": len(chosen), "measured above": int(chosen.above.sum())}
+        summary["shown above"] = int(chosen.shown.sum())
+        if len({*corpora}) > 1:
+            summary["mean excess"] = evaluation.bootstrap_mean(chosen.excess, corpora, seed=seed)
+        summaries.append(summary)
+    return summaries
+
+
+def promised_for_source(rows: pd.DataFrame) -> dict[str, int]:
+    """Count the questions that the source's column was asked, and its answers that name an epsilon.
+
+    Args:
+        rows: as from `choices`.
+    """
+    asked = rows[(rows.table == "promises.csv") & (rows.later == "same") & (rows.column == "source")]
+    return {"asked": len(asked), "answered": int(asked.epsilon.notna().sum())}
+
+
+def draw_excess(ax: Axes, rows: pd.DataFrame) -> Mapping[str, np.ndarray]:
+    """Draw what attacks took beyond the target, at each epsilon that is promised for the source.
+
+    Args:
+        ax: axes.
+        rows: as from `choices`.
+
+    Returns:
+        for each line of the figure the excesses, in shares of scored words.
+    """
+    promised = rows[rows.column == "source"].dropna(subset="epsilon")
+    drawn: dict[str, np.ndarray] = {}
+    for (corpus, what), cases in promised.groupby(["dataset", "later"], sort=False):
+        name = f"{corpus}, then {'the same' if what == 'same' else what}".replace("_", " ")
+        heights = len(drawn) + np.linspace(-0.2, 0.2, len(cases))
+        drawn[name] = (cases.share - cases.target).to_numpy()
+        look = plotting.look(series=int(what != "same"))
+        ax.plot(drawn[name], heights, look.marker, color=look.colour)
+    ax.axvline(0, color="0.4", lw=1)
+    ax.set_yticks(range(len(drawn)), drawn)
+    ax.set_xlabel("share recovered less target")
+    return drawn

@@ -1,0 +1,99 @@
+"""Documents that are linked to their releases, from the stored tables of `textsan_book.studies.linkage`."""
+
+import pandas as pd
+
+from textsan import plotting, project_data
+from textsan.evaluation import Estimate
+from textsan.sweeps.tables import load_tables
+from textsan_book.judging import verdicts
+
+_LARGEST = 1000  # candidates; a longer list is all documents that there are
+_SHOWN = {
+    ("original", ""): "the original",
+    ("version", "synonyms 0.5"): "a version: synonyms",
+    ("version", "summary 0.5"): "a version: summary",
+    ("version", "quotation 0.5"): "a version: quotation",
+    ("open set", "calibrated 0.01"): "open set",
+    ("near copies", ""): "near copies",
+    ("two releases", "another day"): "two releases",
+    ("length and kept words", ""): "length and kept words",
+}
+
+
+def cases(name: str) -> pd.DataFrame:
+    """Load a stored table of linkage with names for its sanitizers and its cases.
+
+    Args:
+        name: a file of the stored results: "linkage.csv" or "linkage-held.csv".
+
+    Returns:
+        The rows of the table, those of one case next to each other, with further columns: `who`, the sanitizer and
+        its epsilon; `case`, the threat model and the version; `listed`, the number of candidates, or "all".
+    """
+    rows = load_tables(project_data() / "results", name)
+    rows["version"] = rows.version.fillna("")
+    labels = rows.defence.map(lambda defence: plotting.look(mechanism=defence).label)
+    rows["who"] = labels + rows.epsilon.map(", ε = {:g}".format)
+    rows["case"] = (rows.threat + ", " + rows.version).str.removesuffix(", ").str.removeprefix("version, ")
+    rows["listed"] = rows.candidates.map("{:,}".format).mask(rows.candidates > _LARGEST, "all")
+    order = (rows.case + rows.listed).factorize()[0]
+    return rows.iloc[order.argsort(kind="stable")].reset_index(drop=True)
+
+
+def verdict(rows: pd.DataFrame) -> verdicts.Excess:
+    """Judge the excess of main over control of one sanitizer in one case, pooled over seeds and corpora.
+
+    Args:
+        rows: of `cases`, one a seed and corpus.
+    """
+    draws = [Estimate(*row) for row in rows[["excess", "low", "high"]].to_numpy()]
+    return verdicts.of_excess(draws, rows.released)
+
+
+def summary(rows: pd.DataFrame) -> dict:
+    """Compute the means of one sanitizer in one case over seeds and corpora.
+
+    Args:
+        rows: of `cases`, one a seed and corpus.
+
+    Returns:
+        main, control and baseline, shares of the releases; excess, an estimate of main less control with its
+        pooled interval.
+    """
+    means = rows[["main", "control", "baseline"]].mean().to_dict()
+    return means | {"excess": verdict(rows).pooled}
+
+
+def grid(rows: pd.DataFrame) -> pd.DataFrame:
+    """Compute the mean excess of main over control for six threat models, the versions apart.
+
+    Args:
+        rows: of `cases`.
+
+    Returns:
+        A row a threat model, the original among 1,000 first, and a column a sanitizer, by its own mean excess.
+    """
+    shown = rows.assign(shown=list(map(_SHOWN.get, zip(rows.threat, rows.version, strict=True))))
+    shown = shown[shown.shown.notna() & (shown.candidates <= _LARGEST)]
+    shown = shown[(shown.threat != "original") | (shown.candidates == _LARGEST)]
+    means = shown.pivot_table(index="shown", columns="who", values="excess", aggfunc="mean")
+    means = means.loc[[name for name in _SHOWN.values() if name in means.index]]
+    return means[means.mean().sort_values(kind="stable").index].rename_axis(index="", columns="")
+
+
+def undisclosed(rows: pd.DataFrame) -> list[dict]:
+    """List the cases in which a sanitizer is not shown to disclose the document, lists of all documents left out.
+
+    Args:
+        rows: of `cases`.
+
+    Returns:
+        A row a sanitizer and case: sanitizer, case, candidates, excess, an estimate, and verdict.
+    """
+    groups = rows[rows.listed != "all"].groupby(["who", "case", "listed"], sort=False)
+    judged = [(*key, verdict(group)) for key, group in groups]
+    return [
+        {"sanitizer": who, "case": case, "candidates": listed, "excess": found.pooled, "verdict": str(found)}
+        for who, case, listed, found in judged
+        if found.verdict != "given away"
+    ]

@@ -1,0 +1,80 @@
+"""Success of attacks on words of a stored table, pooled over its seeds, from its hits."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from textsan.evaluation import Estimate, clustered_rate
+from textsan.sweeps.hits import load_hits
+from textsan.sweeps.paired import paired_differences
+from textsan.sweeps.tables import load_tables, pooled, select
+
+_NAMES = {"rt": "film reviews", "amazon": "product reviews", "nyt": "news (nyt)", "tweets": "tweets"}
+_NAMES |= {"ag_news": "news (AG)", "mtsamples": "medical reports", "drugs": "drug reviews"}
+_NAMES |= {"prose": "this book", "symptom2disease": "symptoms"}
+
+
+def named(corpus: str) -> str:
+    """Return the name of a corpus as tables and figures have it.
+
+    Args:
+        corpus: its name in a stored table.
+
+    >>> named("rt"), named("yelp")
+    ('film reviews', 'yelp')
+    """
+    return _NAMES.get(corpus, corpus)
+
+
+def success(table: Path, attackers: Mapping[str, Mapping], where: Mapping) -> list[dict]:
+    """Compute the success rate on words with a letter or a digit, for each corpus.
+
+    Args:
+        table: a csv file with its hits beside it.
+        attackers: for each column, values by column of `load_tables` that one row a seed has.
+        where: the same for all columns, {"epsilon": 4.0} for example.
+
+    Returns:
+        a row a corpus, in the table's order: `corpus`, and an estimate for each attacker, pooled over the seeds.
+
+    Raises:
+        ValueError: an attacker has no row, or more than one of a seed.
+    """
+    rows, hits, found = load_tables(table.parent, table.name), load_hits(table), []
+    for corpus in dict.fromkeys(select(rows, where).dataset):
+        line: dict[str, Any] = {"corpus": named(corpus)}
+        for name, asked in attackers.items():
+            chosen = select(rows, {**where, **asked, "dataset": corpus})
+            if not len(chosen) or chosen.seed.duplicated().any():
+                raise ValueError(f"attackers: {name!r} has {len(chosen)} rows of {corpus}, not one a seed")
+            line[name] = pooled([_rate(hits[row]) for row in chosen.index])
+        found.append(line)
+    return found
+
+
+def _rate(arrays: Mapping[str, np.ndarray]) -> Estimate:
+    words = arrays["letter"]
+    return clustered_rate(arrays["hit"][words], arrays["source"][words])
+
+
+def gains(table: Path, ours: Mapping, theirs: Mapping, by: Sequence[str], *, marks: bool = False) -> pd.DataFrame:
+    """Compute what one attacker gains over another on the same words with a letter or a digit.
+
+    Args:
+        table: a csv file with its hits beside it.
+        ours, theirs: values by column of `load_tables`.
+        by: columns that say what is pooled over the seeds: "dataset", "epsilon", "n_shadow".
+        marks: count punctuation marks, too.
+
+    Returns:
+        a row for each value of these columns, with `gain`, an estimate.
+    """
+    found = paired_differences(table, ours, theirs, where=None if marks else lambda at: at["letter"])
+    rows = []
+    for values, seeds in found.groupby(list(by), sort=False):
+        draws = [Estimate(row.difference, row.low, row.high) for row in seeds.itertuples()]
+        rows.append(dict(zip(by, values, strict=True)) | {"gain": pooled(draws)})
+    return pd.DataFrame(rows)

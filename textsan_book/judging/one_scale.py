@@ -1,0 +1,132 @@
+"""Mechanisms next to each other: losses over the least, losses at equal success, accuracy at equal success."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+
+from textsan import plotting
+from textsan.evaluation import Estimate
+from textsan.mechanisms import MECHANISMS
+
+CORPORA = {"rt": "film reviews", "amazon": "product reviews", "airline_tweets": "tweets to airlines"}
+CORPORA |= {"ag_news": "news: of the world?", "mtsamples": "medical reports: specialty"}
+"""Corpora of the stored tables, as figures call them."""
+
+
+def ratios(rows: Sequence[Mapping], defence: str, low: float = 0.1, high: float = 0.8) -> tuple[float, float]:
+    """Return the smallest and the largest distance lost over the least possible.
+
+    Args:
+        rows: as from `studies.frontiers.placed`.
+        defence: a mechanism by name.
+        low, high: ends of the success rates that count.
+
+    Raises:
+        ValueError: no row of the mechanism lies between them.
+    """
+    inside = [
+        row for row in rows if row["defence"] == defence and low < row["success"] < high and row["least"] > 0
+    ]
+    if not inside:
+        raise ValueError(f"defence: {defence!r} has no success between {low:g} and {high:g}; pass other ends")
+    over = [row["lost"] / row["least"] for row in inside]
+    return min(over), max(over)
+
+
+def draw_ratios(ax: Axes, rows: Sequence[Mapping]) -> list[str]:
+    """Draw the range of `ratios` of each mechanism, smallest at the top.
+
+    Args:
+        ax: axes.
+        rows: as from `studies.frontiers.placed`.
+
+    Returns:
+        the names of the mechanisms that are drawn, from the top.
+    """
+    there = {row["defence"] for row in rows if 0.1 < row["success"] < 0.8 and row["least"] > 0}
+    ranges = {name: ratios(rows, name) for name in there}
+    order = sorted(ranges, key=lambda name: ranges[name])
+    for at, name in enumerate(order):
+        colour = plotting.look(mechanism=name).colour
+        ax.plot(ranges[name], [-at, -at], color=colour, lw=4, solid_capstyle="butt")
+    ax.axvline(1, color="0.4", lw=1)
+    ax.set_yticks([-at for at in range(len(order))], [MECHANISMS[name].label for name in order])
+    ax.set(xlabel="distance lost over the least at the same success", xlim=(0.9, None))
+    return order
+
+
+def accuracy(results: Path, first: str, second: str) -> list[dict]:
+    """Compute what a classifier learns more from one mechanism than from another at equal success of attacks.
+
+    Args:
+        results: the folder of the stored table `accuracy`.
+        first, second: mechanisms by name.
+
+    Returns:
+        a row a task: task, seeds, more (by the interval of independent seeds), original (accuracy of the original
+        text) and other (of the second).
+    """
+    table = pd.read_csv(results / "accuracy.csv", comment="#")
+    chosen = table[(table["first"] == first) & (table.second == second) & (table.target == "matched")]
+    chosen = chosen[chosen.first_reached & chosen.second_reached]
+    rows = []
+    for dataset, seeds in chosen.groupby("dataset", sort=False):
+        half = np.sqrt((((seeds.high - seeds.low) / 2) ** 2).sum()) / len(seeds)
+        mean = seeds.difference.mean()
+        row = {"task": CORPORA.get(dataset, dataset), "seeds": len(seeds)}
+        row["more"] = Estimate(mean, mean - half, mean + half)
+        rows.append(row | {"original": seeds.original.mean(), "other": seeds.second_accuracy.mean()})
+    return rows
+
+
+def draw_accuracy(ax: Axes, rows: Sequence[Mapping]) -> None:
+    """Draw the differences of `accuracy`, a line a task.
+
+    Args:
+        ax: axes.
+        rows: as from `accuracy`.
+    """
+    for at, row in enumerate(rows):
+        more = row["more"]
+        ax.plot([more.low, more.high], [-at, -at], color="C0", lw=1.5)
+        ax.plot(more.value, -at, "o", color="C0")
+    ax.axvline(0, color="0.4", lw=1)
+    ax.set_yticks([-at for at in range(len(rows))], [row["task"] for row in rows])
+    ax.set_xlabel("accuracy more than from CusText")
+
+
+def scale(results: Path, level: float) -> pd.DataFrame:
+    """Compute the distance lost where the stronger of two attacks recovers a share of the protected words.
+
+    Args:
+        results: the folder of the stored table `rank`.
+        level: the share, one of the table's.
+
+    Returns:
+        a row a mechanism, least mean loss before others, a column a corpus: means over the seeds that reached the
+        level, NaN where none did.
+    """
+    table = pd.read_csv(results / "rank.csv", comment="#")
+    reached = table[(table.target == "success") & (table.level == level) & table.reached]
+    wide = reached.pivot_table(index="defence", columns="dataset", values="lost", aggfunc="mean")
+    return wide.loc[wide.mean(axis=1).sort_values().index]
+
+
+def draw_scale(ax: Axes, losses: pd.DataFrame) -> None:
+    """Draw the losses of `scale`, a line a mechanism and a marker a corpus.
+
+    Args:
+        ax: axes.
+        losses: as from `scale`.
+    """
+    places = -np.arange(len(losses))
+    for series, corpus in enumerate(losses):
+        look = plotting.look(series=series)
+        label = CORPORA.get(corpus, corpus)
+        ax.plot(losses[corpus], places, look.marker, color=look.colour, label=label, linestyle="")
+    ax.set_yticks(places, [MECHANISMS[name].label for name in losses.index])
+    ax.set(xlabel="distance lost at equal success", xlim=(0, None))
+    ax.legend()

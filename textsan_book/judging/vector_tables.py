@@ -1,0 +1,283 @@
+"""Stored tables of attacks on sentence vectors: dates of birth, bases, keywords, leaked pairs and defences."""
+
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from scipy.stats import t as student
+
+from textsan import plotting
+from textsan.base.project import project_data
+from textsan.evaluation import Estimate
+from textsan.sweeps.tables import estimate, load_tables, select
+from textsan_book.judging.seeds import over_seeds
+from textsan_book.studies import citizen
+
+SEGMENTS = ("year", "month", "day", "whole")
+CORPORA = {"airline_ba": "airline reviews", "mtsamples": "medical reports"}
+MODEL = "all-minilm-l6-v2"
+_PRINTED = {"year": "Year", "month": "Month", "day": "Date", "whole": "Whole"}
+_FULL, _LAYERS = "vectors-citizen-full.csv", "vectors-citizen-layers.csv"
+_SMALL, _CAUSAL = "vectors-citizen.csv", "vectors-citizen-causal.csv"
+_VECTORS = (  # of whose vectors, table, rows of it
+    ("MiniLM", _FULL, {"pooling": "mean"}),
+    ("MiniLM, layer 2", _LAYERS, {"pooling": "mean", "layer": 2}),
+    ("MiniLM, last layer", _LAYERS, {"pooling": "mean", "layer": -1}),
+    ("static", _SMALL, {"encoder": "glove-6b-50d"}),
+    ("SmolLM2, mean", _CAUSAL, {"encoder": "smollm2-135m", "pooling": "mean"}),
+    ("SmolLM2, last piece", _CAUSAL, {"encoder": "smollm2-135m", "pooling": "last"}),
+    ("MiniLM", _CAUSAL, {"encoder": MODEL}),
+)
+
+
+def _table(results: Path | None, *names: str) -> pd.DataFrame:
+    rows = load_tables(results or project_data() / "results", names)
+    if not len(rows):
+        raise ValueError(f"results: no row of {', '.join(names)}; pass the folder of stored tables")
+    return rows
+
+
+def printed(data: Path | None = None) -> pd.DataFrame:
+    """Return the success that Table II of Pan et al. 2020 prints for the first guess.
+
+    Args:
+        data: the folder that has `paper_numbers.csv`; None is the project's.
+
+    Returns:
+        a row an encoder, "Baseline (random guess)" the last one, a column a segment: shares of 1,000 victims.
+    """
+    rows = pd.read_csv((data or project_data()) / "paper_numbers.csv")
+    rows = rows[(rows.table_or_figure == "Table II") & (rows.metric == "Top-1 accuracy")]
+    table = rows.pivot(index="mechanism_or_method", columns="setting", values="value").astype(float)
+    table = table.rename(columns=lambda name: name.removeprefix("segment="))[list(_PRINTED.values())]
+    table.columns = list(_PRINTED)
+    return table.sort_index(key=lambda names: names.str.startswith("Baseline").astype(int), kind="stable")
+
+
+def citizens(results: Path | None = None) -> list[dict]:
+    """Compute the success of the first guess of each part of a date of birth, pooled over the seeds.
+
+    Args:
+        results: the folder of stored tables; None is the project's, here and below.
+
+    Returns:
+        a row for each kind of vectors: `vectors of`, `numbers` that were encoded, an estimate a segment; first
+        BERT's printed shares, in the end the exact blind guesses.
+
+    Raises:
+        ValueError: the folder has no such table.
+    """
+    lines: list[dict] = [{"vectors of": "BERT, printed", "numbers": None} | dict(printed().loc["Bert"])]
+    for name, table, where in _VECTORS:
+        rows = select(_table(results, table), where | {"top": 1})
+        cells = over_seeds(rows, by=["segment"]).set_index("segment")
+        line = {"vectors of": name, "numbers": int(rows.pairs.iloc[0])}
+        lines.append(line | {segment: estimate(cells.loc[segment].to_dict()) for segment in SEGMENTS})
+    return [*lines, {"vectors of": "blind guess, counted", "numbers": 0} | citizen.blind(1)]
+
+
+def bases(results: Path | None = None) -> list[dict]:
+    """Compute the share of bases read from vectors of DNA windows, pooled over the seeds.
+
+    Returns:
+        a row a corpus: `windows`, `read` and `gain`, estimates, `majority`, the share of the base that is most
+        frequent at its position; mean gains at the `first` position, the `last` one, and in the middle (3 to 18).
+
+    Raises:
+        ValueError: the folder has no such table.
+    """
+    cells = over_seeds(_table(results, "vectors-genome.csv"), by=["corpus", "position"])
+    lines = []
+    for corpus, some in cells.groupby("corpus", sort=False):
+        at = some.set_index("position")
+        mean, gain = at.loc["mean"].to_dict(), at.asr - at.chance
+        line = {"windows": str(corpus).replace("_", "-"), "read": estimate(mean), "majority": mean["chance"]}
+        line |= {"gain": estimate(mean, "over"), "first": gain["1"], "last": gain["20"]}
+        lines.append(line | {"middle": gain[[str(i) for i in range(3, 19)]].mean()})
+    return lines
+
+
+def keywords(results: Path | None = None) -> list[dict]:
+    """Compute the areas under the curve of linear keyword attacks on real text, pooled over the seeds.
+
+    Returns:
+        a row a keyword: `text`, `keyword`, areas `white box`, `black box` (plain transfer from film reviews) and
+        `static` (a white box on means of word vectors); `accuracy` of the white box, and of always saying `no`.
+
+    Raises:
+        ValueError: the folder has no such table.
+    """
+    by = ["encoder", "dataset", "keyword"]
+    white = over_seeds(select(_table(results, "vectors-keywords.csv"), {"balance": "weights"}), by=by)
+    other = select(moved(results), {"reversal": 0.0, "moments": False}).set_index(by[1:])
+    static = select(white, {"encoder": "glove-6b-50d"}).set_index(by[1:])
+    return [
+        {
+            "text": CORPORA[row["dataset"]],
+            "keyword": row["keyword"],
+            "white box": estimate(row),
+            "black box": estimate(other.loc[(row["dataset"], row["keyword"])].to_dict()),
+            "static": static.asr[(row["dataset"], row["keyword"])],
+            "accuracy": row["accuracy"],
+            "no": row["majority"],
+        }
+        for row in select(white, {"encoder": MODEL}).to_dict("records")
+    ]
+
+
+def moved(results: Path | None = None) -> pd.DataFrame:
+    """Return the black-box attacks on keywords, one row for all seeds of a setting.
+
+    Raises:
+        ValueError: the folder has no such table.
+    """
+    rows = _table(results, "vectors-transfer-airline.csv", "vectors-transfer.csv")
+    return over_seeds(rows, by=["dataset", "keyword", "reversal", "moments"])
+
+
+def adaptations(results: Path | None = None) -> list[dict]:
+    """Compute the gain of each adaptation over plain transfer, with Student's interval over keywords.
+
+    Returns:
+        a row for each corpus and adaptation: `text`, `adaptation`, and `area` and `balanced`, the mean differences
+        of the area and of the balanced accuracy at the attacker's own border.
+
+    Raises:
+        ValueError: the folder has no such table.
+    """
+    cells, lines = moved(results), []
+    for dataset, text in CORPORA.items():
+        some = cells[cells.dataset == dataset]
+        plain = select(some, {"reversal": 0.0, "moments": False}).set_index("keyword")
+        for (reversal, moments), rows in some.groupby(["reversal", "moments"]):
+            if not (reversal or moments):
+                continue
+            parts = [f"reversal {reversal:g}"] * bool(reversal) + ["moments"] * bool(moments)
+            at = rows.set_index("keyword")
+            line = {"text": text, "adaptation": ", ".join(parts)}
+            for name, column in (("area", "asr"), ("balanced", "balanced")):
+                line[name] = over_draws(at[column] - plain[column])
+            lines.append(line)
+    return lines
+
+
+def over_draws(values: pd.Series, most: float = np.inf) -> Estimate:
+    """Compute the mean of independent values, with Student's 95 % interval.
+
+    Args:
+        values: at least two.
+        most: the interval is cut there; 1.0 for shares.
+
+    >>> print(over_draws(pd.Series([0.25, 0.75]), most=1.0))
+    0.500 [-2.677, 1.000]
+    """
+    mean, half = float(values.mean()), float(student.ppf(0.975, len(values) - 1) * values.sem())
+    return Estimate(mean, mean - half, min(mean + half, most))
+
+
+def leaked(results: Path | None = None) -> list[dict]:
+    """Compute the share of a text's words that five guesses recover after a leak, pooled over the seeds.
+
+    Returns:
+        a row for each corpus and size: `text`, `leaked pairs`, `words recovered` and its `gain`, estimates, and
+        `blind`, the share that the most frequent words of the leaked texts reach.
+
+    Raises:
+        ValueError: the folder has no such table.
+    """
+    cells = over_seeds(_table(results, "vectors-inversion.csv"), by=["dataset", "leak"])
+    return [
+        {"text": CORPORA[row["dataset"]], "leaked pairs": row["leak"], "words recovered": estimate(row)}
+        | {"blind": row["chance"], "gain": estimate(row, "over")}
+        for row in cells.to_dict("records")
+    ]
+
+
+def erased(results: Path | None = None) -> list[dict]:
+    """Compute areas under the curve of a linear attacker before and after LEACE erases a word, over the seeds.
+
+    Returns:
+        a row for each word and number of sentences behind the erasure: `word`, `is erased`, `fitted on`,
+        `before` and `after`, estimates, and `change`, of the accuracy on the sentiment.
+
+    Raises:
+        ValueError: the folder has no such table.
+    """
+    rows = select(_table(results, "vectors-erasure.csv"), {"head": "linear"})
+    rows = rows.assign(erased=rows.erased.fillna(""))
+    rows = rows[~rows.erased.str.contains(" ")]  # one word alone
+    cells = over_seeds(rows, by=["erased", "fitted", "keyword"])
+    plain = cells[cells.erased == ""].set_index("keyword")
+    return [
+        {"word": row["keyword"], "is erased": row["keyword"] == row["erased"], "fitted on": row["fitted"]}
+        | {"before": estimate(plain.loc[row["keyword"]].to_dict()), "after": estimate(row)}
+        | {"change": estimate(row, "over_plain")}
+        for row in cells[cells.erased != ""].to_dict("records")
+    ]
+
+
+def defences(results: Path | None = None) -> pd.DataFrame:
+    """Return the defended releases of film reviews, with what the keyword attack and the task reach on them.
+
+    Returns:
+        the stored rows, "none" the first; `keeps`, the accuracy on the sentiment is inside the interval of the
+        undefended one or above it; `stops keyword` (balanced accuracy) and `stops month`, the attack is not shown
+        to be above 0.55 and above the blind guess.
+
+    Raises:
+        ValueError: the folder has no such table.
+    """
+    rows = _table(results, "vectors-defences.csv")
+    bare = rows[rows.defence == "none"].iloc[0]
+    keeps, keyword = rows.utility > bare.utility_low, rows.balanced_low < 0.55
+    stops = {"stops keyword": keyword, "stops month": rows.month_low < rows.month_chance}
+    return rows.assign(keeps=keeps, **stops)
+
+
+def draw_defences(attack: str = "asr", ax=None, results: Path | None = None):
+    """Draw an attack against the task, a point for each defended release.
+
+    Args:
+        attack: "asr", the keyword's area under the curve; "balanced", its balanced accuracy; "month".
+        ax: matplotlib axes; None makes a figure with its legend.
+        results: the folder of stored tables.
+
+    Returns:
+        the axes.
+
+    Raises:
+        ValueError: the folder has no such table.
+    """
+    rows = defences(results)
+    alone, bare = ax is None, rows[rows.defence == "none"].iloc[0]
+    if alone:
+        _, ax = plt.subplots(figsize=(6.4, 4.2))
+    blind = bare.month_chance if attack == "month" else 0.5
+    for number, (name, some) in enumerate(rows[rows.defence != "none"].groupby("defence", sort=False)):
+        own = {"series": number, "label": _DEFENCES[name]} if name in _DEFENCES else {"mechanism": name}
+        records = some.to_dict("records")
+        at = [estimate(row, "utility") for row in records]
+        plotting.points(ax, at, [estimate(row, attack) for row in records], **own)
+    kept = [estimate(bare.to_dict(), name) for name in ("utility", attack)]
+    plotting.points(ax, kept[:1], kept[1:], role="bound", label="no defence")
+    plotting.theory(ax, [0.47, 0.79], [blind, blind], role="chance", label="blind guess")
+    ax.set(xlabel="accuracy on the sentiment", ylabel=_LABELS[attack])
+    if alone:
+        plotting.legend(ax.figure, columns=4)
+    return ax
+
+
+_DEFENCES = {"rounding": "rounding", "laplace": "Laplace noise", "dimensions": "fewer dimensions"}
+_LABELS = {"asr": "keyword, area under the curve", "balanced": "keyword, balanced accuracy"}
+_LABELS |= {"month": "month of birth, first guess"}
+
+
+def ends(values) -> str:
+    """Format the least and the largest of some numbers.
+
+    >>> ends([0.25, 0.5, 0.75])
+    '0.250 to 0.750'
+    """
+    values = np.array(list(values), dtype=float)
+    return f"{values.min():.3f} to {values.max():.3f}"

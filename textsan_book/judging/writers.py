@@ -1,0 +1,232 @@
+"""Disclosure about the writers of releases, from the stored tables of `textsan_book.studies.writer`, and for each
+document.
+"""
+
+from collections.abc import Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from scipy.optimize import brentq
+
+from textsan import plotting, project_data
+from textsan.evaluation import Estimate
+from textsan.mechanisms import ChannelMechanism, Mechanism, make_mechanism
+from textsan.priors import Prior
+from textsan.sweeps.tables import load_tables, pooled
+from textsan.text.embeddings import Embeddings
+from textsan.text.vocabulary import count_words
+from textsan_book.judging import verdicts
+from textsan_book.studies.exposure import vulnerability_of
+from textsan_book.studies.writer import content_words
+
+Docs = Sequence[Sequence[str]]
+
+_NAMES = {"rt": "film reviews", "amazon": "product reviews", "drugs": "drug reviews"}
+_NAMES |= {"symptom2disease": "symptoms", "ag_news": "news"}
+_KEPT = "kept words and length"
+
+
+def readings(name: str) -> pd.DataFrame:
+    """Load a stored table of writers with names for its sanitizers and its corpora.
+
+    Args:
+        name: a file of the stored results: "writer.csv" or "writer-held.csv".
+
+    Returns:
+        The rows of the table with the columns `who`, the sanitizer and its epsilon, and `texts`.
+    """
+    rows = load_tables(project_data() / "results", name)
+    labels = rows.defence.map(lambda defence: plotting.look(mechanism=defence).label)
+    return rows.assign(
+        who=labels + rows.epsilon.map(", ε = {:g}".format), texts=[_NAMES.get(one, one) for one in rows.dataset]
+    )
+
+
+def judged(rows: pd.DataFrame, column: str = "excess") -> verdicts.Excess:
+    """Judge an excess or a lead, pooled over seeds and corpora.
+
+    Args:
+        rows: of `readings`, one a seed and corpus.
+        column: "excess", of main over control, or "lead", of main over baseline.
+    """
+    ends = rows[[column, f"{column}_low", f"{column}_high"]].to_numpy()
+    return verdicts.of_excess([Estimate(*row) for row in ends], rows.n_released)
+
+
+def summary(rows: pd.DataFrame) -> list[dict]:
+    """Compute how often an attribute is read from each release, from parts of it, and from the original text.
+
+    Args:
+        rows: of `readings`.
+
+    Returns:
+        A row a sanitizer and three more, for the words that CusText+ keeps, the length alone and the original
+        text: read; word, the success on a content word; main and control; excess and lead, estimates that are
+        pooled over seeds and corpora.
+    """
+    kept = rows[rows.reading == _KEPT]
+    parts = dict([*rows[rows.reading == "release"].groupby("who", sort=False)])
+    parts["words that CusText+ keeps"] = kept[kept.defence == "custext+"]
+    parts["length alone"] = kept[kept.defence == "santext"]  # which keeps no word
+    parts["original text"] = rows[rows.reading == "original"]
+    lines = []
+    for name, part in parts.items():
+        one = part.drop_duplicates(["dataset", "seed"])  # lengths and originals are the same at every epsilon
+        word = one.vulnerability.mean() if name in set(rows.who) else None
+        line = {"read": name, "word": word} | one[["main", "control"]].mean().to_dict()
+        lines.append(line | {column: judged(one, column).pooled for column in ("excess", "lead")})
+    return lines
+
+
+def by_corpus(rows: pd.DataFrame) -> list[dict]:
+    """Compute how often an attribute is read from releases, for each corpus.
+
+    Args:
+        rows: of `readings`.
+
+    Returns:
+        A row a corpus and sanitizer: texts and sanitizer; main, an estimate that is pooled over seeds; control,
+        baseline; original, the rate of the same attacker on the original text; excess, an estimate.
+    """
+    lines = []
+    for (texts, who), part in rows[rows.reading == "release"].groupby(["texts", "who"], sort=False):
+        original = rows[(rows.reading == "original") & (rows.texts == texts)]
+        main = pooled([Estimate(*ends) for ends in part[["main", "main_low", "main_high"]].to_numpy()])
+        line = {"texts": texts, "sanitizer": who, "main": main} | part[["control", "baseline"]].mean().to_dict()
+        lines.append(line | {"original": original.main.mean(), "excess": judged(part).pooled})
+    return lines
+
+
+def at_equal(rows: pd.DataFrame, column: str) -> list[dict]:
+    """Compare SanText's excess, between two of its epsilons, with that of CusText and CusText+.
+
+    Args:
+        rows: of `readings`.
+        column: what is equal: "vulnerability", of a content word, or "linked", of documents.
+
+    Returns:
+        A row a corpus and mechanism of the two: texts; compared, its label; least and most, of the differences of
+        the seeds; discloses, "more" or "less" if SanText's excess is larger or smaller with every seed, else
+        "undecided".
+    """
+    releases, lines = rows[rows.reading == "release"], []
+    for texts, part in releases.groupby("texts", sort=False):
+        for defence in ("custext", "custext+"):
+            gaps = np.array([_gap(seed, defence, column) for _, seed in part.groupby("seed")])
+            word = "more" if (gaps > 0).all() else "less" if (gaps < 0).all() else "undecided"
+            line = {"texts": texts, "compared": plotting.look(mechanism=defence).label}
+            lines.append(line | {"least": gaps.min(), "most": gaps.max(), "discloses": word})
+    return lines
+
+
+def _gap(rows: pd.DataFrame, defence: str, column: str) -> float:
+    line = rows[rows.defence == "santext"].sort_values(column)
+    other = rows[rows.defence == defence].iloc[0]
+    inside = line[column].min() <= other[column] <= line[column].max()
+    return float(np.interp(other[column], line[column], line.excess) - other.excess) if inside else np.nan
+
+
+def claims(rows: pd.DataFrame) -> dict:
+    """Compute which share of words, or of attributes, is claimed at a stated precision, and which is right.
+
+    Args:
+        rows: of `readings`, one a seed, of reading "words" or "release".
+
+    Returns:
+        claimed, a mean over seeds; right, a share of all claims, or None where there is none.
+    """
+    made = rows.claimed.sum()
+    right = (rows.claimed * rows.precision).sum() / made if made else None
+    return {"claimed": rows.claimed.mean(), "right": right}
+
+
+def draw_excess(rows: pd.DataFrame):
+    """Draw the excess over the success on a content word, a panel a corpus.
+
+    Args:
+        rows: of `readings`, of three corpora.
+
+    Returns:
+        the figure.
+    """
+    releases, original = (rows[rows.reading == reading] for reading in ("release", "original"))
+    figure, axes = plt.subplots(2, 2, figsize=(6.4, 5.4), layout="constrained")
+    for ax, (texts, part) in zip(axes.flat, releases.groupby("texts", sort=False), strict=False):
+        for name, by in part.groupby("defence"):
+            ends = {"excess_low": "min", "excess_high": "max"}  # over seeds
+            drawn = by.groupby("epsilon").agg({"vulnerability": "mean", "excess": "mean"} | ends)
+            aside = 0.02 * (name == "custext+")  # its intervals would cover CusText's
+            points = drawn[["excess", *ends]].to_numpy()
+            plotting.points(ax, drawn.vulnerability + aside, points, mechanism=name)
+        level = original[original.texts == texts].excess.mean()
+        plotting.theory(ax, [0, 1], [level] * 2, role="bound", label="original text")
+        ax.set(title=texts, xlim=(0, 1.02))
+        ax.set_ylim(bottom=min(0.0, releases.excess_low[releases.texts == texts].min()))
+    axes.flat[-1].axis("off")
+    axes.flat[-1].legend(*axes.flat[0].get_legend_handles_labels(), loc="center")
+    figure.supxlabel("success on a content word")
+    figure.supylabel("excess of main over control")
+    return figure
+
+
+def equal_on_words(mechanism: Mechanism, docs: Docs, words: Embeddings) -> Mechanism:
+    """Set SanText so that the best guess of a content word succeeds as often as under another sanitizer.
+
+    Args:
+        mechanism: the other sanitizer.
+        docs: token lists, whose own counts are the prior.
+        words: the vocabulary of both.
+
+    Raises:
+        ValueError: no epsilon between 1 and 12 does it.
+    """
+    content = content_words(mechanism)
+    wanted = vulnerability_of(mechanism, docs, content)
+
+    def gap(epsilon):
+        return vulnerability_of(make_mechanism("santext", words, epsilon=epsilon), docs, content) - wanted
+
+    return make_mechanism("santext", words, epsilon=brentq(gap, 1.0, 12.0, xtol=0.02))
+
+
+def exposures(mechanism: ChannelMechanism, docs: Docs) -> np.ndarray:
+    """Compute each document's expected share of content words that the best guess recovers.
+
+    Args:
+        mechanism: any with a channel.
+        docs: token lists, whose own counts are the prior.
+
+    Returns:
+        (n,) shares in ascending order, of the documents with a content word.
+    """
+    counted = _content_counts(mechanism, docs)
+    prior = Prior.from_counts(counted, mechanism.channel.inputs, alpha_inverse=0)
+    table = mechanism.channel.posterior(prior, k=1)
+    chance = dict(zip(counted, table.hit_probabilities(list(counted)), strict=True))
+    parts = ([chance[word] for word in doc if word in counted] for doc in docs)
+    return np.sort([float(np.mean(part)) for part in parts if part])
+
+
+def claimable(mechanism: ChannelMechanism, docs: Docs, precision: float) -> float:
+    """Compute the largest share of content words that can be claimed with a precision.
+
+    Args:
+        mechanism: any with a channel.
+        docs: token lists, whose own counts are the prior.
+        precision: in (0, 1].
+
+    Returns:
+        the share; a released word is claimed always or never, so that it may fall short by the share of one.
+    """
+    counted = _content_counts(mechanism, docs)
+    joint = np.array([*counted.values()])[:, None] / sum(counted.values()) * mechanism.channel.rows(list(counted))
+    mass, best = joint.sum(axis=0), joint.max(axis=0)
+    order = np.argsort(-best / np.maximum(mass, 1e-300))
+    mass, best = mass[order].cumsum(), best[order].cumsum()
+    return float(mass[best >= precision * mass].max(initial=0.0))
+
+
+def _content_counts(mechanism: Mechanism, docs: Docs) -> dict[str, int]:
+    content = content_words(mechanism)
+    return {word: n for word, n in count_words(docs).items() if word in content}
