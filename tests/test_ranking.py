@@ -16,7 +16,7 @@ from textsan_book.studies import ranking, ranking_language
 
 WORDS = ["the", "of", *(f"w{i}" for i in range(28))]
 EMBEDDINGS = Embeddings(WORDS, np.random.default_rng(9).normal(size=(30, 3)))
-SMALL = {"vocabulary": 30, "n_private": 40, "n_shadow": 60, "n_learn": 200}
+SMALL = {"vocabulary": 30, "n_private": 40, "n_shadow": 60, "n_learn": 200, "public": False}
 
 NEWCOMER = '''"""Every word stays, or becomes the next one of the vocabulary."""
 import numpy as np
@@ -135,17 +135,17 @@ def test_the_strongest_attack_counts_and_the_quickest_is_searched(world, monkeyp
     asked = []
     guesses = problems.Problem.guesses
 
-    def counted(self, name, **settings):
+    def counted(self, name, *, public, **settings):
         asked.append(name)
-        return guesses(self, name, **settings)
+        return guesses(self, name, **settings)  # neither has the public table
 
     monkeypatch.setattr(problems.Problem, "guesses", counted)
     monkeypatch.setattr(ranking, "ATTACKS", {"unchanged": {}, "markov": {"k": 30}})
-    given = ranking._Dial(ranking.Documents("made up", 0, 30, 40, 60), "santext")
+    given = ranking._Dial(ranking.Documents("made up", 0, 30, 40, 60), "santext", False)
     value, reached = given.at_level("success", 0.5)
     assert asked.count("markov") < asked.count("unchanged")
-    found = ranking._attacked(given.problem(value))
-    alone = ranking._attacked(given.problem(value), ["unchanged"])
+    found = ranking._attacked(given.problem(value), False)
+    alone = ranking._attacked(given.problem(value), False, ["unchanged"])
     assert reached and found["success"] == pytest.approx(0.5, abs=0.06)
     assert found["attack"] == "markov" and found["success"] > alone["success"]
 
@@ -175,22 +175,43 @@ def test_a_language_model_reads_the_first_documents_of_the_same_release(world, m
         return Reader() if name == "mixture" else attack(self, name, **settings)
 
     monkeypatch.setattr(problems.Problem, "attack", made)
-    given = {key: value for key, value in SMALL.items() if key != "n_learn"} | {"n_attacked": 10, "n_fitted": 7}
-    given |= {"dataset": "made up", "seed": 0}
+    sizes = {key: value for key, value in SMALL.items() if key not in ("n_learn", "public")}
+    given = sizes | {"dataset": "made up", "seed": 0, "n_attacked": 10, "n_fitted": 7}
     row = ranking_language.ranks_with_language(defence="santext", level=0.4, **given)[0]
     assert row["positions"] == 80 and row["with_language"] == 0.5 and row["language_weight"] == 0.25
     assert row["difference"] == pytest.approx(0.5 - row["success"]) and row["attack"] == "markov"
     assert row["difference_low"] <= row["difference"] <= row["difference_high"]
     assert row["value"] == placed[0]["value"] and ("mixture", {"sentences": 7, "public": False}) in asked
-    sizes = {key: value for key, value in given.items() if key not in ("dataset", "n_attacked", "n_fitted")}
-    prepared = problems.prepare("made up", mechanism="santext", epsilon=row["value"], n_positions=None, **sizes)
-    right = [one == true for one, true in zip(prepared.guesses("markov", k=30), prepared.truth.words, strict=True)]
+    sizes |= {"seed": 0, "n_positions": None}
+    prepared = problems.prepare("made up", mechanism="santext", epsilon=row["value"], **sizes)
+    guesses = prepared.guesses("markov", k=30, public=False)
+    right = [one == true for one, true in zip(guesses, prepared.truth.words, strict=True)]
     assert row["success"] == pytest.approx(np.mean(right[:80]))
     asked.clear()
     [row] = ranking_language.ranks_with_language(defence="random", level=0.4, **given)
     assert not row["reached"] and "difference" not in row and not asked
     with pytest.raises(ValueError, match="made up, santext, success, 0.9, 0: the table rank has no such row"):
         ranking_language.ranks_with_language(defence="santext", level=0.9, **given)
+
+
+def test_a_public_table_reads_all_documents_of_the_same_release(world, monkeypatch, tmp_path):
+    """A reader with the table that is right at every second position, beside the stored one without it."""
+    of = {"dataset": "made up", "target": "success", "level": 0.4, "seed": 0}
+    placed = [of | {"defence": "santext"} | ranking.ranks(defence="santext", **of, **SMALL)[0]]
+    (tmp_path / "results").mkdir()
+    pd.DataFrame(placed).to_csv(tmp_path / "results" / "rank.csv", index=False)
+    monkeypatch.setattr(ranking_language, "project_data", lambda: tmp_path)
+    guesses = problems.Problem.guesses
+
+    def made(self, name, *, public, **settings):
+        own = guesses(self, name, public=False, **settings)
+        return own if not public else [w if n % 2 else "no" for n, w in enumerate(self.truth.words)]
+
+    monkeypatch.setattr(problems.Problem, "guesses", made)
+    given = {key: value for key, value in SMALL.items() if key not in ("n_learn", "public")}
+    [row] = ranking_language.ranks_with_public(dataset="made up", seed=0, defence="santext", level=0.4, **given)
+    assert row["positions"] == 320 and row["with_public"] == 0.5 and row["value"] == placed[0]["value"]
+    assert row["success"] == placed[0]["success"] and row["difference"] == pytest.approx(0.5 - row["success"])
 
 
 def test_a_matched_setting_has_the_success_of_the_second(world):

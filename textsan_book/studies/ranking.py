@@ -33,13 +33,10 @@ from textsan.text.embeddings import Embeddings
 from textsan.text.vocabulary import count_words, tokenize
 from textsan_book.studies.experiments import columns, takes_settings
 
-ATTACKS: dict[str, dict[str, Any]] = {
-    "markov": {"k": 30, "public": False},
-    "noisy channel": {"epochs": 0.0, "copies": 1, "public": False},
-}
+ATTACKS: dict[str, dict[str, Any]] = {"markov": {"k": 30}, "noisy channel": {"epochs": 0.0, "copies": 1}}
 """The contextual attacks of which the strongest counts, with their settings, the quickest before the others: those
-that need neither a language model nor a public table. The reader of the noisy channel is as it was trained on
-other corpora; only its weights are chosen on the attacker's text."""
+that need no language model. The reader of the noisy channel is as it was trained on other corpora; only its
+weights are chosen on the attacker's text."""
 SEARCHED = {"erasure": ("q", 0.001, 0.999)}
 """Parameters that are searched in place of epsilon, with their ends."""
 EPSILONS = 1e-3, 1e3
@@ -80,7 +77,9 @@ class Documents:
 
 
 @takes_settings
-def ranks(documents: Documents, *, defence: str, target: str, level: float, n_learn: int = 4000) -> list[dict]:
+def ranks(
+    documents: Documents, *, defence: str, target: str, level: float, n_learn: int = 4000, public: bool = True
+) -> list[dict]:
     """Measure cost and disclosure of a mechanism at the epsilon at which a target has a level.
 
     Args:
@@ -89,6 +88,7 @@ def ranks(documents: Documents, *, defence: str, target: str, level: float, n_le
         target: "success" of the strongest attack, "linkage" of a document, or "epsilon" as it is.
         level: of the target.
         n_learn: documents that a task is learnt from.
+        public: whether the attackers have the public n-gram table.
 
     Returns:
         one row: the parameter found and whether the level was reached; success with its ends, share of all words
@@ -96,8 +96,8 @@ def ranks(documents: Documents, *, defence: str, target: str, level: float, n_le
         different words, accuracy with its ends and that of the original text, seconds, guarantee and what lies
         outside of it. What does not exist, of an estimated channel say, is nan.
     """
-    dial = _Dial(documents, defence)
-    value, reached = dial.at_level(checks.choice("target", target, TARGETS), level)
+    dial = _Dial(documents, defence, public)
+    value, reached = dial.at_level(checks.choice("target", target, ["success", *TARGETS]), level)
     start = time.perf_counter()
     problem = dial.problem(value)
     seconds = time.perf_counter() - start
@@ -115,7 +115,14 @@ def ranks(documents: Documents, *, defence: str, target: str, level: float, n_le
 
 @takes_settings
 def task_differences(
-    documents: Documents, *, first: str, second: str, target: str, level: float, n_learn: int = 4000
+    documents: Documents,
+    *,
+    first: str,
+    second: str,
+    target: str,
+    level: float,
+    n_learn: int = 4000,
+    public: bool = True,
 ) -> list[dict]:
     """Accuracy learnt from one mechanism's text minus that from another's, at one level of a target.
 
@@ -123,7 +130,7 @@ def task_differences(
         first, second: names of mechanisms.
         target: as of `ranks`; or "matched", where the second has the epsilon `level`, and the first the one at
             which the strongest attack reads as much from it as from the second.
-        documents, level, n_learn: as of `ranks`.
+        documents, level, n_learn, public: as of `ranks`.
 
     Returns:
         one row: the parameter of both, whether it was found, the strongest attack and its success, accuracy; the
@@ -132,17 +139,18 @@ def task_differences(
     Raises:
         ValueError: a data set without labels.
     """
-    checks.choice("target", target, [*TARGETS, "matched"])
+    checks.choice("target", target, ["success", *TARGETS, "matched"])
     row: dict[str, Any] = {}
     right: dict[str, np.ndarray] = {}
     kind, wanted = ("epsilon", level) if target == "matched" else (target, level)
-    value, reached = _at_level(documents, second, kind, wanted)
-    other = _outcome(documents, second, value, n_learn)
+    value, reached = _at_level(documents, second, kind, wanted, public)
+    other = _outcome(documents, second, value, n_learn, public)
     if target == "matched":
         kind, wanted = "success", other[0]["success"]
-    sides = {"first": (first, *_at_level(documents, first, kind, wanted)), "second": (second, value, reached)}
+    firsts = _at_level(documents, first, kind, wanted, public)
+    sides = {"first": (first, *firsts), "second": (second, value, reached)}
     for side, (name, at, is_reached) in sides.items():
-        attacked, hits = _outcome(documents, name, at, n_learn)
+        attacked, hits = _outcome(documents, name, at, n_learn, public)
         if hits is None:
             raise ValueError(f"dataset: {documents.dataset!r} has no labels to learn; pass another")
         right[side], sources = hits
@@ -154,15 +162,15 @@ def task_differences(
 
 
 @lru_cache(maxsize=16)  # a mechanism is compared with several, at several targets
-def _at_level(documents: Documents, defence: str, target: str, level: float) -> tuple[float, bool]:
-    return _Dial(documents, defence).at_level(target, level)
+def _at_level(documents: Documents, defence: str, target: str, level: float, public: bool) -> tuple[float, bool]:
+    return _Dial(documents, defence, public).at_level(target, level)
 
 
 @lru_cache(maxsize=16)
-def _outcome(documents: Documents, defence: str, value: float, n_learn: int):
+def _outcome(documents: Documents, defence: str, value: float, n_learn: int, public: bool):
     """Success of the strongest attack at a value of the parameter, and which test documents are right."""
-    problem = _Dial(documents, defence).problem(value)
-    return _attacked(problem), _accuracy(problem.mechanism, documents.dataset, documents.seed, n_learn)
+    problem = _Dial(documents, defence, public).problem(value)
+    return _attacked(problem, public), _accuracy(problem.mechanism, documents.dataset, documents.seed, n_learn)
 
 
 def searched(
@@ -222,8 +230,8 @@ def searched(
 class _Dial:
     """A mechanism on the documents of one seed, at any value of its parameter."""
 
-    def __init__(self, documents: Documents, defence: str):
-        self.documents, self.defence = documents, defence
+    def __init__(self, documents: Documents, defence: str, public: bool):
+        self.documents, self.defence, self.public = documents, defence, public
         has_epsilon = "epsilon" in MECHANISMS[defence].parameters()
         self.parameter, *ends = SEARCHED.get(defence, ("epsilon" if has_epsilon else "", *EPSILONS))
         self.ends = (ends[0], ends[1])
@@ -236,19 +244,24 @@ class _Dial:
     def attacked(self, value: float) -> dict:
         """Success of the strongest attack at a value; each value is attacked once."""
         if value not in self._attacked:
-            self._attacked[value] = _attacked(self.problem(value))
+            self._attacked[value] = _attacked(self.problem(value), self.public)
         return self._attacked[value]
 
     def at_level(self, target: str, level: float) -> tuple[float, bool]:
         """The value at which the target has the level; nan where the mechanism has no parameter."""
         if not self.parameter:
-            return math.nan, abs(TARGETS[target](self.problem(math.nan)) - level) <= NEAR
+            return math.nan, abs(self._measured(target, math.nan) - level) <= NEAR
         if target == "epsilon":
             return level, True
         if target == "success":
             return self._at_success(level)
         start = math.sqrt(self.ends[0] * self.ends[1])
-        return searched(lambda value: TARGETS[target](self.problem(value)), level, self.ends, start=start)
+        return searched(lambda value: self._measured(target, value), level, self.ends, start=start)
+
+    def _measured(self, target: str, value: float) -> float:
+        if target == "success":
+            return self.attacked(value)["success"]
+        return TARGETS[target](self.problem(value))
 
     def _at_success(self, level: float) -> tuple[float, bool]:
         """Find the value at which the strongest attack has the level, searched with the first, which is quick."""
@@ -258,7 +271,7 @@ class _Dial:
         lack = 0.0  # of the quickest attack behind the strongest
         for _ in range(_ROUNDS):
             value, is_reached = searched(
-                lambda value: _attacked(self.problem(value), quickest)["success"],
+                lambda value: _attacked(self.problem(value), self.public, quickest)["success"],
                 level - lack,
                 self.ends,
                 start=start,
@@ -276,10 +289,6 @@ class _Dial:
         return nearest, both or abs(best[nearest] - level) <= NEAR
 
 
-def _success(problem: problems.Problem) -> float:
-    return _attacked(problem)["success"]
-
-
 def _linkage(problem: problems.Problem) -> float:
     if isinstance(problem.mechanism, NoiseMechanism):
         raise ValueError(f"defence: {problem.mechanism!r} has an estimated channel; linkage needs an exact one")
@@ -288,16 +297,16 @@ def _linkage(problem: problems.Problem) -> float:
 
 
 TARGETS: dict[str, Callable[[problems.Problem], float]] = {
-    "success": _success,
     "linkage": _linkage,
     "epsilon": lambda problem: getattr(problem.mechanism, "epsilon", math.nan),
 }
+"""What else than "success" may be searched for."""
 
 
-def _attacked(problem: problems.Problem, attacks: Sequence[str] = ()) -> dict:
+def _attacked(problem: problems.Problem, public: bool, attacks: Sequence[str] = ()) -> dict:
     """Success of the strongest of some attacks, of all unless they are named, and counts of the words."""
     truths = problem.truth.words
-    guesses = {name: problem.guesses(name, **ATTACKS[name]) for name in attacks or ATTACKS}
+    guesses = {name: problem.guesses(name, **ATTACKS[name], public=public) for name in attacks or ATTACKS}
     rates = {name: clustered_rate(np.equal(words, truths), problem.sentences) for name, words in guesses.items()}
     strongest = max(rates, key=lambda name: rates[name].value)
     best = rates[strongest]

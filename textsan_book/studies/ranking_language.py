@@ -1,7 +1,7 @@
-"""Success of the book's strongest attack, which asks a language model, where `ranks` has put a mechanism.
+"""Success of stronger attacks than those of `ranks`, where `ranks` has put a mechanism.
 
-Epsilon is searched without a language model, since a search asks dozens of times. Here the mixture of all readers
-is asked once at what the stored table has found, on the first sentences of the same release.
+Epsilon is searched by attacks that are asked dozens of times. Here a stronger one is asked once at what the stored
+table has found: with a public n-gram table on all documents, with a language model on the first of them.
 """
 
 import numpy as np
@@ -9,6 +9,7 @@ import pandas as pd
 
 from textsan.base.project import project_data
 from textsan.evaluation import clustered_rate, paired_difference
+from textsan.sweeps.problems import Problem
 from textsan_book.studies import ranking
 from textsan_book.studies.experiments import columns, takes_settings
 
@@ -34,6 +35,46 @@ def ranks_with_language(
     Raises:
         ValueError: a setting that the table has not.
     """
+    row, attack, problem = _placed(documents, defence, level)
+    if problem is None:
+        return [row]
+    positions = [place for place in problem.positions if place[0] < n_attacked]
+    mixture = problem.attack(ATTACK, sentences=n_fitted, public=False)
+    other, guesses = (
+        reader.reconstruct(problem.released[:n_attacked], positions)
+        for reader in (problem.attack(attack, **ranking.ATTACKS[attack], public=False), mixture)
+    )
+    row |= {"attack": attack, "positions": len(positions), "language_weight": mixture.weights["language"]}
+    return [row | _beside(problem, other, guesses, "language")]
+
+
+@takes_settings
+def ranks_with_public(documents: ranking.Documents, *, defence: str, level: float) -> list[dict]:
+    """Success with a public n-gram table at the setting at which the strongest attack of `ranks` has the level.
+
+    Args:
+        documents, defence, level: of a row of the table `rank`, whose target is "success" and whose attackers have
+            no public table.
+
+    Returns:
+        one row: the parameter's value and whether it reached the level; if so, positions, success of the attack
+        that was the strongest there and of the Markov attack with the table, and their difference on the same
+        positions, with 95 % intervals.
+
+    Raises:
+        ValueError: a setting that the table has not.
+    """
+    row, attack, problem = _placed(documents, defence, level)
+    if problem is None:
+        return [row]
+    other = problem.guesses(attack, **ranking.ATTACKS[attack], public=False)
+    guesses = problem.guesses("markov", **ranking.ATTACKS["markov"], public=True)
+    row |= {"attack": attack, "positions": len(guesses)}
+    return [row | _beside(problem, other, guesses, "public")]
+
+
+def _placed(documents: ranking.Documents, defence: str, level: float) -> tuple[dict, str, Problem | None]:
+    """Where `rank` has put a mechanism, its strongest attack, and the release if it reached the level."""
     table = pd.read_csv(project_data() / "results" / "rank.csv").fillna({"parameter": ""})
     key = {"dataset": documents.dataset, "defence": defence, "target": "success", "level": level}
     key["seed"] = documents.seed
@@ -42,22 +83,19 @@ def ranks_with_language(
         raise ValueError(f"{', '.join(map(str, key.values()))}: the table rank has no such row")
     rank = ranked.iloc[0]
     row = {"parameter": rank.parameter, "value": float(rank.value), "reached": bool(rank.reached)}
-    if not row["reached"]:
-        return [row]
-    problem = documents.problem(defence, **({rank.parameter: row["value"]} if rank.parameter else {}))
-    positions = [place for place in problem.positions if place[0] < n_attacked]
-    truths, sentences = problem.truth.words[: len(positions)], problem.sentences[: len(positions)]
-    attack = problem.attack(ATTACK, sentences=n_fitted, public=False)
-    other, mixture = (
-        reader.reconstruct(problem.released[:n_attacked], positions)
-        for reader in (problem.attack(rank.attack, **ranking.ATTACKS[rank.attack]), attack)
-    )
+    given = {rank.parameter: row["value"]} if rank.parameter else {}
+    return row, rank.attack, documents.problem(defence, **given) if row["reached"] else None
+
+
+def _beside(problem: Problem, other: list[str], guesses: list[str], what: str) -> dict:
+    """Success on the first positions of an attack and of a stronger one, and the difference, as columns."""
+    truths, sentences = problem.truth.words[: len(guesses)], problem.sentences[: len(guesses)]
     estimates = {
         "success": clustered_rate(np.equal(other, truths), sentences),
-        "with_language": clustered_rate(np.equal(mixture, truths), sentences),
-        "difference": paired_difference(mixture, other, truths, sentences),
+        f"with_{what}": clustered_rate(np.equal(guesses, truths), sentences),
+        "difference": paired_difference(guesses, other, truths, sentences),
     }
-    row |= {"attack": rank.attack, "positions": len(positions), "language_weight": attack.weights["language"]}
+    row: dict = {}
     for name, estimate in estimates.items():
         row |= columns(estimate, f"{name}_")
-    return [row]
+    return row

@@ -25,7 +25,7 @@ _STUDIES = {
     "writer": "writers",
     "frontier_gap": "frontier_gaps",
     "ranking": "ranks task_differences",
-    "ranking_language": "ranks_with_language",
+    "ranking_language": "ranks_with_language ranks_with_public",
     "promises": "promises",
     "exposure": "exposures",
     "least_distance": "distances frontier_tasks",
