@@ -106,6 +106,9 @@ def test_every_section_with_a_program_is_tested():
     assert set(programs()) == {
         ("README.md", "Sanitize and attack"),
         (MANUAL, "Sanitize a text"),
+        (MANUAL, "pandas"),
+        (MANUAL, "dask"),
+        (MANUAL, "Spark"),
         (MANUAL, "Attack a released file"),
         (MANUAL, "Audit your own text"),
         (MANUAL, "Recompute a difference"),
@@ -147,6 +150,24 @@ def test_manual_sanitizes(default_data, tmp_path):
     assert len(words) == 12 and words != "the staff were kind , but i waited for three hours .".split(" ")
     assert set(words) <= set(load_embeddings().words[:20_000])
     assert promise.startswith("DP within groups with epsilon = 1;")
+
+
+@pytest.mark.parametrize("section", ["pandas", "dask", "Spark"])
+def test_manual_sanitizes_a_column(default_data, tmp_path, section):
+    """Each row has as many words as before, a missing text none, and the other column is not there."""
+    for needed in {"pandas": (), "dask": ("dask", "pyarrow"), "Spark": ("pyspark", "pyarrow")}[section]:
+        pytest.importorskip(needed)
+    texts = ["The staff were kind", None, "I waited for three hours", "It rained"] * 5
+    pd.DataFrame({"author": "Ann", "message": texts}).to_csv(tmp_path / "reviews.csv", index=False)
+    run_program(MANUAL, section, tmp_path, PYTHONWARNINGS="ignore")  # Spark warns of newer versions of pandas
+    if section == "Spark":
+        safe = pd.read_parquet(tmp_path / "safe.parquet")
+    else:
+        parts = sorted(tmp_path.glob("safe*.csv"))
+        safe = pd.concat([pd.read_csv(part, skip_blank_lines=False) for part in parts])
+    assert list(safe) == ["message"] and safe.message.nunique() > 3  # noise is drawn anew for each row
+    told, said = ([len(text.split()) if isinstance(text, str) else 0 for text in some] for some in (texts, safe.message))
+    assert told == said
 
 
 def test_manual_audits(default_data, tmp_path):
