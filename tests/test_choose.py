@@ -516,16 +516,6 @@ def test_of_long_documents_the_beginning_is_read_and_the_promise_says_so(monkeyp
     assert "of the first 6 words, which are read" in choice.promise["source"]
 
 
-def test_progress_says_how_long_it_may_take():
-    said = []
-    given_ = {"words": 0.9, "shadow": text(60, 1), "embeddings": VECTORS}
-    choice = choose_epsilon(text(60, 0), "custext", k=4, progress=said.append, **given_)
-    tried = [line for line in said if " at " in line and ": words" in line]
-    assert len(tried) == len({row["epsilon"] for row in choice.measured}) > 1
-    assert "last epsilon" not in tried[0]
-    assert all("s for the last epsilon; at most " in line for line in tried[1:])
-
-
 def test_the_workers_of_a_dask_scheduler_choose_the_same(monkeypatch):
     from distributed import LocalCluster
 
@@ -540,20 +530,6 @@ def test_the_workers_of_a_dask_scheduler_choose_the_same(monkeypatch):
         pytest.raises(ConnectionError, match="start some"),
     ):
         choose_epsilon(docs, "santext", scheduler=empty.scheduler_address, **given_)
-
-
-def test_help_offers_what_can_be_chosen_and_its_parameters_alone():
-    said = " ".join(CliRunner().invoke(main, ["choose", "--help"]).stdout.split())
-    assert "santext" in said and "--k INTEGER" in said
-    for name in ("fbdd", "mahalanobis", "vickrey", "random", "erasure"):  # no exact channel, or no epsilon
-        assert name not in said.replace("--seed", "")
-    for flag in ("--strength", "--t FLOAT", "--epsilon"):
-        assert flag not in said
-    for command in ("sanitize", "audit", "choose"):  # one meaning: a size of the vocabulary, a share of words
-        words = " ".join(CliRunner().invoke(main, [command, "--help"]).stdout.split())
-        assert "--size" in words and ("--words SHARE" in words) == (command == "choose")
-    out = CliRunner().invoke(main, ["choose", "in.txt", "--words", "0.2", "--alpha", "1"])
-    assert out.exit_code == 2 and "alpha" in out.stderr and out.stderr.count("\n") == 1
 
 
 def test_the_command_prints_columns_that_are_not_mixed(tmp_path, monkeypatch):
@@ -733,8 +709,3 @@ def test_the_split_is_written_for_its_owner_and_nothing_is_lost(tmp_path, monkey
     assert len(drawn) == 2 and all(line.startswith("Seed: ") for line in drawn)
     loud = CliRunner().invoke(main, [*call, "--on-released"])
     assert "all 80 chose" in loud.stdout and "Released at it they have no guarantee" in loud.stdout
-
-
-def test_the_grid_is_ascending_and_even():
-    steps = np.diff(np.log(EPSILONS))
-    assert (steps > 0.15).all() and (steps < 0.35).all() and choosing.LARGEST == 60
