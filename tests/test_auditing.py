@@ -32,7 +32,6 @@ from textsan.auditing.wording import odds, percent
 from textsan.base import assets
 from textsan.cli import progress
 from textsan.cli.main import main
-from textsan.evaluation import clustered_rate
 from textsan.leakage import bayes_vulnerability, pointwise_leakage
 from textsan.mechanisms import make, recorded_mechanism
 from textsan.text import tokenize_v1
@@ -222,19 +221,6 @@ def test_the_strongest_is_told_where_all_were_made():
 
 
 # The interval, and pointwise leakage
-
-
-def test_the_interval_of_hanging_hits_holds():
-    generator, missed = np.random.default_rng(1), 0
-    for _ in range(400):
-        rates = generator.beta(2, 5, size=60)  # mean 2 / 7, documents differ
-        sizes = generator.integers(1, 12, size=60)
-        group = np.repeat(np.arange(60), sizes)
-        found = clustered_rate(generator.random(len(group)) < rates[group], group)
-        missed += not found.low <= 2 / 7 <= found.high
-    assert missed <= 36  # 5 % of 400, and three and a half standard errors
-    one = clustered_rate([True, False], [0, 0])
-    assert (one.low, one.high) == (0, 1)
 
 
 @given(st.integers(2, 5), st.integers(2, 5), st.integers(0, 10**6))

@@ -242,13 +242,8 @@ def test_outside_a_project_one_line(tmp_path, monkeypatch):
 
 
 def test_parameters_are_the_literals_of_the_cell(project):
-    assert chapters.parameters(chapters.find(project, "1")) == {
-        "epsilon": 2.0,
-        "title": "rt, all",
-        "sizes": [10, 20],
-        "count": 3,
-        "strict": True,
-    }
+    found = {"epsilon": 2.0, "title": "rt, all", "sizes": [10, 20], "count": 3, "strict": True}
+    assert chapters.parameters(chapters.find(project, "1")) == found
     assert chapters.parameters(chapters.find(project, "2")) == {}
 
 
@@ -268,22 +263,21 @@ def test_values_take_the_type_of_the_default(project):
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "wanted"),
+    ("name", "value", "said"),
     [
-        ("epsilon", "high", "a number"),
-        ("epsilon", "nan", "a number"),
-        ("count", "2.5", "a whole number"),
-        ("strict", "1", "true or false"),
-        ("sizes", "1,b", "a whole number"),
-        ("epsilon", "-1", "a number from 0 to 1e+06"),
-        ("epsilon", "1e9", "a number from 0 to 1e+06"),
-        ("epsilon", "inf", "a number from 0"),
+        ("epsilon", "high", "parameter epsilon: 'high' .*pass a number"),
+        ("epsilon", "nan", "parameter epsilon: 'nan' .*pass a number"),
+        ("count", "2.5", "parameter count: '2.5' .*pass a whole number"),
+        ("strict", "1", "parameter strict: '1' .*pass true or false"),
+        ("sizes", "1,b", "parameter sizes: '1,b' .*pass .*a whole number"),
+        ("epsilon", "-1", r"epsilon: -1.0 is out of range; pass a number from 0 to 1e\+06"),
+        ("epsilon", "1e9", r"epsilon: 1000000000.0 is out of range; pass a number from 0 to 1e\+06"),
+        ("epsilon", "inf", "epsilon: inf is not a number"),
     ],
 )
-def test_wrong_values_are_one_line_and_run_nothing(project, name, value, wanted):
+def test_wrong_values_are_one_line_and_run_nothing(project, name, value, said):
     result = textsan("run", "1", "-p", name, value)
-    assert result.exit_code == 2
-    assert f"{name}: " in result.output and f"pass {wanted}" in result.output
+    assert result.exit_code == 2 and re.search(said, result.output), result.output
     assert result.output.count("\n") == 1
     assert not (project / "runs").exists() or not list((project / "runs").iterdir())
 
@@ -691,15 +685,11 @@ def test_a_span_is_of_all_artists_of_its_axes_and_of_no_others():
     other = [drawn_line([0.0, 1.0])]
     assert compare.figure_difference(drawn_line(small, more=other), drawn_line(moved, more=other))
     bars = "error bars: 1.000e+00: 5.000e-01 [4.000e-01, 6.000e-01]"
-    for old, new in (
-        ("line:", "line 'a':"),
-        ("4.000e-01", "3.900e-01"),
-        ("mean 1.000000e-01", "mean 1.000100e-01"),
-    ):
+    changes = ("line:", "line 'a':"), ("4.000e-01", "3.900e-01"), ("mean 1.000000e-01", "mean 1.000100e-01")
+    for old, new in changes:
         more = [bars, "line: 0.000e+00 0.000e+00; 400 rows, mean 1.000000e-01 2.000000e-01"]
-        assert compare.figure_difference(
-            drawn_line([0.0, 1.0], more=more), drawn_line([0.0, 1.0], more=more).replace(old, new)
-        )
+        line = drawn_line([0.0, 1.0], more=more)
+        assert compare.figure_difference(line, line.replace(old, new))
 
 
 def test_figures_are_compared_by_what_they_draw():
@@ -752,11 +742,8 @@ def test_how_a_figure_is_drawn_is_part_of_its_data(one, two):
 
 
 def test_a_figure_may_hold_artists_that_draw_nothing():
-    for draw in (
-        lambda ax: ax.plot([], [], label="a"),
-        lambda ax: ax.boxplot([1, 2, 3]),
-        lambda ax: ax.scatter([], []),
-    ):
+    line, points = lambda ax: ax.plot([], [], label="a"), lambda ax: ax.scatter([], [])
+    for draw in (line, points, lambda ax: ax.boxplot([1, 2, 3])):
         assert any("line" in line or "points" in line or "Path" in line for line in drawn_by(draw))
 
 
@@ -875,11 +862,7 @@ def test_a_chapter_is_executed_where_its_cells_or_its_tables_differ(project, fil
 
 @pytest.mark.parametrize(
     ("file", "old", "new"),
-    [
-        ("mill/stones.py", "ROCK / 3", "ROCK / 4"),
-        ("data/profiles/full.yml", "8", "9"),
-        ("_toc.yml", "chapters", "more"),
-    ],
+    [("mill/stones.py", "OCK / 3", "OCK / 4"), ("data/profiles/full.yml", "8", "9"), ("_toc.yml", "chap", "cha")],
 )
 def test_no_other_change_makes_a_chapter_stale(project, file, old, new):
     """Not even of code: what it changes is found by executing some chapters every time, all before publishing."""
@@ -979,10 +962,8 @@ def test_a_full_check_names_every_setting_that_fails(project, monkeypatch):
     monkeypatch.setattr(build, "_agree", lambda root, names, other, say: True)
     result = textsan("check", "--full")
     assert result.exit_code == 1
-    assert re.findall(r"01-first with (.*): 01-first: cell 5 failed", result.output) == [
-        "count = 4",
-        "title = other",
-    ]
+    failed = re.findall(r"01-first with (.*): 01-first: cell 5 failed", result.output)
+    assert failed == ["count = 4", "title = other"]
 
 
 @pytest.mark.parametrize(
@@ -1046,10 +1027,7 @@ def test_new_words_are_stored_without_execution(project, monkeypatch):
     monkeypatch.setattr(build, "build", lambda root: root)
     said = []
     build.make(project, say=said.append)
-    assert said == [
-        "01-first: new text around the stored outputs",
-        "02-second: up to date",
-    ]
+    assert said == ["01-first: new text around the stored outputs", "02-second: up to date"]
     after = nbformat.read(first.notebook, as_version=4)
     assert [cell.outputs for cell in code_cells(after)] == [cell.outputs for cell in code_cells(before)]
     assert after.metadata == before.metadata and after.cells[0].source.startswith("# The first")
@@ -1157,6 +1135,7 @@ def test_the_main_text_is_sixteen_chapters_and_the_supplement_comes_after_it():
     printed = [entry["file"] for part in paper.contents(ROOT)["parts"] for entry in part["chapters"]]
     numbered = {number.strip("abc") for number in map(chapters.number, printed) if number}
     assert numbered == {str(number) for number in range(1, 17)} and "notebooks/what-holds-up" in printed
+    assert printed[-1] == "book/pages/references" and not any("/api" in page for page in printed)
 
 
 @pytest.mark.parametrize(

@@ -285,7 +285,8 @@ def test_one_worker_and_eight_give_the_same_text(embeddings, name):
     with ThreadPoolExecutor(8) as pool:
         assert [doc for chunk in pool.map(chunk_of, chunks) for doc in chunk] == whole
     apart = [mechanism.sanitize([doc], seed=11, first=i)[0] for i, doc in enumerate(docs)]
-    assert apart == whole
+    assert apart == whole and [len(doc) for doc in whole] == [len(doc) for doc in docs]
+    assert mechanism.sanitize(docs, seed=12) != whole and mechanism.sanitize(docs) != mechanism.sanitize(docs)
 
 
 # --- noise in the embedding space ------------------------------------------------------------------------------
