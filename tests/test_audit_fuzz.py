@@ -23,39 +23,9 @@ from textsan.mechanisms import make
 WORDS = ["the", ",", ".", "a", "film", "movie", "good", "bad", "great", "story", "actor", "plot", "7", "smith"]
 VECTORS = Embeddings(WORDS, np.random.default_rng(0).normal(size=(len(WORDS), 4)))
 PLANTED = "zyxwort"
-ODD = [
-    "",
-    " ",
-    "\ufeff",
-    "\u2028",
-    "\x85",
-    '"',
-    '""',
-    "'",
-    ",",
-    ";",
-    "\t",
-    "\r",
-    "\n",
-    "\\",
-    "NaN",
-    "null",
-]
-ODD += [
-    "\ud7ff",
-    "é",
-    "e\u0301",
-    "İ",
-    "ß",
-    "🙂",
-    "don't",
-    "well-known",
-    "3.14",
-    "{",
-    "[1]",
-    "http://a.b/c?d",
-    "\x1b[2J",
-]
+ODD = ["", " ", "\ufeff", "\u2028", "\x85", '"', '""', "'", ",", ";", "\t", "\r", "\n", "\\", "NaN"]
+ODD += ["null", "\ud7ff", "é", "e\u0301", "İ", "ß", "🙂", "don't", "well-known", "3.14", "{", "[1]"]
+ODD += ["http://a.b/c?d", "\x1b[2J"]
 """Text among the words: marks of formats, letters that change their number in lower case, escapes."""
 
 
@@ -86,9 +56,8 @@ def written(draw: random.Random, lines: list[str], kind: str) -> str:
 
 
 def damaged(draw: random.Random, text: str) -> bytes:
-    encoding = draw.choices(["utf-8", "utf-8-sig", "latin-1", "utf-16", "cp1252", "utf-32"], [30, 3, 1, 1, 1, 1])[
-        0
-    ]
+    names = ["utf-8", "utf-8-sig", "latin-1", "utf-16", "cp1252", "utf-32"]
+    encoding = draw.choices(names, [30, 3, 1, 1, 1, 1])[0]
     data = bytearray(text.encode(encoding, "replace" if encoding != "utf-8" else "surrogatepass"))
     for _ in range(draw.choice([0, 0, 0, 0, 0, 1, 3])):
         at = draw.randrange(len(data) + 1)
@@ -130,11 +99,7 @@ def record(draw: random.Random, made: CusText) -> bytes:
 def answers(draw: random.Random, kind: str) -> str:
     numbers = [0, 1, 2, -1, 99, 10**30, "1", "x", None, 1.5, True, [], float("inf")]
     rows = [
-        {
-            "document": draw.choice(numbers[:4]),
-            "index": draw.choice(numbers),
-            "word": draw.choice([*WORDS, 7, None]),
-        }
+        dict(document=draw.choice(numbers[:4]), index=draw.choice(numbers), word=draw.choice([*WORDS, 7, None]))
         for _ in range(draw.choice([0, 1, 4]))
     ]
     if kind == "jsonl":

@@ -1,9 +1,7 @@
 """`textsan audit`: small exact worlds, a planted word that nobody may quote, and input that does not fit."""
 
 import csv
-import gzip
 import html
-import io
 import json
 import traceback
 from itertools import product
@@ -20,7 +18,6 @@ from textsan.attacks import ContextFreeBayes
 from textsan.auditing import (
     attacking,
     documents,
-    drawing,
     files,
     linking,
     material as materials,
@@ -35,7 +32,6 @@ from textsan.auditing.wording import odds, percent
 from textsan.base import assets
 from textsan.cli import progress
 from textsan.cli.main import main
-from textsan.evaluation import clustered_rate
 from textsan.leakage import bayes_vulnerability, pointwise_leakage
 from textsan.mechanisms import make, recorded_mechanism
 from textsan.text import tokenize_v1
@@ -227,19 +223,6 @@ def test_the_strongest_is_told_where_all_were_made():
 # The interval, and pointwise leakage
 
 
-def test_the_interval_of_hanging_hits_holds():
-    generator, missed = np.random.default_rng(1), 0
-    for _ in range(400):
-        rates = generator.beta(2, 5, size=60)  # mean 2 / 7, documents differ
-        sizes = generator.integers(1, 12, size=60)
-        group = np.repeat(np.arange(60), sizes)
-        found = clustered_rate(generator.random(len(group)) < rates[group], group)
-        missed += not found.low <= 2 / 7 <= found.high
-    assert missed <= 36  # 5 % of 400, and three and a half standard errors
-    one = clustered_rate([True, False], [0, 0])
-    assert (one.low, one.high) == (0, 1)
-
-
 @given(st.integers(2, 5), st.integers(2, 5), st.integers(0, 10**6))
 @settings(max_examples=60, deadline=None)
 def test_pointwise_leakage_bounds_every_guess_of_every_function(n, m, seed):
@@ -292,11 +275,6 @@ def test_the_workers_of_a_dask_scheduler_find_the_same():
 
     with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0") as cluster:
         assert audited(scheduler=cluster.scheduler_address).content == audited().content
-    with (
-        LocalCluster(n_workers=0, dashboard_address=":0") as empty,
-        pytest.raises(ConnectionError, match="start some"),
-    ):
-        audited(scheduler=empty.scheduler_address)
 
 
 def states(report):
@@ -400,16 +378,6 @@ def test_documents_have_a_limit_by_default_and_words_need_one():
     assert audited(text(400), SanText(VECTORS, 50.0), tolerate={"words": 1.0}).verdict == DO_NOT
 
 
-def test_the_first_screen_is_a_verdict_three_reasons_and_what_to_change():
-    report = audited(text(200), mechanism(3.0), shadow=None, tolerate={"words": 0.2}, beside=["patient"])
-    said = report.summary
-    assert said[0] == DO_NOT and [line[:2] for line in said[1:4]] == ["1.", "2.", "3."]
-    assert all(line.startswith("Next: ") for line in said[4:])
-    assert "who holds other rows of this text recovers" in said[1] and "public text recovers" in said[1]
-    for change in ("smaller epsilon", "Fewer kept words", "Another mechanism", "Another column removed: patient"):
-        assert any(change in line for line in said[4:]), change
-
-
 def test_a_smaller_epsilon_gives_what_an_audit_at_it_finds():
     made = SanText(VECTORS, 9.0)
     report = audited(text(200), made, tolerate={"words": 0.4})
@@ -436,20 +404,11 @@ def test_a_hundred_words_are_one_grid():
     drawn = {legend: share for _, share, legend in fates(report.content)}
     assert sum(drawn.values()) == pytest.approx(1) and list(drawn) == [*shares, "not recovered"]
     assert all(drawn[legend] == pytest.approx(share) for legend, share in shares.items())
-    page = html.unescape(report.html())
-    assert page.count("<rect") > 200
     kept, unknown = (f"{percent(share)}" for share in list(shares.values())[:2])
-    assert f"<strong>{kept}</strong> released as they are, by the mechanism's own rule" in page
     reason = (
         f"Of 100 words of the text {kept} are released as they are, by the mechanism's own rule, and {unknown}"
     )
-    assert reason in page and reason in report.summary[3]  # the legend and the reason have one count
-
-
-@pytest.mark.parametrize("shares, squares", [((1.0, 0.0), [100, 0]), ((0.125, 0.875), [13, 87])])
-def test_a_hundred_squares_are_drawn_whatever_the_shares(shares, squares):
-    drawn = str(drawing.squares([(f"k{at}", share) for at, share in enumerate(shares)], ""))
-    assert [drawn.count(f'class="k{at}"') for at in range(len(shares))] == squares
+    assert reason in html.unescape(report.html()) and reason in report.summary[3]  # legend and reason: one count
 
 
 def test_one_document_is_shown_before_after_and_read_back(monkeypatch):
@@ -501,26 +460,10 @@ def test_the_page_needs_nothing_beside_it(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["r.html"]
 
 
-def test_a_mechanism_without_an_epsilon_of_its_own_has_a_page():
-    report = audited(made=textsan.Random(VECTORS))
-    assert report.content["mechanism"]["epsilon"] is None and "ε = 0 for each word" in report.html()
-
-
-def test_an_option_is_named_on_one_line_and_two_documents_have_one_other():
-    page = textsan.audit(text(60)[:2], mechanism(), among=10).html()
-    assert "<code>--tolerate</code>" in page and "identifies among 2<" in page
-
-
 def test_what_stands_in_a_word_is_no_markup(tmp_path):
     strange = Embeddings([*WORDS, "<b>bold&</b>"], np.vstack([VECTORS.vectors, [9.0] * 4]))
     report = audited([["film", "<b>bold&</b>"]] * 40, CusText(strange, 9.0, k=3), shadow=[["film", "bad"]] * 40)
     assert "<b>bold" not in report.html() and "&lt;b&gt;bold&amp;" in report.html()
-
-
-def test_few_documents_decide_nothing():
-    report = audited([["film", "bad"], ["good"]])
-    assert "2 documents with a word that counts show nothing to be kept" in report.summary[1]
-    assert "show nothing" in report.html() and "show nothing" not in audited([["film", "bad"]] * FEW).html()
 
 
 def test_empty_documents_decide_nothing_either():
@@ -578,13 +521,8 @@ def test_a_task_keeps_what_the_words_say_and_nothing_where_they_do_not():
 
 
 def test_numbers_are_said_as_people_say_them():
-    assert [percent(share) for share in (0.0, 0.004, 0.5, 0.996, 1.0)] == [
-        "none",
-        "fewer than 1",
-        "50",
-        "more than 99",
-        "100",
-    ]
+    said = [percent(share) for share in (0.0, 0.004, 0.5, 0.996, 1.0)]
+    assert said == ["none", "fewer than 1", "50", "more than 99", "100"]
     assert odds(0.004) == "hardly any" and odds(0.999) == "nearly all" and odds(0.5) == "about 1 in 2"
     assert odds(0.06) == "about 1 in 17" and odds(0.94) == "all but 1 in 17"  # not in ten
 
@@ -719,34 +657,13 @@ def test_a_release_is_audited_by_its_record(run, tmp_path):
     assert not content["about"]["rehearsed"] and content["mechanism"]["epsilon"] == 1
 
 
-@pytest.mark.parametrize("name", ["in.txt", "in.jsonl", "in.csv", "in.tsv", "in.csv.gz"])
-def test_every_format_is_read(run, tmp_path, name):
-    lines = [" ".join(doc) for doc in text(40)]
-    if "jsonl" in name:
-        content = "".join(json.dumps({"text": line}) + "\n" for line in lines)
-    elif "txt" in name:
-        content = "\n".join(lines)
-    else:
-        file = io.StringIO()
-        csv.writer(file, delimiter="\t" if "tsv" in name else ",").writerows(
-            [["text"], *([line] for line in lines)]
-        )
-        content = file.getvalue()
-    data = content.encode()
-    (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith("gz") else data)
-    assert run(*CUSTEXT, name).exit_code in (3, 4)
-    assert json.loads((tmp_path / "audit.json").read_text())["about"]["rows"] == 40
-
-
 BAD = [
-    ("in.csv", "", (), "it is empty"),
     ("in.csv", "text\n", (), "holds no document"),
     ("in.csv", "text\ngood film\n", (), "pass two texts or more"),
     ("in.csv", "text\n\n,\n", (), "columns"),
     ("in.csv", "text\n...\n!!!\n", (), "no word of them is protected"),
     ("in.csv", "words\ngood\n", (), "did you mean|no column"),
     ("in.txt", "good\nfilm\n", ("--field", "x"), "txt has no field"),
-    ("in.txt", "good\nfilm\n", ("--label", "x"), "txt has no field"),
     ("in.txt", "good\nfilm\n", ("--tolerate", "words"), "NAME=SHARE"),
     ("in.txt", "good\nfilm\n", ("--tolerate", "words=0.1", "--tolerate", "words=0.9"), "two limits"),
     ("in.txt", "good\nfilm\n", ("--tolerate", "words=2"), "out of range"),
@@ -786,13 +703,7 @@ def test_a_mechanism_without_a_channel_is_refused(run, tmp_path):
         (lambda lines, record: (lines, record | {"parameters": record["parameters"] | {"hue": 9}}), "hue"),
         (lambda lines, record: (lines, record | {"mechanism": "nobody"}), "not registered"),
         (lambda lines, record: (lines, []), "no record"),
-        (
-            lambda lines, record: (
-                lines,
-                record | {"writing": "lower case, spacing of sacremoses, line breaks kept"},
-            ),
-            "detokenize",
-        ),
+        (lambda lines, record: (lines, record | {"writing": "spacing of sacremoses"}), "detokenize"),
         (lambda lines, record: ([" ".join("qq" for _ in line.split()) for line in lines], record), "released"),
     ],
 )

@@ -242,20 +242,9 @@ def test_outside_a_project_one_line(tmp_path, monkeypatch):
 
 
 def test_parameters_are_the_literals_of_the_cell(project):
-    assert chapters.parameters(chapters.find(project, "1")) == {
-        "epsilon": 2.0,
-        "title": "rt, all",
-        "sizes": [10, 20],
-        "count": 3,
-        "strict": True,
-    }
+    found = {"epsilon": 2.0, "title": "rt, all", "sizes": [10, 20], "count": 3, "strict": True}
+    assert chapters.parameters(chapters.find(project, "1")) == found
     assert chapters.parameters(chapters.find(project, "2")) == {}
-
-
-def test_computed_default_is_refused(project):
-    edit(project / "book" / "01-first.md", "count = 3", "count = 1 + 2 + len('a')")
-    with pytest.raises(ValueError, match="not of the form name = literal"):
-        chapters.parameters(chapters.find(project, "1"))
 
 
 @pytest.mark.parametrize("default", ['"rt # all"', "len('a')", "[1, 2"])
@@ -274,19 +263,21 @@ def test_values_take_the_type_of_the_default(project):
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "wanted"),
+    ("name", "value", "said"),
     [
-        ("epsilon", "high", "a number"),
-        ("epsilon", "nan", "a number"),
-        ("count", "2.5", "a whole number"),
-        ("strict", "1", "true or false"),
-        ("sizes", "1,b", "a whole number"),
+        ("epsilon", "high", "parameter epsilon: 'high' .*pass a number"),
+        ("epsilon", "nan", "parameter epsilon: 'nan' .*pass a number"),
+        ("count", "2.5", "parameter count: '2.5' .*pass a whole number"),
+        ("strict", "1", "parameter strict: '1' .*pass true or false"),
+        ("sizes", "1,b", "parameter sizes: '1,b' .*pass .*a whole number"),
+        ("epsilon", "-1", r"epsilon: -1.0 is out of range; pass a number from 0 to 1e\+06"),
+        ("epsilon", "1e9", r"epsilon: 1000000000.0 is out of range; pass a number from 0 to 1e\+06"),
+        ("epsilon", "inf", "epsilon: inf is not a number"),
     ],
 )
-def test_wrong_type_is_one_line_and_runs_nothing(project, name, value, wanted):
+def test_wrong_values_are_one_line_and_run_nothing(project, name, value, said):
     result = textsan("run", "1", "-p", name, value)
-    assert result.exit_code == 2
-    assert f"parameter {name}: {value!r}" in result.output and f"pass {wanted}" in result.output
+    assert result.exit_code == 2 and re.search(said, result.output), result.output
     assert result.output.count("\n") == 1
     assert not (project / "runs").exists() or not list((project / "runs").iterdir())
 
@@ -302,21 +293,6 @@ def test_unknown_parameter_names_the_known_ones(project):
     assert result.exit_code == 2 and result.output.count("\n") == 1
     assert "01-first has no 'epsilom'" in result.output and "epsilon (2.0)" in result.output
     assert "its parameters are none" in textsan("run", "2", "-p", "epsilon", "4").output
-
-
-@pytest.mark.parametrize(
-    "name, value, line",
-    [
-        ("epsilon", "-1", "epsilon: -1.0 is out of range; pass a number from 0 to 1e+06"),
-        ("epsilon", "1e9", "epsilon: 1000000000.0 is out of range; pass a number from 0 to 1e+06"),
-        ("epsilon", "inf", "epsilon: inf is not a number"),
-    ],
-)
-def test_values_without_a_meaning_are_refused_before_anything_runs(project, name, value, line):
-    result = textsan("run", "1", "-p", name, value)
-    assert result.exit_code == 2 and result.output.count("\n") == 1
-    assert line in result.output
-    assert not (project / "runs").exists() or not list((project / "runs").iterdir())
 
 
 def test_an_unknown_data_set_is_refused_before_anything_runs():
@@ -386,22 +362,6 @@ def test_executed_notebooks_are_sound_and_plain(project):
     assert code_cells(notebook)[0].outputs[0].text == "0\n1\n2\n"  # three messages, one output
 
 
-def test_equal_execution_rewrites_nothing(project):
-    """Outputs that compare equal stay: a last digit, a cell that varies."""
-    edit_notebook(project / "notebooks" / "01-first.ipynb", last_digit)
-    before = {path: path.read_bytes() for path in (project / "notebooks").iterdir()}
-    assert not any(run.refresh(chapter) for chapter in chapters.chapters(project))
-    assert {path: path.read_bytes() for path in (project / "notebooks").iterdir()} == before
-
-
-def test_other_outputs_are_stored_anew(project):
-    path = project / "notebooks" / "01-first.ipynb"
-    before = path.read_bytes()
-    edit_notebook(path, middle_digit)
-    assert run.refresh(chapters.find(project, "1"))
-    assert path.read_bytes() == before
-
-
 def last_digit(notebook):
     output = code_cells(notebook)[3].outputs[0]
     assert output.data["text/plain"] == "(1.3333, 1)"
@@ -410,10 +370,6 @@ def last_digit(notebook):
 
 def middle_digit(notebook):
     code_cells(notebook)[3].outputs[0].data["text/plain"] = "(1.3433, 1)"
-
-
-def other_count(notebook):
-    code_cells(notebook)[3].outputs[0].data["text/plain"] = "(1.3333, 2)"
 
 
 def other_word(notebook):
@@ -434,10 +390,6 @@ def gap(notebook):
     code_cells(notebook)[1].execution_count = 5
 
 
-def never_run(notebook):
-    code_cells(notebook)[1].execution_count = None
-
-
 def error(notebook):
     code_cells(notebook)[1].outputs = [
         nbformat.v4.new_output("error", ename="KeyError", evalue="'x'", traceback=[])
@@ -446,10 +398,6 @@ def error(notebook):
 
 def other_source(notebook):
     code_cells(notebook)[1].source += "  # edited"
-
-
-def other_tags(notebook):
-    del code_cells(notebook)[1].metadata["tags"]
 
 
 def no_caption(notebook):
@@ -468,10 +416,8 @@ def one_cell_more(notebook):
     ("spoil", "fault"),
     [
         (gap, "execution counts are [1, 5, 3, 4], not 1 to 4"),
-        (never_run, "execution counts are [1, None, 3, 4], not 1 to 4"),
         (error, "cell 2 stores an error: KeyError"),
         (other_source, "text and notebook differ from cell 3"),
-        (other_tags, "text and notebook differ from cell 3"),
         (idle_tag, "cell 2 has the tag NBVAL_CHECK_OUTPUT; nbval knows nbval-check-output"),
         (no_caption, "text and notebook differ from cell 4"),
         (one_cell_more, "text and notebook differ from cell 7"),
@@ -603,16 +549,6 @@ def printed(text, **options):
 def shown(data, drawn=None, **options):
     metadata = {} if drawn is None else {compare.FIGURE_DATA: drawn}
     return notebook_of(nbformat.v4.new_output("display_data", data, metadata=metadata), **options)
-
-
-@pytest.mark.parametrize("change", [middle_digit, other_count, other_word, other_line, one_interval_off])
-def test_planted_change_is_found(project, change):
-    name = "02-second" if change is one_interval_off else "01-first"
-    stored = nbformat.read(project / "notebooks" / f"{name}.ipynb", as_version=4)
-    changed = nbformat.read(project / "notebooks" / f"{name}.ipynb", as_version=4)
-    change(changed)
-    assert compare.differences(stored, stored) == []
-    assert len(compare.differences(stored, changed)) == len(compare.differences(changed, stored)) == 1
 
 
 @pytest.mark.parametrize(
@@ -749,15 +685,11 @@ def test_a_span_is_of_all_artists_of_its_axes_and_of_no_others():
     other = [drawn_line([0.0, 1.0])]
     assert compare.figure_difference(drawn_line(small, more=other), drawn_line(moved, more=other))
     bars = "error bars: 1.000e+00: 5.000e-01 [4.000e-01, 6.000e-01]"
-    for old, new in (
-        ("line:", "line 'a':"),
-        ("4.000e-01", "3.900e-01"),
-        ("mean 1.000000e-01", "mean 1.000100e-01"),
-    ):
+    changes = ("line:", "line 'a':"), ("4.000e-01", "3.900e-01"), ("mean 1.000000e-01", "mean 1.000100e-01")
+    for old, new in changes:
         more = [bars, "line: 0.000e+00 0.000e+00; 400 rows, mean 1.000000e-01 2.000000e-01"]
-        assert compare.figure_difference(
-            drawn_line([0.0, 1.0], more=more), drawn_line([0.0, 1.0], more=more).replace(old, new)
-        )
+        line = drawn_line([0.0, 1.0], more=more)
+        assert compare.figure_difference(line, line.replace(old, new))
 
 
 def test_figures_are_compared_by_what_they_draw():
@@ -810,11 +742,8 @@ def test_how_a_figure_is_drawn_is_part_of_its_data(one, two):
 
 
 def test_a_figure_may_hold_artists_that_draw_nothing():
-    for draw in (
-        lambda ax: ax.plot([], [], label="a"),
-        lambda ax: ax.boxplot([1, 2, 3]),
-        lambda ax: ax.scatter([], []),
-    ):
+    line, points = lambda ax: ax.plot([], [], label="a"), lambda ax: ax.scatter([], [])
+    for draw in (line, points, lambda ax: ax.boxplot([1, 2, 3])):
         assert any("line" in line or "points" in line or "Path" in line for line in drawn_by(draw))
 
 
@@ -889,15 +818,6 @@ def test_pictures_without_data_are_compared_by_pixels():
     assert "2 other pixels" in difference.new
 
 
-def test_notebooks_are_compared_cell_by_cell(project, tmp_path):
-    shutil.copytree(project / "notebooks", tmp_path / "new")
-    sides = [folder / "01-first.ipynb" for folder in (project / "notebooks", tmp_path / "new")]
-    assert compare.differences(*(nbformat.read(side, as_version=4) for side in sides)) == []
-    edit_notebook(sides[1], middle_digit)
-    [found] = compare.differences(*(nbformat.read(side, as_version=4) for side in sides))
-    assert str(found) == "cell 4, output 1, text/plain: stored '(1.3333, 1)', now '(1.3433, 1)'"
-
-
 # What is executed again, and when
 
 
@@ -942,11 +862,7 @@ def test_a_chapter_is_executed_where_its_cells_or_its_tables_differ(project, fil
 
 @pytest.mark.parametrize(
     ("file", "old", "new"),
-    [
-        ("mill/stones.py", "ROCK / 3", "ROCK / 4"),
-        ("data/profiles/full.yml", "8", "9"),
-        ("_toc.yml", "chapters", "more"),
-    ],
+    [("mill/stones.py", "OCK / 3", "OCK / 4"), ("data/profiles/full.yml", "8", "9"), ("_toc.yml", "chap", "cha")],
 )
 def test_no_other_change_makes_a_chapter_stale(project, file, old, new):
     """Not even of code: what it changes is found by executing some chapters every time, all before publishing."""
@@ -1046,10 +962,8 @@ def test_a_full_check_names_every_setting_that_fails(project, monkeypatch):
     monkeypatch.setattr(build, "_agree", lambda root, names, other, say: True)
     result = textsan("check", "--full")
     assert result.exit_code == 1
-    assert re.findall(r"01-first with (.*): 01-first: cell 5 failed", result.output) == [
-        "count = 4",
-        "title = other",
-    ]
+    failed = re.findall(r"01-first with (.*): 01-first: cell 5 failed", result.output)
+    assert failed == ["count = 4", "title = other"]
 
 
 @pytest.mark.parametrize(
@@ -1095,7 +1009,10 @@ def test_make_executes_what_is_stale_and_only_that(project, monkeypatch):
         return [line for line in said if re.search(": (stored anew|shows what is stored)", line)]
 
     assert made() == []
+    edit_notebook(project / "notebooks" / "01-first.ipynb", last_digit)
+    before = {path: path.read_bytes() for path in (project / "notebooks").iterdir()}
     assert made(fresh=True) == ["01-first: shows what is stored", "02-second: shows what is stored"]
+    assert {path: path.read_bytes() for path in (project / "notebooks").iterdir()} == before  # a clock's, too
     edit(project / "data" / "scoreboard.yml", "0.5", "0.6")
     assert made() == ["01-first: stored anew"] and made() == []
 
@@ -1110,10 +1027,7 @@ def test_new_words_are_stored_without_execution(project, monkeypatch):
     monkeypatch.setattr(build, "build", lambda root: root)
     said = []
     build.make(project, say=said.append)
-    assert said == [
-        "01-first: new text around the stored outputs",
-        "02-second: up to date",
-    ]
+    assert said == ["01-first: new text around the stored outputs", "02-second: up to date"]
     after = nbformat.read(first.notebook, as_version=4)
     assert [cell.outputs for cell in code_cells(after)] == [cell.outputs for cell in code_cells(before)]
     assert after.metadata == before.metadata and after.cells[0].source.startswith("# The first")
@@ -1221,14 +1135,7 @@ def test_the_main_text_is_sixteen_chapters_and_the_supplement_comes_after_it():
     printed = [entry["file"] for part in paper.contents(ROOT)["parts"] for entry in part["chapters"]]
     numbered = {number.strip("abc") for number in map(chapters.number, printed) if number}
     assert numbered == {str(number) for number in range(1, 17)} and "notebooks/what-holds-up" in printed
-
-
-def test_every_command_has_help_with_an_example():
-    names = main.main.list_commands(None)
-    assert {"sanitize", "run", "course"} <= {*names}
-    for name in names:
-        if not hasattr(main.main.get_command(None, name), "commands"):
-            assert f"textsan {name}" in textsan(name, "--help").output.replace("\n", " ")
+    assert printed[-1] == "book/pages/references" and not any("/api" in page for page in printed)
 
 
 @pytest.mark.parametrize(

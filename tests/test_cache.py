@@ -26,12 +26,8 @@ def kept(inputs, value=1.0):
 def test_the_same_is_read_and_another_input_is_computed():
     assert kept([1, "a", np.arange(3)]) == 1.0
     assert kept([1, "a", np.arange(3)], 2.0) == 1.0
-    for other in (
-        [2, "a", np.arange(3)],
-        [1, "b", np.arange(3)],
-        [1, "a", np.arange(4)],
-        [1, "a", np.arange(3.0)],
-    ):
+    three = np.arange(3)
+    for other in ([2, "a", three], [1, "b", three], [1, "a", np.arange(4)], [1, "a", np.arange(3.0)]):
         assert kept(other, 2.0) == 2.0
     assert kept(["ab", "c"]) == 1.0
     assert kept(["a", "bc"], 2.0) == 2.0

@@ -325,14 +325,8 @@ def test_testing_begins_where_the_channel_begins_to_rise_whatever_the_text(monke
     )
     starts = set()
     for seed in (0, 5):
-        given_ = {
-            "words": words,
-            "documents": documents,
-            "among": 20,
-            "shadow": text(60, 1),
-            "embeddings": VECTORS,
-        }
-        choice = choose_epsilon(text(60, seed), "santext", **given_)
+        given_ = {"words": words, "documents": documents, "among": 20, "shadow": text(60, 1)}
+        choice = choose_epsilon(text(60, seed), "santext", embeddings=VECTORS, **given_)
         starts.add(tried[0][0])
         tried.clear()
     (start,) = starts
@@ -449,12 +443,8 @@ def test_without_quotes_no_error_and_no_traceback_quotes(monkeypatch, error):
     def fails(*_, **__):
         raise error(f"it was {planted}, {planted.title()} and W23")
 
-    for module, name in (
-        (choosing, "markov"),
-        (choosing, "_exact"),
-        (choosing, "material"),
-        (promises, "rejected"),
-    ):
+    places = (choosing, "markov"), (choosing, "_exact"), (choosing, "material"), (promises, "rejected")
+    for module, name in places:
         with monkeypatch.context() as patched:
             patched.setattr(module, name, fails)
             with pytest.raises((ValueError, KeyError, RuntimeError)) as caught:
@@ -516,16 +506,6 @@ def test_of_long_documents_the_beginning_is_read_and_the_promise_says_so(monkeyp
     assert "of the first 6 words, which are read" in choice.promise["source"]
 
 
-def test_progress_says_how_long_it_may_take():
-    said = []
-    given_ = {"words": 0.9, "shadow": text(60, 1), "embeddings": VECTORS}
-    choice = choose_epsilon(text(60, 0), "custext", k=4, progress=said.append, **given_)
-    tried = [line for line in said if " at " in line and ": words" in line]
-    assert len(tried) == len({row["epsilon"] for row in choice.measured}) > 1
-    assert "last epsilon" not in tried[0]
-    assert all("s for the last epsilon; at most " in line for line in tried[1:])
-
-
 def test_the_workers_of_a_dask_scheduler_choose_the_same(monkeypatch):
     from distributed import LocalCluster
 
@@ -542,20 +522,6 @@ def test_the_workers_of_a_dask_scheduler_choose_the_same(monkeypatch):
         choose_epsilon(docs, "santext", scheduler=empty.scheduler_address, **given_)
 
 
-def test_help_offers_what_can_be_chosen_and_its_parameters_alone():
-    said = " ".join(CliRunner().invoke(main, ["choose", "--help"]).stdout.split())
-    assert "santext" in said and "--k INTEGER" in said
-    for name in ("fbdd", "mahalanobis", "vickrey", "random", "erasure"):  # no exact channel, or no epsilon
-        assert name not in said.replace("--seed", "")
-    for flag in ("--strength", "--t FLOAT", "--epsilon"):
-        assert flag not in said
-    for command in ("sanitize", "audit", "choose"):  # one meaning: a size of the vocabulary, a share of words
-        words = " ".join(CliRunner().invoke(main, [command, "--help"]).stdout.split())
-        assert "--size" in words and ("--words SHARE" in words) == (command == "choose")
-    out = CliRunner().invoke(main, ["choose", "in.txt", "--words", "0.2", "--alpha", "1"])
-    assert out.exit_code == 2 and "alpha" in out.stderr and out.stderr.count("\n") == 1
-
-
 def test_the_command_prints_columns_that_are_not_mixed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "in.txt").write_text("\n".join(" ".join(doc) for doc in text(200, 0)))
@@ -564,13 +530,8 @@ def test_the_command_prints_columns_that_are_not_mixed(tmp_path, monkeypatch):
     )
     assert result.exit_code == 0, result.output
     head = result.stdout.splitlines()[1].split("  ")
-    assert [cell.strip() for cell in head if cell] == [
-        "mechanism",
-        "guarantee",
-        "channel",
-        "attack: source",
-        "attack: next document",
-    ]
+    columns = ["mechanism", "guarantee", "channel", "attack: source", "attack: next document"]
+    assert [cell.strip() for cell in head if cell] == columns
     assert "invented later" in result.stdout
     (row,) = json.loads((tmp_path / "c.json").read_text())
     assert row["mechanism"] == "santext" and row["documents"] == 50
@@ -606,7 +567,7 @@ def boundary(docs, **given):
     """Two targets that are next to each other and lead to two answers."""
     low, high = 0.2, 0.7
     least = choose_epsilon(docs, "santext", words=low, **given).source
-    while high - low > 5e-4:
+    while high - low > 4e-3:
         middle = (low + high) / 2
         answer = choose_epsilon(docs, "santext", words=middle, **given).source
         low, high = (middle, high) if answer == least else (low, middle)
@@ -633,7 +594,7 @@ def test_an_epsilon_chosen_on_the_text_tells_of_one_word_and_one_chosen_on_other
     released = sorted(set(range(48)) - set(split.not_released))
     assert len(released) == split.rows["released"] == 24
     for row, other in changed():
-        if row in released[:12]:
+        if row in released[:4]:
             assert choose_epsilon(other, "santext", words=target, split=True, **given_) == split
     assert "no guarantee" in choose_epsilon(docs, "santext", words=0.5, **given_).promise["not"]
     assert "release none of them" in split.promise["not"]
@@ -733,8 +694,3 @@ def test_the_split_is_written_for_its_owner_and_nothing_is_lost(tmp_path, monkey
     assert len(drawn) == 2 and all(line.startswith("Seed: ") for line in drawn)
     loud = CliRunner().invoke(main, [*call, "--on-released"])
     assert "all 80 chose" in loud.stdout and "Released at it they have no guarantee" in loud.stdout
-
-
-def test_the_grid_is_ascending_and_even():
-    steps = np.diff(np.log(EPSILONS))
-    assert (steps > 0.15).all() and (steps < 0.35).all() and choosing.LARGEST == 60

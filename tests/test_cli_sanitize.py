@@ -111,31 +111,12 @@ def test_pipes(run):
     assert result.stdout.startswith("id,text\n1,") and len(result.stdout.splitlines()) == 2
 
 
-@pytest.mark.parametrize("name", MECHANISMS)
-def test_every_mechanism(run, tmp_path, name):
-    (tmp_path / "in.txt").write_text(TEXT)
-    epsilon = ("--epsilon", "3") if "epsilon" in MECHANISMS[name].parameters() else ()
-    result = run("--mechanism", name, *epsilon, "in.txt", "out.txt")
-    assert result.exit_code == 0, result.output
-    assert len((tmp_path / "out.txt").read_text().split()) == 12
-    json.loads((tmp_path / "out.txt.json").read_text(), parse_constant=pytest.fail)  # no NaN, no Infinity
-
-
 def options_of(name):
     """Command lines that make a registered mechanism: with its defaults, and with each other choice it has."""
     epsilon = {"epsilon": 3.0} if "epsilon" in MECHANISMS[name].parameters() else {}
     yield epsilon
     for parameter, one in MECHANISMS[name].parameters().items():
-        others = {
-            "k": [3],
-            "w": [0.5],
-            "p": [0.7],
-            "t": [0.2],
-            "strength": [0.6],
-            "q": [0.2],
-            "beta": [0.1],
-            "gamma": [2],
-        }
+        others = dict(k=[3], w=[0.5], p=[0.7], t=[0.2], strength=[0.6], q=[0.2], beta=[0.1], gamma=[2])
         choices = [choice for choice in get_args(one.annotation) if isinstance(choice, str)]
         for value in others.get(parameter, [choice for choice in choices if choice != one.default]):
             if parameter != "device":
@@ -202,30 +183,15 @@ def test_the_vocabulary_is_public_and_not_of_the_input(run, tmp_path):
         ("none.txt", None, CUSTEXT, "none.txt does not exist"),
         ("in.txt", "a\n", ("--mechanism", "santext"), "epsilon: santext needs one"),
         ("in.txt", "a\n", ("--mechanism", "santext", "--epsilon", "-1"), "epsilon: -1.0 is out of range"),
-        (
-            "in.txt",
-            "a\n",
-            ("--mechanism", "santext", "--epsilon", "1", "--k", "3"),
-            "k: santext has no such parameter",
-        ),
+        ("in.txt", "a\n", ("--mechanism", "santext", "--epsilon", "1", "--k", "3"), "k: santext has no such"),
         *(
             ("in.txt", "a\n", ("--mechanism", name, "--epsilon", "1e308"), "epsilon: 1e+308 is out of range")
             for name in MECHANISMS
             if "epsilon" in MECHANISMS[name].parameters()
         ),
         ("in.txt", "a\nzebra\n", (*CUSTEXT, "--oov", "error"), "line 2 has a word outside of the vocabulary"),
-        (
-            "in.csv",
-            'id,text\n1,a\n2,"a\nb"\n',
-            (*CUSTEXT, "--pass", "id", "--oov", "error"),
-            "line 3 has a word outside",
-        ),
-        (
-            "in.docx",
-            "a\n",
-            CUSTEXT,
-            "the ending of in.docx says no format; pass --format txt, jsonl, csv or tsv; what",
-        ),
+        ("in.csv", 'id,text\n1,a\n2,"a\nb"\n', (*CUSTEXT_ID, "--oov", "error"), "line 3 has a word outside"),
+        ("in.docx", "a\n", CUSTEXT, "the ending of in.docx says no format; pass --format txt, jsonl, csv or tsv"),
         ("in.xlsx", "a\n", CUSTEXT, "save as csv first"),
         ("README", "a\n", CUSTEXT, "the ending of README says no format"),
         ("in.txt", "a\n", (*CUSTEXT, "--field", "review"), "txt has no field 'review'"),
@@ -235,36 +201,16 @@ def test_the_vocabulary_is_public_and_not_of_the_input(run, tmp_path):
         ("in.jsonl", '{"text": "a"}\n{"text"\n', CUSTEXT, "line 2 is no json"),
         ("in.jsonl", '{"title": "a"}\n', CUSTEXT, "line 1 has no text in field 'text'; pass"),
         ("in.jsonl", '["a"]\n', CUSTEXT, "line 1 is no object; pass one object a line"),
-        (
-            "in.csv",
-            "id\n1\n",
-            CUSTEXT,
-            "among the 1 of the first line; pass one of id as --field",
-        ),
+        ("in.csv", "id\n1\n", CUSTEXT, "among the 1 of the first line; pass one of id as --field"),
         ("in.csv", "id,body\n1,a\n", CUSTEXT, "pass one of id, body as --field"),
         ("in.csv", "1,my secret name\n", CUSTEXT, "first line; pass --field NAME or --format, or add a header"),
         ("in.csv", "", CUSTEXT, "it is empty; pass a table with a header"),
         ("in.jsonl", '{"text": 3}\n', CUSTEXT, "line 1 has no text in field 'text'; pass"),
-        (
-            "in.csv",
-            "id,text\n1,a,b\n",
-            CUSTEXT_ID,
-            "line 2 has 3 columns, the header 2; quote what holds the delimiter",
-        ),
+        ("in.csv", "id,text\n1,a,b\n", CUSTEXT_ID, "line 2 has 3 columns, the header 2; quote what holds"),
         ("in.csv", "id,text\n1,a\n2\n", CUSTEXT_ID, "line 3 has 1 columns, fewer than the 2 of the header; fill"),
-        (
-            "in.csv",
-            "id;text\n1;a\n",
-            CUSTEXT,
-            "it has semicolons: if they are its delimiters, pass --delimiter ';'",
-        ),
+        ("in.csv", "id;text\n1;a\n", CUSTEXT, "it has semicolons: if they are its delimiters, pass --delimiter"),
         ("in.csv", "id\ttext\n1\ta\n", CUSTEXT, "it has tabs, which --format tsv takes for delimiters"),
-        (
-            "in.csv",
-            "id, Text\n1,a\n",
-            CUSTEXT,
-            "no column 'text' among the 2 of the first line; did you mean ' Text'?",
-        ),
+        ("in.csv", "id, Text\n1,a\n", CUSTEXT, "no column 'text' among the 2 of the first line; did you mean"),
         ("in.csv", 'id,text\n1,"a\n', CUSTEXT_ID, "is no csv"),
         ("in.csv", "text,text\na,b\n", CUSTEXT, "2 columns are named 'text'; rename all but one"),
         ("in.txt", b"caf\xe9\n", (*CUSTEXT, "--vocabulary", "in.txt"), "vocabulary: in.txt is not utf-8"),
@@ -298,15 +244,6 @@ def test_no_error_quotes_the_private_text(run, tmp_path, name, content):
     result = run(*CUSTEXT_ID, name, "out")
     assert result.exit_code == 2 and len(result.stderr.splitlines()) == 1 and "source: " in result.stderr
     assert not {"Anna", "Müller", "owes", "money"} & set(result.output.replace("'", " ").split())
-
-
-@pytest.mark.parametrize("name", [name for name in MECHANISMS if name != "released custext+"])  # it has two
-def test_the_record_describes_the_vocabulary_once(run, tmp_path, name):
-    (tmp_path / "in.txt").write_text(TEXT)
-    epsilon = ("--epsilon", "3") if "epsilon" in MECHANISMS[name].parameters() else ()
-    assert run("--mechanism", name, *epsilon, "in.txt", "out.txt").exit_code == 0
-    text = (tmp_path / "out.txt.json").read_text()
-    assert text.count(json.loads(text)["embedding"]["sha256"]) == 1
 
 
 def test_words_of_another_list_are_described_too():
@@ -402,12 +339,6 @@ def test_the_target_says_whether_it_is_compressed_and_what_a_pipe_is(run, tmp_pa
             assert f"OUTPUT: the ending {ending} of {name} says no format; pass another one, or" in result.stderr
         assert run(*CUSTEXT, "--format", "csv", "in.csv", name).exit_code == 0
     assert run(*CUSTEXT, "in.csv", "out").exit_code == 0
-
-
-def test_a_lone_surrogate_of_json_stays_the_escape_that_it_was(run, tmp_path):
-    (tmp_path / "in.jsonl").write_text('{"text": "bad", "id": "\\ud800"}\n')
-    assert run(*CUSTEXT_ID, "in.jsonl", "out.jsonl").exit_code == 0
-    assert json.loads((tmp_path / "out.jsonl").read_text())["id"] == "\ud800"
 
 
 def test_several_files_go_into_a_folder_each_with_its_record(run, tmp_path):
@@ -569,17 +500,13 @@ def test_the_record_says_everything_in_the_terms_of_the_user(run, tmp_path, name
     epsilon = ("--epsilon", "3") if "epsilon" in MECHANISMS[name].parameters() else ()
     arguments = ("--mechanism", name, *epsilon, "--field", "review", *passed("id"), "my reviews.csv", "out.csv")
     assert run(*arguments).exit_code == 0
-    made = json.loads((tmp_path / "out.csv.json").read_text())
+    text = (tmp_path / "out.csv.json").read_text()
+    made = json.loads(text, parse_constant=pytest.fail)  # no NaN, no Infinity
     jsonschema.validate(made, json.loads(record.SCHEMA.read_text()))
+    assert name == "released custext+" or text.count(made["embedding"]["sha256"]) == 1  # which has two lists
     assert shlex.split(made["command"])[-len(arguments) :] == list(arguments)
-    told = {key: made[key] for key in ("input", "fields", "format", "mechanism", "untouched")}
-    assert told == {
-        "input": "my reviews.csv",
-        "fields": ["review"],
-        "format": "csv",
-        "mechanism": name,
-        "untouched": ["id"],
-    }
+    told = [made[key] for key in ("input", "fields", "format", "mechanism", "untouched")]
+    assert told == ["my reviews.csv", ["review"], "csv", name, ["id"]]
     assert made["parameters"].keys() == made["meanings"].keys() >= MECHANISMS[name].parameters().keys()
     assert all(len(meaning.split()) > 2 for meaning in made["meanings"].values())
     assert "the columns id, released as they are" in made["guarantee"]["outside"]
@@ -598,44 +525,6 @@ def test_the_schema_is_one_and_refuses_what_is_no_record(run, tmp_path):
     for bad in [*wrong, {key: value for key, value in made.items() if key != "command"}]:
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate(bad, schema)
-
-
-@pytest.mark.parametrize("arguments", [[], ["data"], ["course"]])
-def test_without_a_command_there_is_the_help(arguments):
-    result, asked = (CliRunner().invoke(main, [*arguments, *more]) for more in ([], ["--help"]))
-    assert result.exit_code == 2 and asked.exit_code == 0
-    assert result.output.strip() == asked.output.strip() and "\nCommands:\n" in result.output
-
-
-def test_help_says_what_casing_leaks_and_where_a_stopped_run_goes_on(run):
-    told = " ".join(run("--help").stdout.split())
-    assert "tells where names and sentences were" in told and "leaks" in told
-    assert "a line break inside of a csv or json text stays where it was" in told
-    assert "goes on where it was" in told and "does not depend on the number of workers" in told
-
-
-def test_help_says_of_each_mechanism_what_its_epsilon_is(run):
-    told = " ".join(run("--help").stdout.split())
-    epsilon = told[told.index("--epsilon FLOAT") : told.index("--w FLOAT")]
-    said = {
-        name: meaning
-        for part in epsilon.removeprefix("--epsilon FLOAT ").split("; ")
-        for names, meaning in [part.split(": ", 1)]
-        for name in names.split(", ")
-    }
-    assert set(said) == set(MECHANISMS) - {"random", "erasure"}
-    of_pairs = {
-        "custext",
-        "custext+",
-        "released custext+",
-        "optimal custext",
-        "optimal custext+",
-        "context-aware custext",
-        "spent",
-    }
-    of_their_own = {"clusant", "1-diffractor", "rantext"}  # of clusters, of places in a list, and of nothing
-    assert {name for name, meaning in said.items() if "per unit of" not in meaning} == of_pairs | of_their_own
-    assert "two words of one group" in said["custext+"] and "|.|_M" in said["mahalanobis"]
 
 
 # --- text that reads ----------------------------------------------------------------------------------------
@@ -685,11 +574,8 @@ def test_word_vectors_of_ones_own(run, tmp_path, monkeypatch):
     assert run(*given, "own.txt", "in.txt", "out.txt").exit_code == 0
     assert set((tmp_path / "out.txt").read_text().split()) <= set(WORDS)
     made = json.loads((tmp_path / "out.txt.json").read_text())
-    assert made["embedding"] == {
-        "name": "own.txt",
-        "words": 12,
-        "sha256": loading.load_embeddings("own.txt").sha256,
-    }
+    sha256 = loading.load_embeddings("own.txt").sha256
+    assert made["embedding"] == {"name": "own.txt", "words": 12, "sha256": sha256}
     for name, what in (("in.txt", "holds no word vectors"), ("nowhere.txt", "is unknown, and no file")):
         refused = run(*given, name, "in.txt", "other.txt")
         assert refused.exit_code == 2 and what in refused.output and len(refused.output.splitlines()) == 1

@@ -500,18 +500,3 @@ def test_an_assignment_before_its_chapters_is_noticed():
     assert too_soon(swapped)[0] == ("Three weeks", 1, 1, {"4"})
     early = PAGE.replace("up to forward–backward |", "up to forward–backward, assignment 05 |", 1)
     assert too_soon(early) == [("Twelve weeks", 5, 5, {"6"})]
-
-
-def test_the_students_page_says_what_a_check_says():
-    page = (ROOT / "book" / "pages" / "course-students.md").read_text(encoding="utf-8")
-    sources = " ".join(
-        path.read_text(encoding="utf-8") for path in (ROOT / "textsan_book" / "course").rglob("*.py")
-    )
-    for said in (
-        "returns nothing: end the function with a return",
-        "a row does not sum to 1: it must say where each word goes, always",
-        "is there an endless loop?",
-        "which was not among the choices",
-    ):
-        assert said in page and said in sources
-    assert f"it ran for more than {versions.ANSWER_SECONDS} seconds" in page

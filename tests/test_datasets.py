@@ -137,13 +137,7 @@ def test_private_and_shadow_share_no_sentence(default_data):
 
 @pytest.mark.parametrize(
     ("n_private", "n_shadow", "what"),
-    [
-        (3, 1, "3 records"),
-        (2, 2, "too many"),
-        (0, 1, "n_private: 0"),
-        (1, -1, "n_shadow: -1"),
-        (1.5, 1, "n_private: 1.5"),
-    ],
+    [(3, 1, "3 rec"), (2, 2, "too many"), (0, 1, "private: 0"), (1, -1, "shadow: -1"), (1.5, 1, "private: 1.5")],
 )
 def test_private_and_shadow_bad_numbers(n_private, n_shadow, what):
     with pytest.raises(ValueError, match=what):
@@ -276,11 +270,8 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_folder_is_read_first(folder):
-    folder(
-        "sst2",
-        "train",
-        [{"text": "good", "label": 1}, {"text": "Fine .", "label": 1}, {"text": "bad", "label": 0}],
-    )
+    rows = [{"text": "good", "label": 1}, {"text": "Fine .", "label": 1}, {"text": "bad", "label": 0}]
+    folder("sst2", "train", rows)
     folder("sst2", "dev", [{"text": "fine", "label": 1}])
     assert [(r.text, r.label) for r in load_dataset("sst2")] == [("good", 1), ("bad", 0)]  # "Fine ." is in dev
     assert [r.text for r in load_dataset("sst2", "dev")] == ["fine"]

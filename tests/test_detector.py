@@ -43,12 +43,8 @@ def test_only_targets_and_sensitive_words_are_learnt_from():
     def guesses(**settings):
         return [pair.guess[1:] for pair in attack.training_pairs(shadow, released, **settings)[0]]
 
-    assert guesses() == [
-        ("cat", "dog", "dog"),
-        ("cow", "dog", "dog"),
-        ("cat", "dog", "cow"),
-        ("cat", "dog", "cat"),
-    ]
+    first, second = (("cat", "dog", "dog"), ("cow", "dog", "dog")), (("cat", "dog", "cow"), ("cat", "dog", "cat"))
+    assert guesses() == [*first, *second]
     assert guesses(targets={"dog"}) == [("cat", "dog", "cow"), ("cat", "dog", "cat")]
     with pytest.raises(ValueError, match="no released word"):
         guesses(targets={"gnu"})

@@ -1,6 +1,5 @@
 """The explorer's pages: what the directive makes, and a browser that types, drags and reads."""
 
-import itertools
 import json
 import os
 import subprocess
@@ -9,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
+from playwright import sync_api
 
 from textsan_book.chapters import build, explorer, paper
 
@@ -77,112 +77,40 @@ def test_what_the_page_rests_on_is_said(pages):
 
 
 class Browser:
-    """Debian's Chromium without a window, driven over a pipe by its DevTools protocol."""
+    """Chromium without a window or a network: a page, and what went wrong in it."""
 
-    def __init__(self, profile):
-        found = paper.browser()
-        if found is None:
-            assert "TEXTSAN_PAGES" not in os.environ, "Chromium is not here: apt-get install chromium"
-            pytest.skip("Chromium is not here: apt-get install chromium")
-        hears, self._say = os.pipe()
-        self._hear, says = os.pipe()
-        flags = ["--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe"]
-        flags += [f"--user-data-dir={profile}", "--host-resolver-rules=MAP * ~NOTFOUND", "about:blank"]
-        # The protocol is spoken at the descriptors 3 and 4.
-        program = ["bash", "-c", f'exec "$@" 3<&{hears} 4>&{says}', "bash", found, *flags]
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        self._process = subprocess.Popen(program, pass_fds=(hears, says), **quiet)
-        os.close(hears)
-        os.close(says)
-        self._numbers, self._left, self._session, self.events = itertools.count(), b"", {}, []
-        [page] = [one for one in self.send("Target.getTargets")["targetInfos"] if one["type"] == "page"]
-        attached = self.send("Target.attachToTarget", targetId=page["targetId"], flatten=True)
-        self._session = {"sessionId": attached["sessionId"]}
-        for domain in ("Page", "Runtime", "Log"):
-            self.send(f"{domain}.enable")
-
-    def send(self, method, **params):
-        number = next(self._numbers)
-        message = {"id": number, "method": method, "params": params} | self._session
-        os.write(self._say, json.dumps(message).encode() + b"\0")
-        while (answer := self._next()).get("id") != number:
-            self.events.append(answer)
-        assert "error" not in answer, answer
-        return answer["result"]
-
-    def _next(self):
-        while b"\0" not in self._left:
-            more = os.read(self._hear, 1 << 16)
-            assert more, "chromium has ended"
-            self._left += more
-        one, _, self._left = self._left.partition(b"\0")
-        return json.loads(one)
+    def __init__(self, page):
+        self.page, self.faults = page, []
+        page.on("pageerror", lambda error: self.faults.append(str(error)))
+        page.on("requestfailed", lambda asked: self.faults.append(asked.url))
 
     def open(self, path, width):
-        self.send("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
-        self.load(path)
+        self.faults.clear()
+        self.page.set_viewport_size({"width": width, "height": 900})
+        self.page.goto(path.resolve().as_uri())
         self.until("document.querySelector('.textsan-explorer .said')?.textContent")
 
-    def load(self, path):
-        self.events.clear()
-        self.send("Page.navigate", url=path.resolve().as_uri())
-        while not any(one.get("method") == "Page.loadEventFired" for one in self.events):
-            self.events.append(self._next())
-
     def run(self, program):
-        answer = self.send("Runtime.evaluate", expression=program, returnByValue=True, awaitPromise=True)
-        assert "exceptionDetails" not in answer, answer
-        return answer["result"].get("value")
+        return self.page.evaluate(program)
 
     def until(self, program):
         """Waits until a program gives something true, and gives it."""
-        look = f"(function look() {{ const it = {program}; it ? done(it) : setTimeout(look, 50); }})();"
-        return self.run(f"new Promise((done) => {{ {look} }})")
-
-    def press(self, key):
-        text = {"text": "\r"} if key == "Enter" else {}
-        for kind, typed in (("keyDown", text), ("keyUp", {})):
-            code = {"key": key, "code": key, "windowsVirtualKeyCode": KEYS[key]}
-            self.send("Input.dispatchKeyEvent", type=kind, **code, **typed)
-
-    def place(self, selector):
-        """Of an element the left, middle and right."""
-        program = f"""(() => {{
-          const it = document.querySelector({json.dumps(selector)});
-          it.scrollIntoView({{block: "center"}});
-          const box = it.getBoundingClientRect();
-          return [box.left, box.top + box.height / 2, box.right];
-        }})()"""
-        return self.run(program)
-
-    def drag(self, start, end):
-        moves = [("mousePressed", start), ("mouseMoved", end), ("mouseReleased", end)]
-        for kind, (x, y) in moves:
-            self.send("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", buttons=1, clickCount=1)
-
-    def faults(self):
-        """Collect errors that the page threw, and files that it could not load."""
-        return [
-            one["params"]
-            for one in self.events
-            if one.get("method") in ("Runtime.exceptionThrown", "Log.entryAdded")
-        ]
-
-    def close(self):
-        self._process.terminate()
-        self._process.wait()
-        os.close(self._say)
-        os.close(self._hear)
-
-
-KEYS = {"ArrowRight": 39, "Enter": 13, "End": 35}
+        return self.page.wait_for_function(program, timeout=120_000).json_value()
 
 
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    browser = Browser(tmp_path_factory.mktemp("profile"))
-    yield browser
-    browser.close()
+def chromium():
+    if paper.browser() is None:
+        assert "TEXTSAN_PAGES" not in os.environ, "Chromium is not here: apt-get install chromium"
+        pytest.skip("Chromium is not here: apt-get install chromium")
+    flags = ["--no-sandbox", "--disable-gpu", "--host-resolver-rules=MAP * ~NOTFOUND"]
+    with sync_api.sync_playwright() as driver:
+        yield driver.chromium.launch(executable_path=paper.browser(), args=flags)
+
+
+@pytest.fixture(scope="module")
+def browser(chromium):
+    return Browser(chromium.new_page())
 
 
 def texts(browser, selector):
@@ -206,11 +134,16 @@ def test_a_sentence_is_typed_and_the_slider_dragged(pages, browser, width):
     browser.run(
         "document.querySelector('textarea.text').select(); document.querySelector('textarea.text').focus()"
     )
-    browser.send("Input.insertText", text="My mother sold the house, xylophone.")
+    browser.page.keyboard.insert_text("My mother sold the house, xylophone.")
     assert texts(browser, WRITTEN) == ["my", "mother", "sold", "the", "house", "xylophone"]
-    left, middle, right = browser.place("input.value")
-    share = left + 10 + (right - left - 20) * 6 / 16
-    browser.drag((share, middle), (right - 1, middle))
+    slider = browser.page.locator("input.value")
+    slider.scroll_into_view_if_needed()
+    box, mouse = slider.bounding_box(), browser.page.mouse
+    middle = box["y"] + box["height"] / 2
+    mouse.move(box["x"] + 10 + (box["width"] - 20) * 6 / 16, middle)
+    mouse.down()
+    mouse.move(box["x"] + box["width"] - 1, middle)
+    mouse.up()
     browser.run("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
     assert texts(browser, ".textsan-explorer output") == ["ε = 16"]
     assert browser.run("document.querySelector('input.value').getAttribute('aria-valuetext')") == "ε = 16"
@@ -229,7 +162,7 @@ def test_a_sentence_is_typed_and_the_slider_dragged(pages, browser, width):
     assert warning.endswith("this says nothing of how safe it is.")
     assert browser.run("document.querySelectorAll('.words li.unlisted').length") == 1
     assert browser.run("document.documentElement.scrollWidth <= innerWidth")
-    assert not browser.faults()
+    assert not browser.faults
 
 
 def test_the_opening_draw_is_the_first_seeds_and_later_ones_are_fresh(pages, browser):
@@ -244,7 +177,7 @@ def test_the_opening_draw_is_the_first_seeds_and_later_ones_are_fresh(pages, bro
       return m.sanitize(world.numbers(T.tokenize(T.data.sentences[0])), T.seededUniform(1)).map((y) => m.name(y));
     })()""")
     assert openings == [first, first]
-    browser.run("crypto.getRandomValues = (array) => array.fill(0)")
+    browser.run("(crypto.getRandomValues = (array) => array.fill(0), null)")
     browser.run("document.querySelector('.again').click()")
     assert texts(browser, RELEASED) != first
     assert texts(browser, ".noise") == ["Fresh noise from this browser's secure generator."]
@@ -288,13 +221,13 @@ def test_the_page_answers_while_pairs_are_added_up(pages, browser):
     assert not browser.run("document.querySelector('input.value').disabled")
     assert texts(browser, ".textsan-explorer output") == ["ε = 2"]
     assert "No word is kept here" in texts(browser, ".linked .hint")[0]
-    assert not browser.faults()
+    assert not browser.faults
 
 
 def test_a_word_tells_its_posterior(pages, browser):
     browser.open(pages / "book" / "pages" / "explorer.html", 1000)
     browser.run("document.querySelectorAll('.words button')[1].focus()")
-    browser.press("Enter")
+    browser.page.keyboard.press("Enter")
     assert browser.run("document.activeElement.getAttribute('aria-pressed')") == "true"
     rows = table(browser, ".posterior")
     assert any(row[0] == "friend (written)" for row in rows)
@@ -308,14 +241,14 @@ def test_a_word_tells_its_posterior(pages, browser):
 def test_the_keyboard_moves_tabs_and_slider(pages, browser):
     browser.open(pages / "book" / "pages" / "explorer.html", 1000)
     browser.run("document.querySelector('[role=tab]').focus()")
-    browser.press("ArrowRight")
+    browser.page.keyboard.press("ArrowRight")
     assert browser.run("document.querySelector('[role=tab][aria-selected=true]').textContent") == "All values"
-    browser.press("ArrowRight")
+    browser.page.keyboard.press("ArrowRight")
     assert browser.run("document.querySelector('[role=tab][aria-selected=true]').textContent") == "Three words"
     said = "Array.from(document.querySelectorAll('.three .said'))[0].textContent"
     before = browser.run(said)
     browser.run("document.querySelector('input.value').focus()")
-    browser.press("End")
+    browser.page.keyboard.press("End")
     after = browser.until(f"{said} !== {json.dumps(before)} && {said}")
     values = [float(word) for word in after.split() if word[0].isdigit()]
     assert values[1] > 0.9 > values[0]  # three words at the slider's end are all but told
@@ -331,7 +264,7 @@ def test_all_values_are_drawn_with_the_chosen_one_marked(pages, browser):
     assert best == sorted(best)  # of the exponential mechanism within groups
     assert all(row[2] <= row[1] for row in rows)
     assert browser.run("document.querySelectorAll('.chart .mark').length") == 1
-    assert not browser.faults()
+    assert not browser.faults
 
 
 def test_the_small_form_works_and_leads_on(pages, browser):
@@ -346,11 +279,8 @@ def test_the_small_form_works_and_leads_on(pages, browser):
 
 @pytest.mark.parametrize(
     ("view", "shown", "absent"),
-    [
-        ("curves", ".numbers tbody", ".words"),
-        ("sentence", ".linked li", "[role=tab]"),
-        ("three", ".three td", ".words"),
-    ],
+    [("curves", ".numbers tbody", ".words"), ("sentence", ".linked li", "[role=tab]")]
+    + [("three", ".three td", ".words")],
 )
 def test_a_single_view_stands_alone_with_the_controls(pages, browser, view, shown, absent):
     browser.open(pages / f"{view}.html", 420)
@@ -362,14 +292,10 @@ def test_a_single_view_stands_alone_with_the_controls(pages, browser, view, show
         assert {len(row) for row in rows} == {3} and all(row[2] <= row[1] for row in rows)
         assert "sentence" not in texts(browser, ".curves .said")[0]
     assert browser.run("document.documentElement.scrollWidth <= innerWidth")
-    assert not browser.faults()
+    assert not browser.faults
 
 
-def test_without_scripts_the_picture_is_shown(pages, browser):
-    browser.send("Emulation.setScriptExecutionDisabled", value=True)
-    try:
-        browser.load(pages / "small.html")
-        nodes = json.dumps(browser.send("DOM.getDocument", depth=-1))
-        assert "; released: " in nodes
-    finally:
-        browser.send("Emulation.setScriptExecutionDisabled", value=False)
+def test_without_scripts_the_picture_is_shown(pages, chromium):
+    page = chromium.new_context(java_script_enabled=False).new_page()
+    page.goto((pages / "small.html").as_uri())
+    assert page.locator(".textsan-explorer noscript svg[aria-label*='; released: ']").count() == 1

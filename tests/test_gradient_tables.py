@@ -4,8 +4,6 @@ import csv
 import statistics
 from pathlib import Path
 
-import matplotlib.pyplot as plt
-import numpy as np
 import pytest
 
 from textsan_book.judging import gradient_tables
@@ -168,17 +166,3 @@ def test_false_alarms_are_counted_once_a_batch():
     broken, judged = gradient_tables.broken_promises()
     assert 0 < broken < judged < len({(r["defence"], r["size"], r["B"]) for r in stored("gradients-reading")})
     assert gradient_tables.broken_promises(promise=1.0) == (0, judged)
-
-
-def test_figures_show_every_row_with_its_published_mean():
-    axes = gradient_tables.draw_search()
-    stars = [line for ax in axes for line in ax.lines if line.get_label() == "published, BERT-base"]
-    assert [len(line.get_xdata()) for line in stars] == [3, 3, 3]
-    assert stars[1].get_ydata()[1] == gradient_tables.published()["SST-2", "TAG"]
-    ax = gradient_tables.draw_defences()
-    drawn = sum(len(line.get_xdata()) for line in ax.lines if line.get_marker() in ("o", "s", "^", "v", "D", "P"))
-    assert drawn >= len(gradient_tables.defences()) - 1
-    assert [text.get_text() for text in ax.texts] == ["no defence"]
-    ax = gradient_tables.draw_recovered()
-    assert np.allclose(ax.get_xticks(), [1, 2, 4, 8])
-    plt.close("all")

@@ -66,16 +66,6 @@ def test_what_cannot_be_said_is_refused_or_infinite():
         Guarantee("pure", 1.0, Adjacency())
 
 
-def test_prose_is_made_from_the_fields():
-    for name in MECHANISMS.keys() - {"released custext+"}:
-        promise = made(name).guarantee
-        assert promise.definition in str(promise) and promise.which in str(promise)
-        assert all(clause in str(promise) for clause in promise.outside)
-    assert "the lesser of their distance and" in made("tem").guarantee.which
-    one = CusText(EMBEDDINGS.restrict(WORDS[:5]), 1.0, k=2)
-    assert "the one word of the last group, is released unchanged" in str(one.guarantee)
-
-
 # What a promise alone says of success
 
 PRIOR = Prior(WORDS, np.random.default_rng(1).dirichlet(np.full(60, 0.3)))

@@ -43,14 +43,6 @@ def test_each_idea_has_its_picture_with_a_caption_and_words_for_those_who_do_not
     assert len(cell.metadata["mystnb"]["image"]["alt"].split()) > 20
 
 
-def test_a_lane_says_what_stays_what_leaves_and_what_is_known(axes):
-    rows = [ideas.Lane("words", "kept", "seen", "known"), ideas.Lane("vector", "k" * 30, "v", "e")]
-    ideas.lanes(axes[0], rows)
-    shown = texts(axes[0])
-    assert shown[:3] == ["stays with the owner", "leaves, and is seen", "is known besides"]
-    assert shown[3:7] == ["words", "kept", "seen", "known"] and "vector" in shown
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_the_posterior_is_that_of_the_package(axes, seed):
     random = np.random.default_rng(seed)
@@ -117,14 +109,6 @@ def test_no_dot_is_below_the_frontier_nor_the_frontier_below_its_line(axes):
     cloud, frontier, certificate = axes[0].lines
     assert (cloud.get_ydata() >= np.interp(cloud.get_xdata(), *frontier.get_data()) - 1e-9).all()
     assert (certificate.get_ydata() <= least[[0, -1]] + 1e-9).all()
-
-
-def test_a_bar_a_value_and_the_true_one_in_colour(axes):
-    ideas.read_back(axes[:2], [0.5, -1.0], [0.2, 0.7, 0.1], NAMES, 2)
-    assert [bar.get_height() for bar in axes[1].patches] == [0.2, 0.7, 0.1]
-    colour = plt.matplotlib.colors.to_rgba(ideas.READ)
-    assert [bar.get_facecolor() == colour for bar in axes[1].patches] == [False, False, True]
-    assert axes[1].lines[0].get_ydata()[0] == pytest.approx(1 / 3)
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -5,7 +5,6 @@ import json
 import statistics
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import pytest
 
 from textsan.evaluation import Estimate
@@ -13,13 +12,7 @@ from textsan_book.judging import learning
 
 RESULTS = Path(__file__).parents[1] / "data" / "results"
 LARGE = {"papers": "papers-settings-sst2-oov", "10,000 words": "papers-settings-sst2"}
-NAMES = {
-    "CusText+": "custext+",
-    "CusText": "custext",
-    "SanText+": "santext+",
-    "SanText": "santext",
-    "FBDD": "fbdd",
-}
+NAMES = {name: name.lower() for name in ("CusText+", "CusText", "SanText+", "SanText", "FBDD")}
 
 
 def read(*names, **where):
@@ -334,29 +327,6 @@ def test_attacks_in_the_encoders_space_are_means_of_their_rows(dataset, table):
             assert line[attack].value == pytest.approx(mean([r for r in rows if r["attack"] == attack], "asr"))
         assert line["accuracy"].value == pytest.approx(mean([r for r in rows if r["task"]]))
         assert line["V(X | Y)"] == pytest.approx(mean(rows, "vulnerability"))
-
-
-def test_figures_draw_what_the_tables_hold():
-    figure, axes = plt.subplots(1, 2)
-    drawn = learning.draw_rules(axes)
-    assert [len(points) for points in drawn.values()] == [8, 4, 7]
-    at = {"defence": "custext", "epsilon": "3.0", "task.text": "released"}
-    random, kept, _ = drawn.values()
-    assert random[1].value == pytest.approx(mean(read("utility-sst2", **at)))
-    assert kept[1].value == pytest.approx(mean(read("utility-oov-between", **at)))
-    large = [line["fine-tuned"] for line in learning.papers_size()[1:]]
-    assert drawn["words of the task"][3:] == large
-    plt.close(figure)
-
-
-def test_lanes_have_the_learner_and_two_attackers():
-    figure, ax = plt.subplots()
-    lanes = learning.draw_prepared(ax)
-    assert [len(points) for points in lanes.values()] == [2, 2, 4, 4]
-    assert [text.get_text() for text in ax.get_yticklabels()] == list(lanes)
-    stars = [line for line in ax.lines if line.get_marker() == "*"]
-    assert [len(line.get_xdata()) for line in stars] == [6, 6]
-    plt.close(figure)
 
 
 def test_a_folder_without_tables_is_refused(tmp_path):

@@ -97,15 +97,6 @@ def test_no_mechanism_has_the_colour_of_an_attack():
     assert not near
 
 
-@pytest.mark.parametrize("name", ["Markov", "markow", "SanText", "mix"])
-@pytest.mark.parametrize("kind", ["mechanism", "attack", "role"])
-def test_unknown_key_is_one_line_that_lists_the_known(kind, name):
-    with pytest.raises(KeyError, match=rf"{kind}: name {name!r} is unknown; known: ") as error:
-        looks.look(**{kind: name})
-    known = {"mechanism": MECHANISMS, "attack": ATTACKS, "role": looks.ROLES}[kind]
-    assert all(name in str(error.value) for name in known) and "\n" not in str(error.value)
-
-
 @pytest.mark.parametrize(
     "named", [{}, {"role": "chance", "attack": "markov"}, {"series": 0, "mechanism": "tem"}, {"series": 6}]
 )

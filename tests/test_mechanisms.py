@@ -1,8 +1,7 @@
 """Every mechanism against an independent computation, and its draws against its channel."""
 
-import multiprocessing
 import pickle
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import numpy as np
@@ -134,18 +133,6 @@ def test_custext_groups_are_those_of_algorithm_1_beyond_one_block():
     assert [len(group) for group in groups] == [3] * 100 + [1]
 
 
-@pytest.mark.parametrize("k", [1, 3, 7])
-@pytest.mark.parametrize("size", [40, 4000])
-def test_the_smallest_values_are_those_of_a_sort(monkeypatch, k, size):
-    monkeypatch.setattr(custext, "_RUN", 32)
-    generator = np.random.default_rng(k)
-    for decimals in (0, 1, 9):  # nearly all are equal, many are, none is
-        values = generator.normal(size=size).round(decimals)
-        values[generator.integers(size, size=size // 2)] = np.inf
-        expected = np.sort(np.lexsort((np.arange(size), values))[:k])
-        assert custext._smallest(values, k).tolist() == expected.tolist()
-
-
 @pytest.mark.parametrize("similarity", ["euclidean", "cosine"])
 def test_neighbours_beyond_one_block_are_those_of_all_pairs(monkeypatch, similarity):
     monkeypatch.setattr(custext, "_RUN", 16)
@@ -155,13 +142,6 @@ def test_neighbours_beyond_one_block_are_those_of_all_pairs(monkeypatch, similar
     far = cdist(vectors, vectors, similarity)
     expected = [sorted(np.lexsort((np.arange(301), row))[:5]) for row in far]
     assert [group.tolist() for group in mechanism.groups] == expected
-
-
-def test_custext_at_another_epsilon_shares_the_mapping(embeddings):
-    one = CusText(embeddings, 1.0, k=7, normalise="row")
-    np.testing.assert_array_equal(
-        one.with_(epsilon=3.0).channel.matrix(), CusText(embeddings, 3.0, k=7, normalise="row").channel.matrix()
-    )
 
 
 def test_custext_with_other_outputs_against_brute_force():
@@ -305,16 +285,8 @@ def test_one_worker_and_eight_give_the_same_text(embeddings, name):
     with ThreadPoolExecutor(8) as pool:
         assert [doc for chunk in pool.map(chunk_of, chunks) for doc in chunk] == whole
     apart = [mechanism.sanitize([doc], seed=11, first=i)[0] for i, doc in enumerate(docs)]
-    assert apart == whole
-
-
-def test_other_processes_give_the_same_text(embeddings):
-    mechanism = SanText(embeddings, 2.0)
-    docs = [[f"w{(i * j) % 50}" for j in range(i % 9)] for i in range(50)]
-    whole = mechanism.sanitize(docs, seed=11)
-    chunks = [(mechanism, docs[at : at + 25], at) for at in range(0, len(docs), 25)]
-    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
-        assert [doc for chunk in pool.map(chunk_of, chunks) for doc in chunk] == whole
+    assert apart == whole and [len(doc) for doc in whole] == [len(doc) for doc in docs]
+    assert mechanism.sanitize(docs, seed=12) != whole and mechanism.sanitize(docs) != mechanism.sanitize(docs)
 
 
 # --- noise in the embedding space ------------------------------------------------------------------------------
@@ -528,27 +500,6 @@ class TestExposed:
         with pytest.raises(UnknownWord, match="'zebra' is not in the vocabulary") as caught:
             SanText(self.five, 1.0, oov="error").sanitize([["a", "zebra"]])
         assert pickle.loads(pickle.dumps(caught.value)).word == "zebra"
-
-
-@pytest.mark.parametrize("mapping, words", [("disjoint", 49), ("overlapping", 50)])
-def test_the_groups_of_a_large_vocabulary_show_how_far_they_are(embeddings, monkeypatch, mapping, words):
-    bars = []
-
-    class Bar:
-        def __init__(self, **options):
-            self.options, self.words = options, 0
-            bars.append(self)
-
-        def update(self, words):
-            self.words += words
-
-        def close(self):
-            self.words = -self.words
-
-    monkeypatch.setattr(custext, "tqdm", Bar)
-    again = Embeddings(embeddings.words, embeddings.vectors)  # those of the same object are made once
-    assert len(CusText(again, 1.0, k=7, mapping=mapping).groups) == (8 if mapping == "disjoint" else 50)
-    assert [(bar.words, bar.options["total"], bar.options["delay"]) for bar in bars] == [(-words, 50, 2)]
 
 
 def test_output_sets_that_no_memory_holds_are_refused_before_they_are_made():

@@ -194,10 +194,10 @@ def test_it_reads_with_all_parts(default_data):
     """The real models, on a few words: every part has a weight, and what was kept is its own original."""
     from textsan.sweeps import problems
 
-    problem = problems.prepare("rt", 3, 60, 8, seed=0, mechanism="custext+", epsilon=2.0)
-    attack = problem.attack("mixture", public=True, beam=2, sentences=4)
+    problem = problems.prepare("rt", 2, 24, 4, 0, "custext+", vocabulary=5000, epsilon=2.0)
+    attack = problem.attack("mixture", public=True, beam=2, sentences=2)
     assert set(attack.weights) == set(STATED) and "language_weight" in attack.details
-    assert len(problem.guesses(attack)) == 8
+    assert len(problem.guesses(attack)) == 4
 
 
 def test_the_language_model_speaks_where_a_kept_word_was_released():

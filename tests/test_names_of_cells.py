@@ -24,15 +24,8 @@ SPEC = {
     "defence": [{"name": "custext+", "epsilon": [1, 4]}],
     "attack": ["unchanged", {"name": "markov", "k": 5}],
 }
-CITIZENS = {
-    "encoder": "glove-6b-50d",
-    "pooling": "mean",
-    "layer": 0,
-    "pairs": 50,
-    "steps": 3,
-    "victims": 5,
-    "seed": 0,
-}
+CITIZENS = {"encoder": "glove-6b-50d", "pooling": "mean", "layer": 0, "pairs": 50, "steps": 3, "victims": 5}
+CITIZENS |= {"seed": 0}
 
 
 @pytest.fixture

@@ -77,11 +77,5 @@ def test_a_run_without_other_parameters_stays_as_it_is():
 
 def test_figures_drawn_of_a_table_are_of_it():
     sources = ["rows = load_hits(path)", "figure, ax = plt.subplots()", "ax.plot(rows)", "ax.legend()", "print(2)"]
-    assert other_parameters.stored_cells(["import matplotlib.pyplot as plt", *sources]) == [
-        False,
-        True,
-        False,
-        True,
-        True,
-        False,
-    ]
+    found = other_parameters.stored_cells(["import matplotlib.pyplot as plt", *sources])
+    assert found == [False, True, False, True, True, False]

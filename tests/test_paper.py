@@ -4,26 +4,10 @@ import importlib
 from pathlib import Path
 
 import pytest
-import yaml
 
-from textsan_book.chapters import chapters, paper
+from textsan_book.chapters import paper
 
 ROOT = Path(__file__).parents[1]
-
-
-def test_version_is_that_of_the_package():
-    import tomllib
-
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    cff = yaml.safe_load((ROOT / "CITATION.cff").read_text())
-    assert cff["version"] == project["version"]
-
-
-def test_the_printed_book_is_the_main_text():
-    pages = [one["file"] for part in paper.contents(ROOT)["parts"] for one in part["chapters"]]
-    numbers = {chapters.number(page) for page in pages if page.startswith("notebooks/")}
-    assert {"1", "6", "7", "11"} <= numbers and not any(number.startswith("S") for number in numbers)
-    assert pages[-1] == "book/pages/references" and not any("/api" in page for page in pages)
 
 
 def test_the_explorer_is_nothing_on_paper_and_what_is_not_printed_is_named_by_its_title(monkeypatch):

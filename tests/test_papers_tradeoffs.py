@@ -4,7 +4,6 @@ import csv
 import json
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
@@ -86,19 +85,3 @@ def test_mask_inference_hardly_moves_and_finds_marks():
     total = sum(float(row["asr"]) * float(row["n_positions"]) for row in attacked)
     assert words.value * of_words + marks.value * of_marks == pytest.approx(total, rel=1e-3)
     assert of_words + of_marks == sum(float(row["n_positions"]) for row in attacked)
-
-
-def test_figures_have_a_series_for_each_w_and_each_group_size():
-    figure, axes = plt.subplots(2, 2)
-    papers_tradeoffs.draw_w_p(axes)
-    assert [len(ax.containers) for ax in axes[0]] == [4, 4] and [len(ax.lines) for ax in axes[1]] == [4, 4]
-    plt.close(figure)
-    figure, axes = plt.subplots(1, 2)
-    papers_tradeoffs.draw_masks(axes, papers_tradeoffs.masks())
-    assert [len(ax.containers) for ax in axes] == [4, 3]
-    plt.close(figure)
-    line = {"epsilon": 1.0, "accuracy": (0.5, 0.4, 0.6), "N_x": 0.1, "S_x": 9.0}
-    figure, axes = plt.subplots(1, 2)
-    papers_tradeoffs.draw_deniability(axes, [line, line | {"epsilon": 2.0}])
-    assert axes[1].get_yscale() == "log" and axes[0].get_legend() is not None
-    plt.close(figure)

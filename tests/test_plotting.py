@@ -75,11 +75,6 @@ def test_drawing_is_the_same_every_time_keeps_its_text_and_says_no_date(ax):
     assert ">attack success rate</text>" in once and "<dc:date>" not in once and "Matplotlib" not in once
 
 
-def test_channel_map_names_words_and_axes(ax):
-    plotting.channel_map(ax, [[0.9, 0.1], [0.2, 0.8]], ["a", "b"], ["a", "b"])
-    assert [text.get_text() for text in ax.get_xticklabels()] == ["a", "b"] and ax.get_ylabel() == "input x"
-
-
 @pytest.mark.parametrize("scale", ["linear", "log"])
 def test_channel_map_writes_values_and_leaves_impossible_ones_blank(ax, scale):
     plotting.channel_map(ax, [[0.998, 0.002], [1.0, 0.0]], ["a", "b"], ["a", "b"], scale=scale)
@@ -124,17 +119,6 @@ def test_a_notebook_stores_one_small_svg_the_same_on_every_run(monkeypatch):
     assert len(first) == 1 and first == second and len(first[0]) < 30_000
 
 
-def test_measured_attacks_stand_beside_one_another(ax):
-    rows = [{"attack": name, "K": 1, "asr": 0.5, "low": 0.4, "high": 0.6} for name in ("markov", "contextual")]
-    names = ["contextual", "noisy channel", "markov"]
-    plotting.measured(ax, pd.DataFrame(rows), "K", names, apart=0.25, label="{}, ours")
-    assert ax.get_legend_handles_labels()[1] == ["contextual, ours", "Markov, ours"]
-    assert [line[0].get_xdata().tolist() for line in ax.containers] == [[0.75], [1.25]]  # on both sides of 1
-    ax.set_xscale("log")
-    plotting.measured(ax, pd.DataFrame(rows), "K", names[1:], apart=0.1)
-    assert ax.containers[-1][0].get_xdata()[0] == pytest.approx(1.1**0.5)
-
-
 def test_points_of_one_attack_are_joined_in_the_order_of_the_abscissae(ax):
     rows = [{"attack": "markov", "K": k, "asr": k / 10, "low": 0.0, "high": 1.0} for k in (3, 1, 2)]
     plotting.measured(ax, pd.DataFrame(rows), "K", ["markov"])
@@ -143,26 +127,3 @@ def test_points_of_one_attack_are_joined_in_the_order_of_the_abscissae(ax):
     alone = plotting.points(ax, [1, 2], [(0.5, 0.4, 0.6)] * 2, attack="markov")[0]
     thick = plotting.theory(ax, [0, 1], [0, 1], role="bound")[0]
     assert alone.get_linestyle() == "None" and line.get_linewidth() < thick.get_linewidth()
-
-
-def test_one_legend_below_all_panels_names_each_thing_once():
-    from matplotlib import pyplot as plt
-
-    with plt.rc_context():
-        plotting.style()
-        figure, axes = plt.subplots(1, 2)
-        for panel in axes:
-            plotting.theory(panel, [0, 1], [0, 1], role="bound")
-            plotting.points(panel, [0.5], [(0.5, 0.4, 0.6)], attack="markov")
-        shown = plotting.legend(figure, columns=2)
-        figure.canvas.draw()
-        assert [text.get_text() for text in shown.get_texts()] == ["bound", "Markov"]
-        top = shown.get_window_extent().y1
-        assert all(top <= panel.get_window_extent().y0 for panel in axes)
-        plt.close(figure)
-
-
-def test_maps_that_are_compared_share_their_colours(ax):
-    frame = pd.DataFrame([[0.1, 0.2]], index=["a"], columns=["b", "c"])
-    plotting.heat_map(ax, frame, label="loss", largest=0.8)
-    assert ax.collections[0].get_clim() == (0.0, 0.8)

@@ -45,10 +45,8 @@ def test_what_is_read_there_counts_as_used(tmp_path):
     for name in ("_toc.yml", "data/table.csv"):
         (tmp_path / name).touch()
     inside = Path(figure_data.__file__).parent
-    environment = os.environ | {
-        "PYTHONPATH": f"{inside}{os.pathsep}{ROOT}",
-        "TEXTSAN_RECORD": str(tmp_path / "record"),
-    }
+    path = f"{inside}{os.pathsep}{ROOT}"
+    environment = os.environ | {"PYTHONPATH": path, "TEXTSAN_RECORD": str(tmp_path / "record")}
     program = "import textsan; (textsan.project_data() / 'table.csv').read_text()"
     subprocess.run([sys.executable, "-c", program], cwd=tmp_path / "notebooks", env=environment, check=True)
     tables = run.tables(tmp_path, (tmp_path / "record").read_text().splitlines())

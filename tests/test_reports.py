@@ -78,14 +78,6 @@ def test_a_number_stands_at_each_place_that_the_page_explains(monkeypatch):
         reports.annotated(content)
 
 
-def test_an_outcome_is_a_hundred_squares_with_a_legend():
-    for name in reports.EXAMPLES:
-        content = reports.read(ROOT, name)
-        whole, small = reports.outcome(content), reports.outcome(content, small=True)
-        assert whole.count("<rect") == small.count("<rect") == 100
-        assert content["decision"]["verdict"] in whole and "<li>" in whole and "<li>" not in small
-
-
 def test_the_page_says_what_the_reports_say():
     """Read from the sentences of the verdicts, not from the fields that the page is filled from."""
     filled = front.fill(PAGE, ROOT)
@@ -112,7 +104,7 @@ def test_the_page_says_what_the_reports_say():
     assert "{{" not in filled
 
 
-def test_the_page_has_no_program_and_its_three_commands_can_be_typed():
+def test_the_page_has_no_program_and_its_commands_can_be_typed():
     assert "```python" not in PAGE and "code-cell" not in PAGE
     blocks = re.findall(r"```bash\n(.*?)```", PAGE, re.DOTALL)
     names = []
@@ -123,12 +115,4 @@ def test_the_page_has_no_program_and_its_three_commands_can_be_typed():
         given = command.make_context(name, arguments).params  # an unknown option would be an error
         assert given["fields"] == ("review",)
         names.append(name)
-    assert names == ["audit", "choose", "sanitize"]
-
-
-def test_the_page_has_what_an_officer_looks_for():
-    for word in ("Singling out", "Linkability", "Inference", "Expert determination", "HIPAA", "GDPR", "anonymous"):
-        assert word in PAGE
-    law = PAGE.partition("## The words of the law")[2]
-    assert law.count("- *The report ") == 4 and law.count("- *It cannot say*") + law.count("- *It is not*") == 4
-    assert PAGE.count("☐") <= 16  # one sheet
+    assert names == ["audit", "choose", "sanitize", "audit"]

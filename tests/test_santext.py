@@ -18,23 +18,6 @@ def test_channel_is_equation_1(embeddings, epsilon):
     np.testing.assert_allclose(SanText(embeddings, epsilon).channel.matrix(), expected, atol=1e-10)
 
 
-def test_same_text_whole_or_in_chunks_and_in_any_order(embeddings):
-    docs = [[f"w{(i * j) % 50}" for j in range(i % 7)] for i in range(40)]
-    mechanism = SanText(embeddings, 1.0)
-    whole = mechanism.sanitize(docs, seed=11)
-    assert [len(doc) for doc in whole] == [len(doc) for doc in docs]
-    for size in (1, 3, 17):
-        chunks = [mechanism.sanitize(docs[at : at + size], seed=11, first=at) for at in range(0, 40, size)]
-        assert [doc for chunk in chunks for doc in chunk] == whole
-    assert mechanism.sanitize(docs, seed=12) != whole
-    assert mechanism.sanitize(docs) != mechanism.sanitize(docs)
-
-
-def test_equal_documents_get_independent_noise(embeddings):
-    once, again = SanText(embeddings, 0.0).sanitize([["w1"] * 30] * 2, seed=0)
-    assert once != again
-
-
 def test_casing_and_unknown_words(embeddings):
     docs = [["W1", "nowhere", "w2"] * 50]
     exact = Embeddings(["w1", "w2"], [[0.0], [1e3]])

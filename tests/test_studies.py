@@ -76,12 +76,7 @@ def planted(tmp_path, monkeypatch):
 
 
 def test_text_of_a_stored_table_is_as_it_was_said(planted):
-    assert planted[1].read_text().splitlines() == [
-        "n,size,half,printed",
-        "5,0.5,0.25,0.520",
-        "5,1.0,0.5,0.520",
-        "5,2.0,,0.520",
-    ]
+    assert planted[1].read_text() == "n,size,half,printed\n5,0.5,0.25,0.520\n5,1.0,0.5,0.520\n5,2.0,,0.520\n"
 
 
 def test_a_stored_table_has_a_record_with_the_hashes_of_its_files(planted):

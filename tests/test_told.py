@@ -36,7 +36,7 @@ def test_told_is_yes_or_no(tmp_path):
 
 @pytest.fixture(scope="module")
 def problem(default_data):
-    return problems.prepare("rt", 40, 200, None, seed=0, mechanism="custext+", epsilon=1.0)
+    return problems.prepare("rt", 40, 200, None, 0, "custext+", vocabulary=5000, epsilon=1.0)
 
 
 @pytest.mark.parametrize(

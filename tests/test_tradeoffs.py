@@ -3,7 +3,6 @@
 import csv
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -237,20 +236,6 @@ def test_no_sanitizer_reaches_the_least_distance():
         assert line["named"] == pytest.approx(min(linked))
 
 
-def test_the_figures_have_a_band_and_a_name_for_each_sanitizer_and_a_series_for_each_count(stored):
-    figure, ax = plt.subplots()
-    tradeoffs.draw_settings(ax, tradeoffs.settings(stored))
-    names = {text.get_text() for text in ax.texts}
-    assert {"SanText", "SanText+", "CusText", "CusText+"} <= names and len(ax.collections) == 4
-    plt.close(figure)
-    figure, axes = plt.subplots(1, 2)
-    pairs = [("santext+", "santext"), ("custext+", "custext")]
-    tradeoffs.draw_pairs(axes, stored, pairs)
-    assert [ax.get_title() for ax in axes] == ["SanText+ minus SanText", "CusText+ minus CusText"]
-    assert all(len(ax.containers) == 2 for ax in axes)
-    plt.close(figure)
-
-
 def test_a_coarse_grid_of_the_strongest_attack_names_more_winners():
     fine, coarse = (tradeoffs.at_mixture(without) for without in ((), (3.5, 4, 5)))
     better = [[one["better"] for one in found] for found in (fine, coarse)]
@@ -297,15 +282,3 @@ def test_the_yardstick_discloses_more_of_the_words_that_all_protect_and_every_do
     below, above = (lines("utility-sst2-exposure", defence="santext", epsilon=at) for at in ("3.0", "3.5"))
     ends = [np.mean([float(row["common"]) for row in rows]) for rows in (below, above)]
     assert ends[0] < found["santext"] < ends[1] and found["common"] > found["santext"] + 0.1
-
-
-def test_the_figures_of_the_supplement_have_a_series_for_each_sanitizer(stored):
-    figure, axes = plt.subplots(1, 2)
-    tradeoffs.draw_least_distance(axes, stored)
-    assert [len(ax.containers) for ax in axes] == [5, 5] and len(axes[1].lines) > 5
-    plt.close(figure)
-    figure, axes = plt.subplots(1, 2)
-    tradeoffs.draw_rules(axes)
-    assert [len(ax.containers) for ax in axes] == [4, 4]
-    assert sum(line.get_alpha() == 0.5 for ax in axes for line in ax.lines) == 8
-    plt.close(figure)

@@ -238,8 +238,10 @@ def test_pairs_are_framed_within_the_length(default_data):
 def test_fine_tuning_learns_a_planted_word_and_repeats_itself(default_data):
     parts = [tasks.Sentiment().examples(records(n, seed=s), 0) for s, n in enumerate((112, 24, 40))]
     settings = {"epochs": 2, "batch": 16, "learning_rate": 3e-4}
-    one, other = (fine_tuning.learn(*parts, "accuracy", seed=1, **settings) for _ in range(2))
-    assert one.estimate().value > 0.9 and np.array_equal(one.answers, other.answers)
+    assert fine_tuning.learn(*parts, "accuracy", seed=1, **settings).estimate().value > 0.9
+    few = [part.take(range(16)) for part in parts]
+    one, other = (fine_tuning.learn(*few, "accuracy", seed=1, **settings | {"epochs": 1}) for _ in range(2))
+    assert np.array_equal(one.answers, other.answers)
 
 
 # --- a function of a problem, a cell of a sweep -----------------------------------------------------------------
@@ -316,19 +318,6 @@ def test_sweep_has_a_cell_for_each_attack_and_each_task(world, tmp_path):
     assert tables.estimate(asked.iloc[0], "utility").value == asked.iloc[0].utility
     original = asked[asked["task.text"] == "original"]
     assert original.utility.nunique() == 1 and original.utility.iloc[0] > 0.85
-
-
-def test_sweep_of_tasks_goes_on_where_it_stopped(world, tmp_path):
-    cells = cells_of(tmp_path, attack=...)
-    sweep.run(cells[:2], tmp_path, workers=1)
-    assert [sweep.is_computed(cell, tmp_path) for cell in cells] == [True, True, False, False]
-
-
-def test_cells_of_attacks_are_called_what_they_were(world, tmp_path):
-    """Stored results keep their names: a cell of an attack says nothing of tasks."""
-    [cell, _] = cells_of(tmp_path, task=...)
-    assert "task" not in cell
-    assert list(cell) == [*specification._KEYS, "attack"]
 
 
 def test_specification_refuses_what_no_task_knows(world, tmp_path):

@@ -4,7 +4,6 @@ import csv
 import statistics
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 
@@ -107,15 +106,6 @@ def test_a_defence_keeps_the_task_inside_the_interval_without_one():
     lowest = mean("defences", "utility_low", defence="none")
     assert rows.keeps.tolist() == [row.utility > lowest for row in rows.itertuples()]
     assert rows.defence.iloc[0] == "none" and len(rows) == 27
-
-
-@pytest.mark.parametrize("attack", ["asr", "balanced", "month"])
-def test_each_defended_release_is_a_point(attack):
-    ax = vector_tables.draw_defences(attack)
-    drawn = {(round(x, 6), round(y, 6)) for line in ax.containers for x, y in [*line.lines[0].get_xydata()]}
-    rows = vector_tables.defences()
-    assert {(round(x, 6), round(y, 6)) for x, y in zip(rows.utility, rows[attack], strict=True)} == drawn
-    plt.close(ax.figure)
 
 
 def test_a_folder_without_tables_is_refused(tmp_path):

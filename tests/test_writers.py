@@ -77,19 +77,6 @@ def test_claims_are_weighed_by_how_many_there_are(stored):
     assert writers.claims(rows.assign(claimed=0.0))["right"] is None
 
 
-def test_the_figure_has_a_panel_a_corpus_with_the_mean_of_the_seeds(stored):
-    figure = writers.draw_excess(stored)
-    titles = [ax.get_title() for ax in figure.axes]
-    assert titles == ["film reviews", "drug reviews", "product reviews", ""] or set(titles) == {
-        "film reviews", "drug reviews", "product reviews", ""
-    }  # fmt: skip
-    rows = lines("writer.csv", dataset="rt", defence="santext", epsilon="6.0", reading="release")
-    (panel,) = (ax for ax in figure.axes if ax.get_title() == "film reviews")
-    drawn = np.concatenate([line.get_xydata() for line in panel.lines if len(line.get_xydata())])
-    wanted = [mean(rows, "vulnerability"), mean(rows, "excess")]
-    assert np.isclose(drawn, wanted, atol=1e-4).all(axis=1).any()
-
-
 def by_hand(mechanism):
     """Joint probabilities of content words and outputs, from the matrix."""
     content, matrix = content_words(mechanism), mechanism.channel.matrix()
