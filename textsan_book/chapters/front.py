@@ -19,11 +19,13 @@ from textsan.sweeps.paired import paired_differences
 from textsan.sweeps.tables import load_tables, pooled, select
 from textsan.text.vocabulary import STOP_WORDS
 from textsan_book.chapters import paper_pages, reports
+from textsan_book.judging import on_words
 
 TABLE = "mixture.csv"
 """The table of attacks on the words of film reviews, with the strongest attacker that the page speaks of."""
 
 READERS = ("context-free", "mixture")  # by counting, and with a language model
+BESIDE = "public-mixture.csv"  # the same, with a public table of word pairs as well
 SANITIZERS = {"santext": "SanText", "santext+": "SanText+", "custext": "CusText", "custext+": "CusText+"}
 PATH = "santext"  # whose settings a line joins
 CARD = Path("book", "card.json")  # a sentence read back, from `textsan_book.studies.card`
@@ -303,6 +305,9 @@ def _of_words(root: Path) -> dict[str, str]:
     for epsilon in (1, 4):
         texts[f"language_{epsilon}"] = percent(by_epsilon[epsilon].language.value)
         texts[f"unchanged_{epsilon}"] = percent(by_epsilon[epsilon].unchanged.value)
+    table, mixture = root / "data" / "results" / BESIDE, {"attack": READERS[1]}
+    shares = [row["all"].value for row in on_words.success(table, {"all": mixture}, {"epsilon": 4.0})]
+    texts |= {"beside_least": percent(min(shares)), "beside_most": percent(max(shares))}
     gains = larger(root)
     texts |= {"larger_least": percent(min(gain.value for gain in gains))}
     texts |= {"larger_most": percent(max(gain.value for gain in gains))}
