@@ -18,9 +18,9 @@ def masked_readers(
 ) -> list[dict]:
     """Measure how often mask inference names a content word of text in the clear, compared with one word for all.
 
-    Content words are words with a letter or a digit that CusText+ protects. The reader chooses from all words that
-    CusText+ protects, as when it attacks. The constant is the word that is most frequent at these very blanks, which
-    no attacker knows.
+    Content words are words with a letter or a digit that CusText+ protects. The reader chooses from all that it
+    protects, as when it attacks. The constant is the word that is most frequent at these very blanks, which no
+    attacker knows.
 
     Args:
         dataset, n_private, n_shadow, seed: of `prepare`.
