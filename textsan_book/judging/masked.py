@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from textsan.base.project import project_data
 from textsan.evaluation import Estimate
 from textsan.sweeps.tables import load_tables, pooled, select
 from textsan_book.judging import on_words
@@ -55,13 +56,13 @@ def sanitized(folder: Path) -> list[dict]:
     ]
 
 
-def own_space(folder: Path) -> dict[float, Estimate]:
+def own_space(folder: Path | None = None) -> dict[float, Estimate]:
     """Compute the success of mask inference with the trigram table in MiniLM's own space, by ε, over the seeds.
 
     Args:
         folder: of the stored tables.
     """
-    rows = load_tables(folder, OWN_SPACE)
+    rows = load_tables(folder or project_data() / "results", OWN_SPACE)
     return {
         float(epsilon): pooled([Estimate(*values) for values in some[_COLUMNS["named"]].itertuples(index=False)])
         for epsilon, some in rows.groupby("epsilon")
