@@ -379,11 +379,12 @@ def test_preparing_is_not_shown_to_help_a_learner_and_one_attacker_of_two_corpor
     assert shown_gain == {("film reviews", "CusText+")} and all(
         one.low > 0 for one in on["film reviews", "CusText+"]
     )
-    best, masked = (
+    best, channel = (
         [float(one) for one in re.findall(r"([\d.]+)", line_of("9", f"own space, {name}:"))]
-        for name in ("best guess", "mask inference")
+        for name in ("best guess", "noisy channel")
     )
-    assert best[1] > 15 * best[0] and masked[1] < 1.3 * masked[0]
+    low, high = ([float(end) for end in found] for found in ESTIMATE.findall(line_of("9", "own space, mask")))
+    assert best[1] > 15 * best[0] and min(best[1], channel[1]) > 3 * high[2] > 3 * high[1] > 3 * low[2]
 
 
 def test_no_step_of_the_expected_order_is_reversed_and_most_are_undecided_where_words_are_drawn():
