@@ -379,11 +379,12 @@ def test_preparing_is_not_shown_to_help_a_learner_and_one_attacker_of_two_corpor
     assert shown_gain == {("film reviews", "CusText+")} and all(
         one.low > 0 for one in on["film reviews", "CusText+"]
     )
-    best, masked = (
+    best, channel = (
         [float(one) for one in re.findall(r"([\d.]+)", line_of("9", f"own space, {name}:"))]
-        for name in ("best guess", "mask inference")
+        for name in ("best guess", "noisy channel")
     )
-    assert best[1] > 15 * best[0] and masked[1] < 1.3 * masked[0]
+    low, high = ([float(end) for end in found] for found in ESTIMATE.findall(line_of("9", "own space, mask")))
+    assert best[1] > 15 * best[0] and min(best[1], channel[1]) > 3 * high[2] > 3 * high[1] > 3 * low[2]
 
 
 def test_no_step_of_the_expected_order_is_reversed_and_most_are_undecided_where_words_are_drawn():
@@ -448,7 +449,20 @@ def test_nobody_of_earlier_papers_is_above_word_counts_and_every_reader_who_know
     for name in readers:
         assert row("8", f"{name}  ")[1][1] > 0
     alone, own = (row("8", f"Markov, {name}  ")[0] for name in ("public table alone", "own text"))
-    assert alone[0] > own[0] and row("8", "mask inference  ")[0][0] < 0.005
+    assert alone[0] > own[0]
+
+
+def test_the_reader_of_mask_inference_fills_blanks_in_the_clear_and_the_encoder_does_not():
+    lines = shown("8").splitlines()
+    named = {
+        reader: [ESTIMATE.findall(x) for x in lines if x.startswith(reader) and "in the clear" in x]
+        for reader in ("public ", "adapter ")
+    }
+    assert [len(rows) for rows in named.values()] == [6, 4]
+    assert all(float(clear[1]) > float(constant[2]) for clear, constant in named["public "])
+    assert all(float(clear[0]) < 0.005 for clear, _ in named["adapter "])
+    rate, inversion = (row("8", f"{name}  ")[0] for name in ("mask inference", "Inversion BERT, sequence"))
+    assert 0.02 < rate[1] and rate[2] < inversion[1]
 
 
 def test_two_networks_are_not_shown_to_beat_a_table_at_one_epsilon_and_are_at_another():

@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 import torch
 
-from textsan.attacks import Knowledge, MaskedBert, MaskedReader, MaskInference
+from textsan.attacks import Knowledge, MaskedBert, MaskedReader, MaskInference, PublicReader
 from textsan.base import assets
 from textsan.channel import Channel
 from textsan.evaluation import attack_success_rate
 from textsan.models import encoders
 from textsan.models.context_model import Batch
+from textsan.priors import NGrams
 from textsan.text.corpora import load_dataset
 from textsan.text.vocabulary import count_words
 
@@ -49,7 +50,12 @@ def bert(tiny):
     return MaskedBert(WORDS, "tiny-bert")
 
 
-@pytest.fixture(params=["reader", "bert"])
+@pytest.fixture(scope="module")
+def trigrams():
+    return PublicReader(WORDS)
+
+
+@pytest.fixture(params=["reader", "bert", "trigrams"])
 def model(request):
     return request.getfixturevalue(request.param)
 
@@ -59,7 +65,7 @@ def test_it_never_sees_the_released_word(model):
     scores = model.log_scores(changed, [3] * 4)
     assert (scores == scores[0]).all()
     assert len(set(MaskInference(model).reconstruct(changed, [(d, 3) for d in range(4)]))) == 1
-    context = model.log_scores([DOC, ["a", *DOC[1:]]], [3, 3])
+    context = model.log_scores([DOC, [*DOC[:2], "a", *DOC[3:]]], [3, 3])
     assert not np.allclose(context[0], context[1], atol=0.02)
 
 
@@ -71,12 +77,12 @@ def test_neighbours_in_a_batch_do_not_matter(model):
     assert together.std(axis=0).max() > 0.1
 
 
-def test_guesses_are_the_best_words_and_each_costs_a_forward(model):
+def test_guesses_are_the_best_words_and_each_costs_an_encoder_a_forward(model):
     docs = [DOC, ["good", "film"], DOC[::-1]]
     positions = [(d, i) for d, doc in enumerate(docs) for i in range(len(doc))]
-    attack, before = MaskInference(model), model.encoded
+    attack, before = MaskInference(model), getattr(model, "encoded", None)
     guesses = attack.reconstruct(docs, positions)
-    assert attack.details["encoded"] - before == len(positions)
+    assert before is None or attack.details["encoded"] - before == len(positions)
     for (d, i), guess in zip(positions, guesses, strict=True):
         scores = dict(zip(model.words, model.log_scores([docs[d]], [i])[0], strict=True))
         assert scores[guess] > max(scores.values()) - 0.05
@@ -102,6 +108,58 @@ def test_of_long_documents_what_is_near_is_shown():
     assert starts == [0, 150 - 64, 300 - 128]
     for (part, index), start, i in zip(recorder.shown, starts, (0, 150, 299), strict=True):
         assert (part, part[index]) == (doc[start : start + 128], str(i))
+
+
+# --- the public table, read from both sides ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("index", range(6))
+def test_scores_of_the_table_are_those_of_whole_sentences(trigrams, index):
+    """The probability of the sentence with each word in the blank, by the chain rule, one word after another."""
+    table, doc, expected = NGrams.load(), "the new film was very good".split(), []
+    for x in trigrams.words:
+        line = ["<s>", "<s>", *doc[:index], x, *doc[index + 1 :], "</s>"]
+        expected.append(sum(table.log_probabilities([line[t - 2 : t + 1]])[0] for t in range(2, len(line))))
+    assert trigrams.words == [word for word in WORDS if word not in {"undersupplied", ","}]
+    scores = trigrams.log_scores([doc], [index])[0]
+    assert scores - scores[0] == pytest.approx(np.array(expected) - expected[0], abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("doc", "index", "grams"),
+    [
+        ("qqzz ? was good", 1, [("?",), ("?", "was"), ("?", "was", "good")]),
+        ("the ? qqzz good", 1, [("<s>", "the", "?")]),
+        ("the ? was qqzz", 1, [("<s>", "the", "?"), ("the", "?", "was")]),
+        ("qqzz the ? qqzz", 2, [("the", "?")]),
+        ("?", 0, [("<s>", "?"), ("<s>", "?", "</s>")]),
+    ],
+)
+def test_what_the_table_does_not_know_is_left_out(trigrams, doc, index, grams):
+    table = NGrams.load()
+    expected = [
+        sum(table.log_probabilities([[word.replace("?", x) for word in gram]])[0] for gram in grams)
+        for x in trigrams.words
+    ]
+    scores = trigrams.log_scores([doc.split()], [index])[0]
+    assert scores - scores[0] == pytest.approx(np.array(expected) - expected[0], abs=1e-9)
+
+
+def test_the_table_reads_both_sides(trigrams):
+    reader = PublicReader(["york", "jersey", "film", "zealand", "the"])
+    docs = ["the new ? times".split(), "in new ? and australia".split(), "we saw ? film".split()]
+    assert MaskInference(reader).reconstruct(docs, [(0, 2), (1, 2), (2, 2)]) == ["york", "zealand", "the"]
+
+
+def test_words_that_the_table_does_not_know_are_never_answered():
+    channel = Channel.from_matrix(np.eye(3), inputs=["film", "qqzz", "the"], outputs=["film", "qqzz", "the"])
+    attack = MaskInference.against(Knowledge(channel))
+    assert attack.model.words == ["film", "the"]
+    assert attack.reconstruct([["the", "qqzz"]], [(0, 1)])[0] in {"film", "the"}
+    with pytest.raises(ValueError, match="words: the public table knows none of 1; pass English words"):
+        PublicReader(["qqzz"])
+    with pytest.raises(ValueError, match="adapter: 'without-rt' is not asked where the public table reads"):
+        MaskInference.against(Knowledge(channel), adapter=ADAPTER)
 
 
 # --- the reader ----------------------------------------------------------------------------------------------
@@ -144,7 +202,7 @@ def test_the_adapter_reads_context(default_data):
 def test_an_attacker_without_an_adapter_is_told_how_to_grant_one():
     channel = Channel.from_matrix([[0.5, 0.5], [0.5, 0.5]], inputs=["a", "b"], outputs=["a", "b"])
     with pytest.raises(ValueError, match="resources: no adapter is granted; pass adapter=, or resources="):
-        MaskInference.against(Knowledge(channel, shadow=[["a", "b"]]))
+        MaskInference.against(Knowledge(channel, shadow=[["a", "b"]]), public=False)
 
 
 # --- a masked language model with its own head ---------------------------------------------------------------
@@ -193,6 +251,8 @@ def test_bad_input_is_named(tiny):
         MaskedReader([], COUNTS, ADAPTER)
     with pytest.raises(ValueError, match="words: none"):
         MaskedBert([], "tiny-bert")
+    with pytest.raises(ValueError, match="words: none"):
+        PublicReader([])
     with pytest.raises(KeyError, match="without-mars"):
         MaskedReader(WORDS, COUNTS, "without-mars")
     with pytest.raises(KeyError, match="no-such-model"):

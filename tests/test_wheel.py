@@ -164,7 +164,9 @@ def test_commands_work(fresh, default_data):
 
 def test_what_an_extra_brings_is_missed_in_one_line_that_names_it(fresh, default_data, tmp_path):
     (fresh.folder / "spec.yml").write_text(yaml.safe_dump(SPEC))
-    (fresh.folder / "models.yml").write_text(yaml.safe_dump(SPEC | {"attack": ["mask inference", "unchanged"]}))
+    (fresh.folder / "models.yml").write_text(
+        yaml.safe_dump(SPEC | {"attack": [{"name": "mask inference", "public": False}, "unchanged"]})
+    )
     swept = fresh("textsan", "sweep", "models.yml", "-o", "models", "-j", "1")
     assert swept.returncode == 1 and "torch is not installed; pip install '.[models]' in a clone" in swept.stderr
     assert (fresh.folder / "models" / "results.csv").read_text().count("unchanged,{}") == 1

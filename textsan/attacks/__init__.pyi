@@ -8,7 +8,12 @@ from .knowledge import Knowledge as Knowledge, Truth as Truth
 from .language_model import LanguageModelBayes as LanguageModelBayes
 from .linkage import Linkage as Linkage, Links as Links, Ranks as Ranks
 from .markov import MarkovBayes as MarkovBayes
-from .mask_inference import MaskedBert as MaskedBert, MaskedReader as MaskedReader, MaskInference as MaskInference
+from .mask_inference import (
+    MaskedBert as MaskedBert,
+    MaskedReader as MaskedReader,
+    MaskInference as MaskInference,
+    PublicReader as PublicReader,
+)
 from .memory import Memory as Memory
 from .mixture import Mixture as Mixture
 from .noisy_channel import NoisyChannel as NoisyChannel

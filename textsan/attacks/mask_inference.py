@@ -14,31 +14,38 @@ from textsan.attacks.expected_embeddings import plain_batch
 from textsan.attacks.knowledge import Knowledge
 from textsan.attacks.training_text import WINDOW, around
 from textsan.models import encoders
+from textsan.priors import NGrams
 
 _AT_ONCE = 64  # positions a forward
 
 
 class MaskInference(Attack):
-    """Guesses argmax_x Pr(x | c), c the sanitized sentence without the position itself; one forward a position.
+    """Guesses argmax_x Pr(x | c), c the sanitized sentence without the position itself.
 
     Args:
         model: fills in masks and holds the words to choose from.
     """
 
-    def __init__(self, model: "MaskedReader | MaskedBert"):
+    def __init__(self, model: "PublicReader | MaskedReader | MaskedBert"):
         self.model = model
 
     @classmethod
-    def against(cls, knowledge: Knowledge, *, adapter: str | None = None) -> "MaskInference":
-        """Make the attack with a context model trained on public text; the channel is not used.
+    def against(cls, knowledge: Knowledge, *, public: bool = True, adapter: str | None = None) -> "MaskInference":
+        """Make the attack with a public table of trigrams or an adapter; the channel is not used.
 
         Args:
-            knowledge: shadow text, for how frequent words are, and the resource "adapter".
-            adapter: another context model, by name.
+            knowledge: the words to choose from; for an adapter also shadow text, for how frequent words are, and
+                the resource "adapter".
+            public: whether the table fills in, which needs no text of the attacker's own; else an adapter does.
+            adapter: another context model, by name, where public is False.
 
         Raises:
-            ValueError: neither names one.
+            ValueError: an adapter is to read and none is named, or the table, and one is named.
         """
+        if public and adapter:
+            raise ValueError(f"adapter: {adapter!r} is not asked where the public table reads; pass public=False")
+        if public:
+            return cls(PublicReader(sorted(knowledge.candidates)))
         start = adapter or knowledge.resources.get("adapter")
         if start is None:
             raise ValueError("resources: no adapter is granted; pass adapter=, or resources={'adapter': ...}")
@@ -57,6 +64,47 @@ class MaskInference(Attack):
 
         released = [docs[d][i] for d, i in positions]
         return posterior_of_batches(positions, released, self.model.words, batches(), k)
+
+
+class PublicReader:
+    """A public table of trigrams, read from both sides: Pr(x | c) of two words before x and two after it.
+
+    It is proportional to q(x | l2 l1) q(r1 | l1 x) q(r2 | x r1), for two words l2 l1 before and r1 r2 after, where
+    q is `textsan.priors.NGrams`. Factors whose last word the table does not know are left out.
+
+    Args:
+        words: what answers are chosen from.
+
+    Attributes:
+        words: those that can be answered, which the table knows.
+
+    Raises:
+        ValueError: no words, or none that the table knows.
+
+    >>> reader = PublicReader(["york", "jersey", "film"])
+    >>> reader.words[reader.log_scores([["the", "new", "?", "times"]], [2]).argmax()]
+    'york'
+    """
+
+    name = "cmu-en-us"
+
+    def __init__(self, words: Collection[str]):
+        self._table, words = NGrams.load(), _distinct(words)
+        self.words = [word for word in words if word in self._table]
+        if not self.words:
+            raise ValueError(f"words: the public table knows none of {len(words)}; pass English words")
+        self._numbers = self._table.numbers(self.words)
+
+    def log_scores(self, docs: Sequence[Sequence[str]], indices: Sequence[int]) -> np.ndarray:
+        """Compute log Pr(x | c) of each word at one position of each document, up to constants, (docs, words)."""
+        return np.array([self._scores(doc, index) for doc, index in zip(docs, indices, strict=True)])
+
+    def _scores(self, doc: Sequence[str], index: int) -> np.ndarray:
+        padded = ["<s>", "<s>", *doc, "</s>", "</s>"]
+        around = self._table.numbers([*padded[index : index + 2], *padded[index + 3 : index + 5]]).tolist()
+        x, (a, b, c, d) = self._numbers, (np.full(len(self.words), number) for number in around)
+        grams = [(a, b, x)] + [(b, x, c)] * (around[2] >= 0) + [(x, c, d)] * (min(around[2:]) >= 0)
+        return np.sum([self._table.log_probabilities(np.column_stack(gram)) for gram in grams], axis=0)
 
 
 class MaskedReader:

@@ -8,7 +8,7 @@ the text, but for errors of `quotes`.
 import difflib
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 
+from textsan.attacks import MaskInference, PublicReader
 from textsan.auditing import linking, material as materials, quotes as quoting
 from textsan.auditing.belonging import SURE
 from textsan.auditing.deciding import DO_NOT, FEW, KEPT, MORE, OPEN, held_against, state_of
@@ -257,12 +258,13 @@ def _guessed(pairs: _Pairs, words: _Words, table: NGrams, size: int) -> tuple[di
     seen = {k: pairs.released[d][j] for k, (d, j) in places.items()}
     made, content = {"unchanged": np.zeros(len(attacked), dtype=bool)}, None
     if len(at):
-        read, clusters, truths = _reader(table), pairs.clusters[words.document[at]], [truth[k] for k in at]
+        clusters, truths = pairs.clusters[words.document[at]], [truth[k] for k in at]
         counted: dict[tuple, Counter] = {}
         for k, (d, _) in places.items():
             counted.setdefault((1 - half[d], seen[k]), Counter())[truth[k]] += 1
         looked_up = {key: counts.most_common(1)[0][0] for key, counts in counted.items()}
-        answers = {"context": [read(pairs.released[d], j) for d, j in map(places.__getitem__, at)]}
+        read = MaskInference(PublicReader(_by_frequency(table)[:_GUESSED]))
+        answers = {"context": read.reconstruct(pairs.released, [places[k] for k in at])}
         answers["dictionary"] = [looked_up.get((half[places[k][0]], seen[k]), "") for k in at]
         constant = np.array(truths) == Counter(truths).most_common(1)[0][0]
         rows = []
@@ -443,22 +445,3 @@ def _by_frequency(table: NGrams) -> list[str]:
     known = [word for word in table.words if materials.is_word(word) and not word.startswith("<")]
     order = np.argsort(-table.log_probabilities(table.numbers(known)[:, None]), kind="stable")
     return [known[at] for at in order]
-
-
-def _reader(table: NGrams) -> Callable[[Sequence[str], int], str]:
-    """A function that guesses the word at a place of a released document from two words on either side."""
-    words = _by_frequency(table)[:_GUESSED]
-    x = table.numbers(words)
-
-    @cache
-    def best(*around: int) -> str:
-        a, b, c, d = (np.full(len(x), number) for number in around)
-        grams = [(a, b, x)] + [(b, x, c)] * (around[2] >= 0) + [(x, c, d)] * (min(around[2:]) >= 0)
-        scores = np.sum([table.log_probabilities(np.column_stack(gram)) for gram in grams], axis=0)
-        return words[int(scores.argmax())]
-
-    def guess(doc: Sequence[str], place: int) -> str:
-        padded = ["<s>", "<s>", *doc, "</s>", "</s>"]
-        return best(*table.numbers(padded[place : place + 2] + padded[place + 3 : place + 5]).tolist())
-
-    return guess

@@ -39,7 +39,7 @@ def _own(attack: str, **more) -> dict:
 
 
 _COUNTS, _PAIRS = "channel, own text", "own text sanitized"
-_ALONE, _MIXED, _OTHERS = "public.csv", "mixture.csv", "same-words.csv"
+_ALONE, _MIXED, _OTHERS, _FILLED = "public.csv", "mixture.csv", "same-words.csv", "mask-public.csv"
 _MASKED, _BOTH = "mixture without language", "channel, own text, public pairs"
 _MODEL = "channel, own text, masked model"
 
@@ -63,7 +63,7 @@ SENTENCE = (
     Attacker("noisy channel", _MODEL, _OTHERS, _own("noisy channel"), "noisy channel"),
     Attacker("Markov, own text", _COUNTS, _ALONE, _own("markov", public=False), "markov"),
     Attacker("Inversion BERT, sequence", f"{_PAIRS}, model", _OTHERS, _own("inversion BERT"), "inversion BERT"),
-    Attacker("mask inference", "own text, masked model", _OTHERS, _own("mask inference"), "mask inference"),
+    Attacker("mask inference", "public triples of words", _FILLED, _own("mask inference"), "mask inference"),
 )
 """Attackers who read the released sentence, as a rule best first."""
 

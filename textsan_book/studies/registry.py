@@ -11,6 +11,7 @@ _STUDIES = {
     "gradient_defences": "gradient_defences",
     "gradient_protocol": "gradient_reading",
     "gradient_learning": "gradient_learning",
+    "mask_gate": "masked_readers",
     "language": "known_neighbours",
     "words": "found_words remembered",
     "departures": "departures",

@@ -1,0 +1,87 @@
+"""Masked readers at their gate: joined by hand from the stored tables, and the rule of their specification."""
+
+import csv
+from statistics import mean
+
+import numpy as np
+import pytest
+
+from textsan.base.project import project_data
+from textsan.evaluation import clustered_rate
+from textsan.sweeps.hits import load_hits
+from textsan_book.judging import masked, same_words
+from textsan_book.studies import mask_gate
+
+RESULTS = project_data() / "results"
+
+
+def rows(name, **where):
+    with (RESULTS / name).open(encoding="utf-8", newline="") as lines:
+        return [row for row in csv.DictReader(lines) if all(row[key] == value for key, value in where.items())]
+
+
+@pytest.mark.parametrize("reader", ["public", "adapter"])
+def test_the_gate_is_three_seeds_of_each_corpus(reader):
+    mine, found = rows("mask-gate.csv", reader=reader), masked.gate(RESULTS, reader)
+    for dataset, line in zip(dict.fromkeys(row["dataset"] for row in mine), found, strict=True):
+        seeds = [row for row in mine if row["dataset"] == dataset]
+        assert sorted(row["seed"] for row in seeds) == ["0", "1", "2"]
+        for name, column in {"named": "asr", "constant": "constant", "over": "over"}.items():
+            assert line[name].value == pytest.approx(mean(float(row[column]) for row in seeds))
+        assert line["over"].value == pytest.approx(line["named"].value - line["constant"].value)
+        assert line["passed"] == (line["over"].low > 0)
+
+
+def test_the_public_table_passes_and_the_adapter_does_not():
+    assert all(line["passed"] for line in masked.gate(RESULTS, "public"))
+    assert not any(line["passed"] for line in masked.gate(RESULTS, "adapter"))
+
+
+def test_sanitized_text_is_read_on_the_words_of_the_other_attacks():
+    hits, expected = load_hits(RESULTS / "mask-public.csv"), {}
+    for number, row in enumerate(rows("mask-public.csv")):
+        if row["attack"] == "mask inference":
+            at = hits[number]["letter"]
+            rate = clustered_rate(hits[number]["hit"][at], hits[number]["source"][at]).value
+            expected.setdefault(row["dataset"], []).append(rate)
+    found = masked.sanitized(RESULTS)
+    for line, rates in zip(found, expected.values(), strict=True):
+        assert line["recovered"].value == pytest.approx(np.mean(rates))
+    counts = same_words.table(
+        RESULTS, [same_words.SENTENCE[-1]], {"dataset": "rt", "n_shadow": 1000, "epsilon": 4.0}
+    )
+    assert found[0]["recovered"].value == pytest.approx(counts[0]["recovered"].value)
+    assert found[0]["over word counts"].value == pytest.approx(counts[0]["minus word counts"].value)
+
+
+def test_in_the_encoders_space_rates_are_means_over_seeds():
+    for epsilon, rate in masked.own_space().items():
+        assert rate.value == pytest.approx(
+            mean(float(row["asr"]) for row in rows("mask-public-pieces.csv", epsilon=f"{epsilon}"))
+        )
+
+
+def test_the_gate_compares_with_the_most_frequent_word_of_the_blanks(monkeypatch):
+    """A reader that names everything, and one that names nothing, on 40 blanks."""
+    size = {"dataset": "rt", "n_private": 30, "n_shadow": 30, "n_positions": 40, "seed": 1}
+    for right in (True, False):
+        monkeypatch.setattr(mask_gate, "MaskInference", Planted(right))
+        (row,) = mask_gate.masked_readers(**size, reader="public")
+        assert row["asr"] == right and row["n"] == 40
+        assert 1 / 40 <= row["constant"] < 0.3 and row["over"] == pytest.approx(right - row["constant"])
+
+
+class Planted:
+    """Stands in for the attack; reads the clear text that the gate hands to it."""
+
+    words = ["a"]
+
+    def __init__(self, right):
+        self.right, self.model = right, self
+
+    def against(self, knowledge, *, public):
+        return self
+
+    def reconstruct(self, docs, positions):
+        assert all(any(map(str.isalnum, docs[d][i])) for d, i in positions)
+        return [docs[d][i] if self.right else "" for d, i in positions]
