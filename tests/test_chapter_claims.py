@@ -66,6 +66,18 @@ def test_both_together_recover_most_on_all_five_corpora():
         assert both[0] > max(counts[0], own[0], alone[0]) and alone[0] > counts[0]
 
 
+def test_beside_the_public_table_the_language_model_adds_in_all_six_cells_and_the_reader_in_one():
+    for part, above in (("+ language model, ", 6), ("+ reader, ", 1)):
+        lines = [line for line in shown("7").splitlines() if line.startswith(part)]
+        low = [float(found[2]) for line in lines for found in ESTIMATE.finditer(line)]
+        assert len(low) == 6 and sum(one > 0 for one in low) == above
+
+
+def test_no_order_of_mechanisms_is_put_in_question_by_the_public_table():
+    lines = [line for line in shown("S5").splitlines() if "orders are in question; against" in line]
+    assert [line.partition(": ")[2].partition(" orders")[0] for line in lines] == ["0 of 20", "0 of 29", "0 of 36"]
+
+
 def test_detectors_that_learnt_nothing_of_context_do_not_pass():
     lines = shown("6").splitlines()
     passed = {
