@@ -19,7 +19,6 @@ from textsan.sweeps.paired import paired_differences
 from textsan.sweeps.tables import load_tables, pooled, select
 from textsan.text.vocabulary import STOP_WORDS
 from textsan_book.chapters import paper_pages, reports
-from textsan_book.judging import on_words
 
 TABLE = "mixture.csv"
 """The table of attacks on the words of film reviews, with the strongest attacker that the page speaks of."""
@@ -305,8 +304,10 @@ def _of_words(root: Path) -> dict[str, str]:
     for epsilon in (1, 4):
         texts[f"language_{epsilon}"] = percent(by_epsilon[epsilon].language.value)
         texts[f"unchanged_{epsilon}"] = percent(by_epsilon[epsilon].unchanged.value)
-    table, mixture = root / "data" / "results" / BESIDE, {"attack": READERS[1]}
-    shares = [row["all"].value for row in on_words.success(table, {"all": mixture}, {"epsilon": 4.0})]
+    path = root / "data" / "results" / BESIDE
+    rows, hits = load_tables(path.parent, path.name), load_hits(path)
+    rows = select(rows, {"attack": READERS[1], "epsilon": 4.0})
+    shares = [_share(select(rows, {"dataset": corpus}), "hit", hits).value for corpus in rows.dataset]
     texts |= {"beside_least": percent(min(shares)), "beside_most": percent(max(shares))}
     gains = larger(root)
     texts |= {"larger_least": percent(min(gain.value for gain in gains))}
