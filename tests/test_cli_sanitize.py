@@ -137,6 +137,7 @@ def options_of(name):
             "gamma": [2],
         }
         choices = [choice for choice in get_args(one.annotation) if isinstance(choice, str)]
+        choices = [choice for choice in choices if choice != "writer"]  # whom the command does not know
         for value in others.get(parameter, [choice for choice in choices if choice != one.default]):
             if parameter != "device":
                 yield epsilon | {parameter: value}
@@ -632,6 +633,7 @@ def test_help_says_of_each_mechanism_what_its_epsilon_is(run):
         "optimal custext+",
         "context-aware custext",
         "spent",
+        "memoized",
     }
     of_their_own = {"clusant", "1-diffractor", "rantext"}  # of clusters, of places in a list, and of nothing
     assert {name for name, meaning in said.items() if "per unit of" not in meaning} == of_pairs | of_their_own
