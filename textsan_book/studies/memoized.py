@@ -238,7 +238,7 @@ class Attacker:
         logs = np.zeros(inputs.shape)
         for group, there in ((self.is_content, places.attacked), (~self.is_content, ~places.attacked)):
             outputs, which = np.unique(places.released[there], return_inverse=True)
-            known = np.array([word in self.channel.output_index for word in outputs])
+            known = np.array([word in self.channel.output_index for word in outputs], dtype=bool)
             best, joint = np.full((len(outputs), _CANDIDATES), -1), np.full((len(outputs), _CANDIDATES), -np.inf)
             log_prior = np.where(group, self.log_prior, -np.inf)
             best[known], joint[known] = self.channel.best_inputs(log_prior, outputs[known].tolist(), _CANDIDATES)
