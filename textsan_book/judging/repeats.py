@@ -5,6 +5,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from textsan import plotting, project_data
+from textsan.evaluation import Estimate
 from textsan.sweeps.tables import load_tables
 
 FRESH, TOLD, ONCE = "fresh, context", "told, context", "once, counts, context"
@@ -52,17 +53,20 @@ def verdict(rows: pd.DataFrame) -> Verdict:
 
 
 def summary(rows: pd.DataFrame, corpora: dict[str, str]) -> list[dict]:
-    """Return mean rates over seeds as rows of a table, one a mechanism and corpus.
+    """Return mean rates over seeds as rows of a table, one a corpus and mechanism.
+
+    The gain of one draw in a file over fresh noise has the hull of the seeds' intervals.
 
     Args:
-        rows: of `cases`, of all occurrences.
+        rows: of `cases`.
         corpora: names for the reader.
     """
-    every = rows[rows.occurrences == "all"].groupby(["who", "dataset", "scope", "attack"], sort=False).asr.mean()
     found = []
-    for who, dataset in dict.fromkeys(zip(rows.who, rows.dataset, strict=True)):
-        rate = every[who, dataset]
-        shown = {"fresh": rate["file", FRESH], "a document": rate["document", ONCE], "a file": rate["file", ONCE]}
-        told = {"fresh, repeats known": rate["file", TOLD]}
-        found.append({"sanitizer": who, "text": corpora[dataset]} | shown | told)
+    for (dataset, who), some in rows[rows.occurrences == "all"].groupby(["dataset", "who"], sort=False):
+        rate = some.groupby(["scope", "attack"]).asr.mean()
+        gains = some[(some.scope == "file") & (some.attack == ONCE)]
+        gain = Estimate(gains.gain.mean(), gains.gain_low.min(), gains.gain_high.max())
+        means = {"fresh": rate["file", FRESH], "document": rate["document", ONCE], "file": rate["file", ONCE]}
+        about = {"text": corpora[dataset], "sanitizer": who}
+        found.append(about | means | {"gain of file": gain, "fresh, repeats known": rate["file", TOLD]})
     return found
