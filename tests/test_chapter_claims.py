@@ -7,7 +7,7 @@ import nbformat
 import pandas as pd
 
 from textsan_book.chapters import chapters
-from textsan_book.judging import learning
+from textsan_book.judging import learning, repeats
 
 ROOT = Path(__file__).parents[1]
 ESTIMATE = re.compile(r"(-?[\d.]+) \[(-?[\d.]+), (-?[\d.]+)\]")
@@ -264,6 +264,25 @@ def test_the_theorem_is_the_enumeration_and_a_group_is_an_address():
     assert float(named["5"]) < 0.05 and float(named["20"]) > 0.99
     words, tenth = re.search(r"^ +(20) +[\d.]+ +([\d.]+) +[\d.]+$", shown("11"), re.MULTILINE).groups()
     assert words == "20" and 0.42 <= float(tenth) < 0.43
+
+
+def test_a_memoized_file_loses_more_under_custext_plus_and_less_than_fresh_noise_whose_repeats_are_known():
+    counted, *fresh = (float(one) for one in re.findall(r"replacements?.*: ([\d.]+)$", shown("11"), re.MULTILINE))
+    assert [one < counted for one in fresh] == [True, True, True, False]
+    table = repeats.cases()
+    for (dataset, who, scope), some in table[table.occurrences == "all"].groupby(["dataset", "who", "scope"]):
+        said = repeats.verdict(some)
+        if scope == "file":
+            assert said.compared == ("undecided" if who.startswith("SanText") else "more")
+            assert said.guards == (who.startswith("SanText") or dataset == "yelp")
+        rate = some.groupby("attack").asr.mean()
+        assert rate[repeats.ONCE] < rate[repeats.TOLD] + 0.01
+    shown_rows = re.findall(r"^(?:film phrases|long reviews) .*", shown("11"), re.MULTILINE)
+    assert len(shown_rows) == 6
+    for line in shown_rows:
+        fresh, document, file, gain, _, _, told = map(float, re.findall(r"-?\d\.\d{3}", line))
+        assert document < file < told and abs(file - fresh - gain) < 0.0015
+        assert "SanText" in line or 0.064 < gain < 0.083
 
 
 def test_about_equal_success_on_words_goes_with_other_lengths():

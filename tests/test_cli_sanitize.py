@@ -118,6 +118,7 @@ def options_of(name):
     for parameter, one in MECHANISMS[name].parameters().items():
         others = dict(k=[3], w=[0.5], p=[0.7], t=[0.2], strength=[0.6], q=[0.2], beta=[0.1], gamma=[2])
         choices = [choice for choice in get_args(one.annotation) if isinstance(choice, str)]
+        choices = [choice for choice in choices if choice != "writer"]  # whom the command does not know
         for value in others.get(parameter, [choice for choice in choices if choice != one.default]):
             if parameter != "device":
                 yield epsilon | {parameter: value}

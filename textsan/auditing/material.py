@@ -19,7 +19,7 @@ import numpy as np
 from textsan.attacks import Knowledge
 from textsan.auditing.belonging import check_belonging
 from textsan.evaluation import words_at
-from textsan.mechanisms import Mechanism
+from textsan.mechanisms import Mechanism, Memoized
 from textsan.mechanisms.base import UnknownWord
 from textsan.mechanisms.noise import NoiseMechanism
 from textsan.priors import Prior, good_turing
@@ -313,6 +313,9 @@ def material(
     if isinstance(mechanism, NoiseMechanism):
         what = f"{type(mechanism).__name__} has no exact channel, so that little could be said of it"
         raise ValueError(f"mechanism: {what}; audit SanText, CusText, TEM or another that has one")
+    if isinstance(mechanism, Memoized):
+        what = "Memoized has one draw for all places of a word, and an audit attacks each place as a fresh one"
+        raise ValueError(f"mechanism: {what}, which is too weak; no audit decides about it")
     mechanism.channel.exact("an audit")
     docs = [tokens_of(text) for text in texts]
     if (full := sum(map(bool, docs))) < 2:

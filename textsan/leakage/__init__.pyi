@@ -11,6 +11,10 @@ from .linkage import (
 )
 from .noise import noisy_vector_vulnerability as noisy_vector_vulnerability
 from .pointwise import pointwise_leakage as pointwise_leakage
+from .repeated_words import (
+    counted_vulnerability as counted_vulnerability,
+    repeated_vulnerability as repeated_vulnerability,
+)
 from .several_attackers import JointFrontier as JointFrontier, joint_frontier as joint_frontier
 from .vulnerability import (
     bayes_vulnerability as bayes_vulnerability,

@@ -10,6 +10,7 @@ from .fbdd import FBDD as FBDD
 from .given_channel import ChannelMechanism as ChannelMechanism
 from .mahalanobis import Mahalanobis as Mahalanobis
 from .make import make_mechanism as make_mechanism, recorded_mechanism as recorded_mechanism
+from .memoized import Memoized as Memoized
 from .optimal_custext import OptimalCusText as OptimalCusText
 from .random import Random as Random
 from .rantext import RanText as RanText

@@ -51,6 +51,7 @@ MECHANISMS = Registry(
         _entry("clusant", "clusant:CluSanT", "CluSanT", "#d22d1e", "h", ":"),
         _entry("1-diffractor", "diffractor:OneDiffractor", "1-Diffractor", "#1e780f", "2", ":"),
         _entry("rantext", "rantext:RanText", "RANTEXT", "#b42d96", "3", ":"),
+        _entry("memoized", "memoized:memoized", "Memoized", "#d22d1e", "8", ":"),
         _entry("budgeted santext", "budgeted:BudgetedSanText", "SanText, budgeted", "#0096e1", "4", ":"),
     ),
 )

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,8 @@ class Adjacency:
         cutoff: distances count up to here.
         outputs: the outputs at which adjacent words are hard to tell apart; None is all.
         sensitive: with `outputs`, the words that never become another output.
+        scope: "document", "writer" or "file" where a word has one draw: texts are adjacent if all occurrences
+            of a word there are renamed to one that does not occur. None: if one occurrence is replaced.
     """
 
     groups: tuple[tuple[str, ...], ...] | None = None
@@ -40,6 +42,7 @@ class Adjacency:
     cutoff: float = math.inf
     outputs: tuple[str, ...] | None = None
     sensitive: frozenset[str] = frozenset()
+    scope: str | None = None
 
     def __repr__(self) -> str:
         """Word lists by their number."""
@@ -47,6 +50,9 @@ class Adjacency:
         return f"Adjacency({groups or self.distance or 'any two words'})"
 
     def __str__(self) -> str:
+        if self.scope is not None:
+            renamed = f"where one becomes the other, new to the {self.scope}, at all its places there"
+            return f"{replace(self, scope=None)}; {renamed}; for one place alone nothing is promised"
         if self.groups is not None:
             return "two words of one group of the mapping; words of different groups are told apart with certainty"
         pair = "any two words of the vocabulary"
@@ -94,12 +100,16 @@ class Guarantee:
         return "distance" if self.adjacency is not None and self.adjacency.distance is not None else "pair"
 
     def token(self, distance: float = 1.0) -> float:
-        """The bound on |log Pr(y | x) - log Pr(y | x')| for two adjacent words.
+        """The bound on |log Pr(y | x) - log Pr(y | x')| for two adjacent words, of which one place is changed.
+
+        Infinite where a word has one draw for all its places: they have to be changed together.
 
         Args:
             distance: d(x, x'), which counts where epsilon is per distance; where there is a cutoff, the lesser of
                 the two.
         """
+        if self.adjacency is not None and self.adjacency.scope is not None:
+            return math.inf
         return (self.epsilon * distance if self.per == "distance" else self.epsilon) + self.epsilon_0
 
     def document(self, tokens: int, distance: float = 1.0) -> float:

@@ -143,7 +143,8 @@ def summary(job: Job, files: Sequence[File], form: Form, counts: Counts) -> list
         promised = "nothing"
     else:
         unit = " per unit of distance" if promise.per == "distance" else ""
-        promised = f"{promise.definition}, epsilon {promise.epsilon:g}{unit} for each token: {promise.which}"
+        each = "token" if _scope(promise) is None else "word, at all its places together"
+        promised = f"{promise.definition}, epsilon {promise.epsilon:g}{unit} for each {each}: {promise.which}"
     table = next((file for file in files if file.kind != "txt"), files[0])
     left_out = f"; left out: {', '.join(form.dropped)}" if form.dropped else ""
     return [
@@ -184,9 +185,16 @@ def _described(promise: Guarantee, job: Job, file: File, form: Form, counts: Cou
 def _per_document(promise: Guarantee, counts: Counts) -> str:
     if not math.isfinite(promise.epsilon + promise.epsilon_0):
         return "none"
+    if scope := _scope(promise):
+        return f"none for places that differ; for words of a {scope} that are renamed, the sum of their bounds"
     if promise.per == "distance":
         return "the sum of the per-token bounds: epsilon times the summed distances, plus epsilon_0 a token"
     return f"epsilon times the tokens that differ: {promise.document(counts.longest):g} for the longest"
+
+
+def _scope(promise: Guarantee) -> str | None:
+    """Where a word has one draw for all its places; None where each place has its own."""
+    return None if promise.adjacency is None else promise.adjacency.scope
 
 
 def _passed(file: File, form: Form) -> tuple[str, ...]:

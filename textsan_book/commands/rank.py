@@ -7,8 +7,9 @@ from textsan.cli.plugins import PluginCommand
 
 _SHOWN = "defence value reached success read lost times vulnerability linkage tight changed covered different"
 _LATER = "accuracy seconds guarantee"
-SKIPPED = {"released custext+"}
-"""Without `--mechanism` left out: it looks for neighbours among 400,000 words, of which no certificate speaks."""
+SKIPPED = {"released custext+", "memoized"}
+"""Without `--mechanism` left out: one looks for neighbours among 400,000 words, of which no certificate speaks;
+and attacks take the other's one draw for all places of a word for fresh ones."""
 
 
 @click.command("rank", cls=PluginCommand)

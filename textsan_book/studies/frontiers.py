@@ -24,7 +24,7 @@ PER_DISTANCE, PER_PAIR, NOISE = (1.0, 2.0, 3.0, 4.0), (1.0, 2.0, 4.0, 8.0), (10.
 
 _OF_PAIRS = {"spent", "clusant", "rantext"}  # and those of CusText's family
 _NOISY = {"fbdd", "mahalanobis", "vickrey"}
-_NOT_PLACED = {"random", "released custext+", "context-aware custext"}
+_NOT_PLACED = {"random", "released custext+", "context-aware custext", "memoized"}
 # Without a parameter, with outputs of its own, and one that takes seconds for each point.
 _DRAWS = 25  # of each word, where a channel is estimated
 _STATES = 30  # likeliest words a position, which the Markov attack reads

@@ -31,6 +31,7 @@ _STUDIES = {
     "exposure": "exposures",
     "least_distance": "distances frontier_tasks",
     "theorems": "theorems",
+    "memoized": "memoized_attacks",
 }
 EXPERIMENTS = {
     name: f"textsan_book.studies.{module}" for module, names in _STUDIES.items() for name in names.split()

@@ -1,0 +1,72 @@
+"""Fresh noise at each place of a word or one draw for all of them, from the stored table of `studies.memoized`."""
+
+from typing import NamedTuple
+
+import pandas as pd
+
+from textsan import plotting, project_data
+from textsan.evaluation import Estimate
+from textsan.sweeps.tables import load_tables
+
+FRESH, TOLD, ONCE = "fresh, context", "told, context", "once, counts, context"
+"""The strongest attacks: on fresh noise, on it by who is told the repeats, on one draw for all places."""
+
+
+class Verdict(NamedTuple):
+    """What the rule of `data/sweeps/memoized.yml` says of one mechanism, corpus and scope.
+
+    Attributes:
+        compared: "more", "less" or "undecided": what one draw gives away, against fresh noise.
+        guards: whether it gives away less than fresh noise of which the repeats are told.
+        counts: whether counts by themselves add with every seed.
+    """
+
+    compared: str
+    guards: bool
+    counts: bool
+
+
+def cases(name: str = "memoized.csv") -> pd.DataFrame:
+    """Load the stored table, with the column `who`: the sanitizer and its epsilon.
+
+    Args:
+        name: a file of the stored results.
+    """
+    rows = load_tables(project_data() / "results", name)
+    labels = rows.defence.map(lambda defence: plotting.look(mechanism=defence).label)
+    rows["who"] = labels + rows.epsilon.map(", ε = {:g}".format)
+    return rows.assign(occurrences=rows.occurrences.astype(str))
+
+
+def verdict(rows: pd.DataFrame) -> Verdict:
+    """Judge one mechanism, corpus, scope and group of occurrences.
+
+    Args:
+        rows: of `cases`, of all attacks and seeds.
+    """
+    by = {attack: one.set_index("seed").sort_index() for attack, one in rows.groupby("attack")}
+    once, told = by[ONCE], by[TOLD]
+    above, below = (once.gain_low > 0).all(), (once.gain_high < 0).all()
+    guards = (once.asr < told.asr).all() and (once.gain_high < told.gain_low).all()
+    counts = (by["once, counts"].asr > by["once"].asr).all()
+    return Verdict("more" if above else "less" if below else "undecided", bool(guards), bool(counts))
+
+
+def summary(rows: pd.DataFrame, corpora: dict[str, str]) -> list[dict]:
+    """Return mean rates over seeds as rows of a table, one a corpus and mechanism.
+
+    The gain of one draw in a file over fresh noise has the hull of the seeds' intervals.
+
+    Args:
+        rows: of `cases`.
+        corpora: names for the reader.
+    """
+    found = []
+    for (dataset, who), some in rows[rows.occurrences == "all"].groupby(["dataset", "who"], sort=False):
+        rate = some.groupby(["scope", "attack"]).asr.mean()
+        gains = some[(some.scope == "file") & (some.attack == ONCE)]
+        gain = Estimate(gains.gain.mean(), gains.gain_low.min(), gains.gain_high.max())
+        means = {"fresh": rate["file", FRESH], "document": rate["document", ONCE], "file": rate["file", ONCE]}
+        about = {"text": corpora[dataset], "sanitizer": who}
+        found.append(about | means | {"gain of file": gain, "fresh, repeats known": rate["file", TOLD]})
+    return found
