@@ -7,11 +7,10 @@ originals says what sanitizing costs.
 
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from textsan.auditing.material import Material
 from textsan.evaluation import hit_rate
 
 FOLDS = 5
@@ -20,13 +19,26 @@ FOLDS = 5
 _FEWEST = 10  # documents of a class, at least: rarer classes are left out
 
 
+class Release(Protocol):
+    """Token lists of documents and of what became of them, and a seed of what is drawn: a `Material`, say."""
+
+    @property
+    def docs(self) -> Sequence[Sequence[str]]: ...  # noqa: D102
+
+    @property
+    def released(self) -> Sequence[Sequence[str]]: ...  # noqa: D102
+
+    @property
+    def seed(self) -> int: ...  # noqa: D102
+
+
 def kept(
-    material: Material, labels: Sequence[str | None], size: int, *, encoder: bool | None = None
+    material: Release, labels: Sequence[str | None], size: int, *, encoder: bool | None = None
 ) -> dict[str, Any]:
     """Measure how often the class of a document is told, released and original, beside the largest class.
 
     Args:
-        material: what is audited.
+        material: documents and their release.
         labels: a class a document; None or "" has none and is left out, like classes of fewer than ten documents.
         size: documents that an encoder reads, at most.
         encoder: whether it reads; None is where torch and scikit-learn are installed.

@@ -60,6 +60,7 @@ _MODELS = {
 }
 
 _PACKAGES = ("textsan", "numpy", "scipy", "scikit-learn", "torch", "transformers", "tensorly")
+_PACKAGES += ("presidio-analyzer", "presidio-anonymizer", "spacy")
 _MODULES = {"scikit-learn": "sklearn"}  # of packages whose module has another name
 _DATA = ("dataset", "shadow_dataset")  # keys of a cell that name data sets
 _INTERVALS = "clustered_rate and clustered_difference, of other scores resampled, by source"

@@ -48,7 +48,14 @@ def _english_model() -> str | None:
 
 
 @cache
-def _analyzer():
+def analyzer():
+    """Build Presidio's analyzer of English text, with the installed spaCy model.
+
+    Raises:
+        ValueError: Presidio or its model is not installed.
+    """
+    if _english_model() is None:
+        raise ValueError("finder: 'presidio' needs Presidio and an English model; pip install '.[pii]' in a clone")
     from presidio_analyzer import AnalyzerEngine
     from presidio_analyzer.nlp_engine import NlpEngineProvider
 
@@ -59,13 +66,11 @@ def _analyzer():
 
 
 def _presidio_names(docs: Sequence) -> list[tuple[int, int]]:
-    if _english_model() is None:
-        raise ValueError("finder: 'presidio' needs Presidio and an English model; pip install '.[pii]' in a clone")
-    found = []
+    presidio, found = analyzer(), []
     for d, document in enumerate(docs):
         words = surface(document)
         text = getattr(document, "text", document if isinstance(document, str) else " ".join(words))
-        people = _analyzer().analyze(text, language="en", entities=["PERSON"])
+        people = presidio.analyze(text, language="en", entities=["PERSON"])
         end = 0
         for i, word in enumerate(words):
             start = max(end, text.find(word, end))
