@@ -232,7 +232,9 @@ def _compute_family(family: _Family, stored: Path) -> tuple[int, list[str]]:
 
 
 def _versions() -> str:
-    versions = [f"{name} {version(name)}" for name in _PACKAGES if find_spec(_MODULES.get(name, name))]
+    versions = [
+        f"{name} {version(name)}" for name in _PACKAGES if find_spec(_MODULES.get(name, name.replace("-", "_")))
+    ]
     return ", ".join([f"python {platform.python_version()}", *versions])
 
 
