@@ -5,12 +5,13 @@ Each release is audited without a record, as if nobody knew how it was made, so 
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
-from textsan.auditing import audit_release, use
+from textsan.auditing import any_release as auditing, use
 from textsan.mechanisms import Mechanism, make_mechanism
+from textsan.models.sentence_vectors import sentence_vectors
 from textsan.sweeps.splits import PUBLIC
 from textsan.text.corpora import Record, load_dataset, private_and_shadow
 from textsan.text.loading import load_embeddings
@@ -28,7 +29,14 @@ _ESTIMATE = "value", "low", "high"
 
 
 def any_releases(
-    *, dataset: str, tool: str, epsilon: float | None = None, seed: int, n: int = 200, linked: int = 100
+    *,
+    dataset: str,
+    tool: str,
+    epsilon: float | None = None,
+    seed: int,
+    n: int = 600,
+    audited: int = 200,
+    linked: int = 60,
 ) -> Rows:
     """Audit the release of a tool without a record, and measure what it keeps of a task.
 
@@ -37,7 +45,8 @@ def any_releases(
         tool: one of `TOOLS`, or the name of a mechanism with an epsilon.
         epsilon: the mechanism's; None for one of `TOOLS`.
         seed: of the choice of texts and of the noise.
-        n: texts that are released.
+        n: texts that are released, for the classifier.
+        audited: how many of them are audited.
         linked: releases that are linked to their originals, at most, and whose words are guessed.
 
     Returns:
@@ -56,7 +65,8 @@ def any_releases(
         released = TOOLS[tool](texts, seed)
     else:
         released = _mechanism(tool, epsilon).sanitize_text(texts, seed)
-    audit = audit_release(texts, released, sample=linked, seed=seed).content
+    with patch.object(auditing, "sentence_vectors", _encoded):
+        audit = auditing.audit_release(texts[:audited], released[:audited], sample=linked, seed=seed).content
     words, found = audit["words"], audit["linkage"]
     rows = [
         _row("verbatim", row["group"], row, row["words"], control=row["control"]["value"])
@@ -72,13 +82,8 @@ def any_releases(
     for row in found["attacks"]:
         beside = {"control": row["control"]["value"], "baseline": found["length"]["value"]}
         rows.append(_row("found", row["attack"], row["main"], found["releases"], row["excess"], **beside))
-    given: dict[str, Any] = {
-        "labels": [record.label for record in records],
-        "size": n,
-        "seed": seed,
-        "encoder": True,
-    }
-    kept = use.told(list(map(tokenize, released)), **given)
+    labels = [record.label for record in records]
+    kept = use.told(list(map(tokenize, released)), labels, n, seed=seed, encoder=False)
     for of, rate in (("released", kept["rate"]), ("original", _of_originals(dataset, n, seed))):
         rows.append(_row("kept", of, rate, kept["documents"], baseline=kept["largest"]))
     return rows
@@ -93,7 +98,17 @@ def _of_originals(dataset: str, n: int, seed: int) -> Mapping:
     """The accuracy of the classifier on the originals."""
     records = _drawn(dataset, n, seed)
     labels = [record.label for record in records]
-    return use.told([tokenize(record.text) for record in records], labels, n, seed=seed, encoder=True)["rate"]
+    return use.told([tokenize(record.text) for record in records], labels, n, seed=seed, encoder=False)["rate"]
+
+
+@cache
+def _vectors(texts: tuple[str, ...]) -> np.ndarray:
+    return sentence_vectors(texts, stored=False)
+
+
+def _encoded(texts: Sequence[str], **given) -> np.ndarray:
+    """The vectors of texts: the originals, which are public, are encoded once for all their releases."""
+    return _vectors(tuple(texts))
 
 
 @cache
@@ -146,12 +161,19 @@ def _sign(score) -> str:
 # --- tools without an epsilon -----------------------------------------------------------------------------------
 
 
+@cache
+def _entities(texts: tuple[str, ...]) -> list[list]:
+    """What Presidio finds in each text."""
+    presidio = analyzer()
+    return [presidio.analyze(text, language="en") for text in texts]
+
+
 def _masks(texts: Sequence[str], seed: int) -> list[str]:
     """Every entity that Presidio finds becomes its kind: <PERSON>."""
     from presidio_anonymizer import AnonymizerEngine
 
-    engine, presidio = AnonymizerEngine(), analyzer()
-    return [engine.anonymize(text, presidio.analyze(text, language="en")).text for text in texts]
+    engine, found = AnonymizerEngine(), _entities(tuple(texts))
+    return [engine.anonymize(text, list(spans)).text for text, spans in zip(texts, found, strict=True)]
 
 
 def _surrogates(texts: Sequence[str], seed: int) -> list[str]:
@@ -159,8 +181,7 @@ def _surrogates(texts: Sequence[str], seed: int) -> list[str]:
     from presidio_anonymizer import AnonymizerEngine
     from presidio_anonymizer.entities import OperatorConfig
 
-    engine, presidio, generator = AnonymizerEngine(), analyzer(), np.random.default_rng([seed, 7])
-    found = [presidio.analyze(text, language="en") for text in texts]
+    engine, found, generator = AnonymizerEngine(), _entities(tuple(texts)), np.random.default_rng([seed, 7])
     entities: dict[str, list[tuple[int, str]]] = {}
     for d, spans in enumerate(found):
         for span in sorted(spans, key=lambda span: (span.start, span.end)):
@@ -176,7 +197,7 @@ def _surrogates(texts: Sequence[str], seed: int) -> list[str]:
     return [
         engine.anonymize(
             text,
-            spans,
+            list(spans),
             {
                 span.entity_type: OperatorConfig("custom", {"lambda": drawing(span.entity_type, d)})
                 for span in spans
