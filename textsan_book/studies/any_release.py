@@ -89,6 +89,7 @@ def any_releases(
     return rows
 
 
+@cache
 def _drawn(dataset: str, n: int, seed: int) -> list[Record]:
     return private_and_shadow(labelled(dataset), n, 0, seed)[0]
 
