@@ -17,7 +17,7 @@ _TOOLS = {"presidio masks": "masks", "presidio surrogates": "surrogates", "commo
 _LOOKS: dict[str, dict] = {tool: {"series": series} for tool, series in zip(_TOOLS, (2, 3, 4), strict=True)}
 
 _PLACES = {"presidio masks": ((0, 7), "center"), "presidio surrogates": ((7, -11), "left")}
-_PLACES |= {"common words": ((-7, -11), "right")}  # of labels beside their points
+_PLACES |= {"common words": ((-7, -11), "right"), "santext": ((-5, -11), "right")}  # of labels beside their points
 
 
 def releases(results: Path) -> list[dict]:
