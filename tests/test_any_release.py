@@ -1,7 +1,9 @@
 """`textsan audit --released` without a record: small exact worlds, planted leaks, and input that does not fit."""
 
 import csv
+import importlib.util
 import json
+from types import SimpleNamespace
 
 import jsonschema
 import numpy as np
@@ -13,6 +15,8 @@ from textsan.auditing.deciding import DO_NOT, KEPT, OPEN
 from textsan.auditing.report import SCHEMA
 from textsan.cli.main import main
 from textsan.text import tokenize
+from textsan.text.corpora import Record
+from textsan_book.studies import any_release as study, golden
 
 PLANTED = "zyxwort"
 WORDS = [
@@ -224,3 +228,103 @@ def test_nothing_that_needs_a_mechanism_is_taken(run, tmp_path):
     assert result.stdout.startswith("Do not release\n1. ") and "no record" in result.stderr
     page = (tmp_path / "audit.html").read_text()
     assert "Figures that need the channel" in page and "What is promised" not in page
+
+
+# The study: releases by other tools
+
+
+@pytest.fixture
+def planted(monkeypatch):
+    """Texts of two classes, of which every one begins with its class."""
+    records = [Record(f"{'good' if d % 2 else 'bad'} {line}", str(d % 2)) for d, line in enumerate(text(80))]
+    monkeypatch.setattr(study, "labelled", lambda dataset: records)
+    for kept in (study._drawn, study._of_originals, study._vectors, study._entities):
+        kept.cache_clear()
+
+    def release(by, **given):
+        monkeypatch.setitem(study.TOOLS, "planted", by)
+        rows = study.any_releases(dataset="planted", tool="planted", seed=0, n=80, audited=60, **given)
+        return {(row["figure"], row["of"]): row for row in rows}
+
+    yield release
+    study._drawn.cache_clear()
+    study._of_originals.cache_clear()
+
+
+def test_a_tool_that_does_nothing_leaves_identifies_and_keeps_everything(planted):
+    rows = planted(lambda texts, seed: list(texts))
+    for figure in (("verbatim", "all"), ("recovered", "unchanged"), ("found", "words")):
+        assert rows[figure]["share"] == 1, figure
+    assert rows["kept", "released"]["share"] == rows["kept", "original"]["share"] > 0.95
+    assert rows["kept", "released"]["baseline"] == 0.5
+    assert rows["found", "words"]["excess_low"] > 0 and not any(figure == "guessed" for figure, _ in rows)
+
+
+def test_a_tool_that_masks_everything_leaves_lengths_and_keeps_nothing_of_the_task(planted):
+    rows = planted(lambda texts, seed: masked(texts))
+    assert rows["verbatim", "all"]["share"] == rows["found", "words"]["excess"] == 0
+    assert rows["found", "words"]["share"] == rows["found", "words"]["baseline"]
+    assert rows["kept", "released"]["share_high"] < rows["kept", "original"]["share_low"]
+
+
+def test_words_off_the_list_are_masked_and_guesses_are_held_against_one_word_for_all(planted):
+    rows = planted(study.TOOLS["common words"])
+    assert rows["verbatim", "all"]["share"] < 0.5  # good and bad are on the list, no other word is
+    assert rows["kept", "released"]["share"] == 1  # the words of a text's own are gone, too
+    guessed = rows["guessed", "dictionary"]
+    assert guessed["excess"] == pytest.approx(guessed["share"] - guessed["baseline"])
+
+
+def test_the_class_of_a_report_is_of_all_its_specialties(monkeypatch):
+    def report(words, label):
+        return Record("summary", label, {"transcription": words})
+
+    listed = [
+        report("a b", "Surgery"),
+        report("a b", " Urology"),
+        report("c d " * 30, " Urology"),
+        report("", "x"),
+    ]
+    monkeypatch.setattr(study, "load_dataset", lambda name, split: listed)
+    first, second = study.labelled("mtsamples")
+    assert (first.text, first.label, second.label) == ("a b", "surgery", "other")
+    assert len(second.text.split()) == study.REPORT
+    monkeypatch.setattr(study, "load_dataset", lambda name, split: [Record("x", -1.5), Record("y", "neutral")])
+    assert [record.label for record in study.labelled("any")] == ["negative", "neutral"]
+
+
+def spans(**of):
+    """An analyzer that finds the given words."""
+
+    def analyze(line, language):
+        from presidio_analyzer import RecognizerResult
+
+        found = [(kind, line.find(word), word) for kind, words in of.items() for word in words if word in line]
+        return [RecognizerResult(kind, start, start + len(word), 1.0) for kind, start, word in found]
+
+    return lambda: SimpleNamespace(analyze=analyze)
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec("presidio_anonymizer") is None,
+    reason="presidio-anonymizer is not installed (extra pii)",
+)
+def test_presidio_masks_entities_or_puts_those_of_other_texts_in_their_place(monkeypatch):
+    texts = ["Ann met Bob", "Eve slept in Rome", "ann called Ann"]
+    monkeypatch.setattr(study, "analyzer", spans(PERSON=["Ann", "Bob", "Eve"], CITY=["Rome"]))
+    study._entities.cache_clear()
+    assert study.TOOLS["presidio masks"](texts, 0)[:2] == ["<PERSON> met <PERSON>", "<PERSON> slept in <CITY>"]
+    for seed in range(5):
+        first, second, third = study.TOOLS["presidio surrogates"](texts, seed)
+        assert {first.split()[0], first.split()[2]} <= {"Eve", "Ann"} and first.split()[0] == "Eve"
+        assert second.split()[0] in ("Ann", "Bob") and second.endswith("in <CITY>")  # no other text has one
+        assert third == study.TOOLS["presidio surrogates"](texts, seed)[2]
+    study._entities.cache_clear()
+
+
+def test_a_cell_that_asks_presidio_is_skipped_by_name_where_it_is_not_installed(monkeypatch):
+    monkeypatch.setattr(golden.text_names, "is_presidio_here", lambda: False)
+    assert golden.lacking({"experiment": "any_releases", "dataset": "rt", "tool": "presidio masks"}) == [
+        "presidio"
+    ]
+    assert golden.lacking({"experiment": "any_releases", "dataset": "rt", "tool": "common words"}) == []

@@ -7,7 +7,7 @@ import nbformat
 import pandas as pd
 
 from textsan_book.chapters import chapters
-from textsan_book.judging import learning, repeats
+from textsan_book.judging import any_releases, learning, repeats
 
 ROOT = Path(__file__).parents[1]
 ESTIMATE = re.compile(r"(-?[\d.]+) \[(-?[\d.]+), (-?[\d.]+)\]")
@@ -98,6 +98,25 @@ def test_an_attack_that_reads_passes_the_limit_of_the_channel_and_betting_errs_r
     asked = held[(held.target == 0.4) & (held.later == "same") & (held.column == "guarantee")]
     groups = asked[asked.defence.isin(["custext", "custext+"])]
     assert len(groups) == 8 and groups.dataset.nunique() == 4 and (groups.low > groups.target).all()
+
+
+def test_masks_keep_the_task_and_identify_every_document_and_what_hides_more_keeps_less():
+    audited = any_releases.releases(ROOT / "data" / "results")
+    assert len(audited) == 18 and all(release["identified"] for release in audited)
+    assert all(release["found"].low > release["length"] for release in audited)
+    for corpus in any_releases.CORPORA.values():
+        releases = {release["release"]: release for release in audited if release["corpus"] == corpus}
+        for name in ("masks", "surrogates"):
+            left, _, identified, accuracy = row("14", f"{corpus}, {name}: ")
+            assert left[1] > 0.88 and identified[0] == 1 and releases[name]["lost"].low < 0
+            assert accuracy[0] > releases["CusText+, ε = 1"]["kept"].value
+        sanitized = [release for name, release in releases.items() if "ε" in name]
+        for release in sanitized:
+            assert release["found"].high < releases["masks"]["found"].low
+            assert release["lost"].low > 0
+    reviews = {release["release"]: release for release in audited if release["corpus"] == "film reviews"}
+    kept, largest, original = (reviews["CusText+, ε = 1"][name] for name in ("kept", "largest", "original"))
+    assert original.value - kept.value > (original.value - largest) / 2
 
 
 def line_of(number, start):

@@ -37,8 +37,40 @@ def kept(
     Raises:
         ValueError: not as many labels as documents, or fewer than two classes that are large enough.
     """
-    if len(labels) != len(material.docs):
-        raise ValueError(f"labels: {len(labels)} for {len(material.docs)} documents; pass one a document")
+    given: dict[str, Any] = {"labels": labels, "size": size, "seed": material.seed, "encoder": encoder}
+    released, original = (told(docs, **given) for docs in (material.released, material.docs))
+    return {name: original[name] for name in ("reader", "documents", "classes", "largest")} | {
+        "released": released["rate"],
+        "original": original["rate"],
+    }
+
+
+def told(
+    docs: Sequence[Sequence[str]],
+    labels: Sequence[str | None],
+    size: int,
+    *,
+    seed: int = 0,
+    encoder: bool | None = None,
+) -> dict[str, Any]:
+    """Measure how often the class of a document is told, beside the largest class.
+
+    Args:
+        docs: token lists, released or not.
+        labels, size, encoder: as of `kept`.
+        seed: of the documents that are read, and of the folds.
+
+    Returns:
+        reader, documents, classes, largest, and rate with its interval.
+
+    Raises:
+        ValueError: as `kept`.
+
+    >>> told([["good"], ["bad"]] * 50, ["yes", "no"] * 50, 100, encoder=False)["rate"]["value"]
+    1.0
+    """
+    if len(labels) != len(docs):
+        raise ValueError(f"labels: {len(labels)} for {len(docs)} documents; pass one a document")
     encoder = all(map(find_spec, ("torch", "sklearn", "transformers"))) if encoder is None else encoder
     names_of_rows = np.array([label or "" for label in labels], dtype=object).astype(str)
     names, counts = np.unique(names_of_rows[names_of_rows != ""], return_counts=True)
@@ -46,20 +78,17 @@ def kept(
     if len(names) < 2:
         what = f"{len(names)} classes have {_FEWEST} documents or more"
         raise ValueError(f"labels: {what}; pass a column with two such classes at least, or none")
-    generator = np.random.default_rng(material.seed)
+    generator = np.random.default_rng(seed)
     rows: Any = np.flatnonzero(np.isin(names_of_rows, names))
     if encoder and len(rows) > size:
         rows = np.sort(generator.choice(rows, size, replace=False))
     classes = np.searchsorted(names, names_of_rows[rows])
     fold = generator.permutation(len(rows)) % FOLDS
     classified = _encoded if encoder else _counted
-    rates = {
-        name: hit_rate(classified([docs[d] for d in rows], classes, fold) == classes)._asdict()
-        for name, docs in (("released", material.released), ("original", material.docs))
-    }
+    rate = hit_rate(classified([docs[d] for d in rows], classes, fold) == classes)._asdict()
     largest = float(np.bincount(classes).max() / len(rows))
     reader = "a frozen encoder with a logistic head" if encoder else "word counts (naive Bayes)"
-    return {"reader": reader, "documents": len(rows), "classes": len(names), "largest": largest, **rates}
+    return {"reader": reader, "documents": len(rows), "classes": len(names), "largest": largest, "rate": rate}
 
 
 Fit = Callable[[np.ndarray], Callable[[np.ndarray], np.ndarray]]

@@ -60,6 +60,7 @@ _MODELS = {
 }
 
 _PACKAGES = ("textsan", "numpy", "scipy", "scikit-learn", "torch", "transformers", "tensorly")
+_PACKAGES += ("presidio-analyzer", "presidio-anonymizer", "spacy")
 _MODULES = {"scikit-learn": "sklearn"}  # of packages whose module has another name
 _DATA = ("dataset", "shadow_dataset")  # keys of a cell that name data sets
 _INTERVALS = "clustered_rate and clustered_difference, of other scores resampled, by source"
@@ -231,7 +232,9 @@ def _compute_family(family: _Family, stored: Path) -> tuple[int, list[str]]:
 
 
 def _versions() -> str:
-    versions = [f"{name} {version(name)}" for name in _PACKAGES if find_spec(_MODULES.get(name, name))]
+    versions = [
+        f"{name} {version(name)}" for name in _PACKAGES if find_spec(_MODULES.get(name, name.replace("-", "_")))
+    ]
     return ", ".join([f"python {platform.python_version()}", *versions])
 
 

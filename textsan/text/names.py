@@ -29,7 +29,7 @@ def find_names(docs: Sequence, finder: str | None = None) -> list[tuple[int, int
     if isinstance(docs, str):
         raise ValueError("docs: a string; pass a list of documents")
     if finder is None:
-        finder = "presidio" if _english_model() else "census"
+        finder = "presidio" if is_presidio_here() else "census"
     if checks.choice("finder", finder, ("census", "presidio")) == "presidio":
         return _presidio_names(docs)
     return census_names([surface(document) for document in docs])
@@ -47,8 +47,20 @@ def _english_model() -> str | None:
     return next((name for size in ("_trf", "_lg", "_md", "_sm") for name in installed if size in name), None)
 
 
+def is_presidio_here() -> bool:
+    """Return whether Presidio and an English model are installed."""
+    return _english_model() is not None
+
+
 @cache
-def _analyzer():
+def analyzer():
+    """Build Presidio's analyzer of English text, with the installed spaCy model.
+
+    Raises:
+        ValueError: Presidio or its model is not installed.
+    """
+    if not is_presidio_here():
+        raise ValueError("finder: 'presidio' needs Presidio and an English model; pip install '.[pii]' in a clone")
     from presidio_analyzer import AnalyzerEngine
     from presidio_analyzer.nlp_engine import NlpEngineProvider
 
@@ -59,13 +71,11 @@ def _analyzer():
 
 
 def _presidio_names(docs: Sequence) -> list[tuple[int, int]]:
-    if _english_model() is None:
-        raise ValueError("finder: 'presidio' needs Presidio and an English model; pip install '.[pii]' in a clone")
-    found = []
+    presidio, found = analyzer(), []
     for d, document in enumerate(docs):
         words = surface(document)
         text = getattr(document, "text", document if isinstance(document, str) else " ".join(words))
-        people = _analyzer().analyze(text, language="en", entities=["PERSON"])
+        people = presidio.analyze(text, language="en", entities=["PERSON"])
         end = 0
         for i, word in enumerate(words):
             start = max(end, text.find(word, end))

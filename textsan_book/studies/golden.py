@@ -22,6 +22,7 @@ from textsan.mechanisms import MECHANISMS
 from textsan.sweeps import specification, studies
 from textsan.sweeps.specification import Cell
 from textsan.sweeps.tables import FAMILY
+from textsan.text import names as text_names
 from textsan.text.loading import COUNTER_FITTED
 from textsan.utility import TASKS
 from textsan_book.studies import recompute, stored_cells
@@ -111,13 +112,14 @@ def tables() -> tuple[Table, ...]:
 
 
 def foreign(cell: Cell) -> list[str]:
-    """Name what a cell needs that is not among the default assets: data sets, models, word vectors."""
+    """Name what a cell needs that is not among the defaults: data sets, models, word vectors, Presidio."""
     registry, defaults = assets.registry(), assets.defaults()
     parts = [part.values() for part in cell.values() if isinstance(part, dict)]
     names = dict.fromkeys(value for value in chain(cell.values(), *parts) if isinstance(value, str))
     lacking_here = [
         cell[key] for key in ("dataset", "shadow_dataset") if cell.get(key) not in (None, *registry["datasets"])
     ]
+    lacking_here += ["presidio"] if any(name.startswith("presidio") for name in names) else []
     for name in names:
         asset = registry["datasets"].get(name, {}).get("asset", name if name in registry["assets"] else None)
         if name == COUNTER_FITTED or asset not in (None, *defaults):
@@ -131,6 +133,8 @@ def lacking(cell: Cell) -> list[str]:
 
 
 def _is_here(name: str) -> bool:
+    if name == "presidio":
+        return text_names.is_presidio_here()
     root, registry = os.environ.get("TEXTSAN_DATA"), assets.registry()
     entry = registry["datasets"].get(name, {})
     folder = "counterfit" if name == COUNTER_FITTED else entry.get("local", name)

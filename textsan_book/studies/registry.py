@@ -23,6 +23,7 @@ _STUDIES = {
     "name_finders": "finders",
     "overlap": "overlaps",
     "linkage": "linkages",
+    "any_release": "any_releases",
     "writer": "writers",
     "frontier_gap": "frontier_gaps",
     "ranking": "ranks task_differences",

@@ -1,0 +1,101 @@
+"""Releases by other tools and by sanitizers, audited alike: from the stored table `any-release`."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+
+from textsan import plotting
+from textsan.evaluation import Estimate
+
+CORPORA = {"rt": "film reviews", "airline_tweets": "tweets", "mtsamples": "medical reports"}
+"""The corpora of the table, with their names in a figure."""
+
+_TOOLS = {"presidio masks": "masks", "presidio surrogates": "surrogates", "common words": "common words"}
+_LOOKS: dict[str, dict] = {tool: {"series": series} for tool, series in zip(_TOOLS, (2, 3, 4), strict=True)}
+
+_PLACES = {"presidio masks": ((0, 7), "center"), "presidio surrogates": ((7, -11), "left")}
+_PLACES |= {"common words": ((-7, -11), "right"), "santext": ((-5, -11), "right")}  # of labels beside their points
+
+
+def releases(results: Path) -> list[dict]:
+    """Compute the figures of each release, by the rules of `data/sweeps/any-release.yml`.
+
+    Args:
+        results: the folder of the stored table.
+
+    Returns:
+        a row a corpus and a release: corpus, release, tool; verbatim, recovered, found, kept and original, means
+        over the seeds, of the strongest attack; length, the baseline of found, and largest, that of kept;
+        identified, whether the words are shown to add to length with every seed; and lost, the accuracy on
+        originals less that on the release.
+    """
+    table = pd.read_csv(results / "any-release.csv", comment="#")
+    rows = []
+    for (dataset, tool, epsilon), cells in table.groupby(["dataset", "tool", "epsilon"], sort=False, dropna=False):
+        shares = {figure: _of_each(cells[cells.figure == figure]) for figure in cells.figure.unique()}
+        best = {figure: max(shares[figure], key=shares[figure].__getitem__) for figure in ("recovered", "found")}
+        found = cells[(cells.figure == "found") & (cells["of"] == best["found"])]
+        kept, original = shares["kept"]["released"], shares["kept"]["original"]
+        lost, half = original.value - kept.value, np.hypot(kept.high - kept.low, original.high - original.low) / 2
+        name = _TOOLS.get(tool) or f"{plotting.look(mechanism=tool).label}, ε = {epsilon:g}"
+        row = {"corpus": CORPORA.get(dataset, dataset), "release": name, "tool": tool}
+        row |= {"verbatim": shares["verbatim"]["all"], "recovered": shares["recovered"][best["recovered"]]}
+        row |= {"found": shares["found"][best["found"]], "length": found.baseline.mean()}
+        row |= {"identified": bool((found.excess_low > 0).all()), "kept": kept, "original": original}
+        row |= {"largest": cells[cells.figure == "kept"].baseline.mean()}
+        rows.append(row | {"lost": Estimate(lost, lost - half, lost + half)})
+    return rows
+
+
+def _of_each(rows: pd.DataFrame) -> dict[str, Estimate]:
+    """The mean over seeds of each attack, group or text, with the interval of independent seeds."""
+    means = {}
+    for of, seeds in rows.groupby("of", sort=False):
+        half = np.sqrt((((seeds.share_high - seeds.share_low) / 2) ** 2).sum()) / len(seeds)
+        mean = seeds.share.mean()
+        means[str(of)] = Estimate(mean, max(mean - half, 0.0), min(mean + half, 1.0))
+    return means
+
+
+def lines(rows: Sequence[Mapping]) -> list[str]:
+    """Write what a release discloses and keeps, a line a release, the corpora in their order, with intervals.
+
+    Args:
+        rows: as from `releases`.
+    """
+    named = {"verbatim": "left", "recovered": "recovered", "found": "identified", "kept": "accuracy"}
+    return [
+        f"{row['corpus']}, {row['release']}: " + ", ".join(f"{label} {row[name]}" for name, label in named.items())
+        for row in rows
+    ]
+
+
+def draw(axes: Sequence[Axes], rows: Sequence[Mapping]) -> None:
+    """Draw the share of documents that are identified against the accuracy of the task, a panel a corpus.
+
+    Args:
+        axes: one a corpus.
+        rows: as from `releases`.
+    """
+    corpora = list(dict.fromkeys(row["corpus"] for row in rows))
+    for ax, corpus in zip(axes, corpora, strict=True):
+        own = [row for row in rows if row["corpus"] == corpus]
+        for row in own:
+            look = _LOOKS.get(row["tool"], {"mechanism": row["tool"]})
+            plotting.points(ax, [row["kept"]], [row["found"]], label="", **look)
+            offset, side = _PLACES.get(row["tool"], ((5, -11), "left"))
+            at, colour = (row["kept"].value, row["found"].value), plotting.look(**look).colour
+            written = {"ha": side, "color": colour, "fontsize": 8}
+            ax.annotate(row["release"], at, offset, textcoords="offset points", **written)
+        for name, accuracy in (("largest class", own[0]["largest"]), ("original", own[0]["original"].value)):
+            ax.axvline(accuracy, color="0.4", lw=1, ls=":")
+            ax.annotate(name, (accuracy, 0.02), rotation=90, ha="right", va="bottom", color="0.4", fontsize=8)
+        length = np.mean([row["length"] for row in own])
+        ax.axhline(length, color="0.4", lw=1, ls="--")
+        ax.set(title=corpus, xlabel="accuracy of the task", ylim=(0, 1.1))
+        ax.margins(x=0.36)
+    axes[0].annotate("length alone", (0.02, length), xycoords=("axes fraction", "data"), color="0.4", fontsize=8)
+    axes[0].set_ylabel("share of documents identified")

@@ -1,0 +1,221 @@
+"""What releases by other programs give away: masks and surrogates of Presidio, and sanitizers, audited alike.
+
+Each release is audited without a record, as if nobody knew how it was made, so that like is compared with like.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from unittest.mock import patch
+
+import numpy as np
+
+from textsan.auditing import any_release as auditing, use
+from textsan.mechanisms import Mechanism, make_mechanism
+from textsan.models.sentence_vectors import sentence_vectors
+from textsan.sweeps.splits import PUBLIC
+from textsan.text.corpora import Record, load_dataset, private_and_shadow
+from textsan.text.loading import load_embeddings
+from textsan.text.names import analyzer
+from textsan.text.vocabulary import tokenize
+from textsan_book.studies.experiments import Rows
+
+REPORT = 25
+"""Words at the beginning of a medical report that are its text."""
+
+COMMON = 1_000
+"""Words of the list beyond which the tool "common words" masks every word."""
+
+_ESTIMATE = "value", "low", "high"
+
+
+def any_releases(
+    *,
+    dataset: str,
+    tool: str,
+    epsilon: float | None = None,
+    seed: int,
+    n: int = 600,
+    audited: int = 200,
+    linked: int = 60,
+) -> Rows:
+    """Audit the release of a tool without a record, and measure what it keeps of a task.
+
+    Args:
+        dataset: rt, airline_tweets or mtsamples, for example: one with labels.
+        tool: one of `TOOLS`, or the name of a mechanism with an epsilon.
+        epsilon: the mechanism's; None for one of `TOOLS`.
+        seed: of the choice of texts and of the noise.
+        n: texts that are released, for the classifier.
+        audited: how many of them are audited.
+        linked: releases that are linked to their originals, at most, and whose words are guessed.
+
+    Returns:
+        Rows with figure, of, share with its ends, and number, of: words left verbatim, by group (control: in the
+        release of another row); masked or replaced words that are guessed, by attack (baseline: one word for all);
+        words recovered, left or guessed; documents found again, by attack (control: another row's original;
+        baseline: length alone); and kept, the accuracy of a classifier (baseline: the largest class). The excess
+        is over the baseline.
+
+    Raises:
+        ValueError: Presidio is asked for and not installed.
+    """
+    records = _drawn(dataset, n, seed)
+    texts = [record.text for record in records]
+    if tool in TOOLS:
+        released = TOOLS[tool](texts, seed)
+    else:
+        released = _mechanism(tool, epsilon).sanitize_text(texts, seed)
+    with patch.object(auditing, "sentence_vectors", _encoded):
+        audit = auditing.audit_release(texts[:audited], released[:audited], sample=linked, seed=seed).content
+    words, found = audit["words"], audit["linkage"]
+    rows = [
+        _row("verbatim", row["group"], row, row["words"], control=row["control"]["value"])
+        for row in words["verbatim"]
+    ]
+    if (guesses := words["guesses"]) is not None:
+        constant, places = guesses["constant"]["value"], guesses["places"]
+        for row in guesses["attacks"]:
+            rows.append(_row("guessed", row["attack"], row, places, row["excess"], baseline=constant))
+    for row in words["recovered"]:
+        if row["group"] == "all":
+            rows.append(_row("recovered", row["attack"], row, row["words"]))
+    for row in found["attacks"]:
+        beside = {"control": row["control"]["value"], "baseline": found["length"]["value"]}
+        rows.append(_row("found", row["attack"], row["main"], found["releases"], row["excess"], **beside))
+    labels = [record.label for record in records]
+    kept = use.told(list(map(tokenize, released)), labels, n, seed=seed, encoder=False)
+    for of, rate in (("released", kept["rate"]), ("original", _of_originals(dataset, n, seed))):
+        rows.append(_row("kept", of, rate, kept["documents"], baseline=kept["largest"]))
+    return rows
+
+
+@cache
+def _drawn(dataset: str, n: int, seed: int) -> list[Record]:
+    return private_and_shadow(labelled(dataset), n, 0, seed)[0]
+
+
+@cache
+def _of_originals(dataset: str, n: int, seed: int) -> Mapping:
+    """The accuracy of the classifier on the originals."""
+    records = _drawn(dataset, n, seed)
+    labels = [record.label for record in records]
+    return use.told([tokenize(record.text) for record in records], labels, n, seed=seed, encoder=False)["rate"]
+
+
+@cache
+def _vectors(texts: tuple[str, ...]) -> np.ndarray:
+    return sentence_vectors(texts, stored=False)
+
+
+def _encoded(texts: Sequence[str], **given) -> np.ndarray:
+    """The vectors of texts: the originals, which are public, are encoded once for all their releases."""
+    return _vectors(tuple(texts))
+
+
+@cache
+def _mechanism(name: str, epsilon: float | None) -> Mechanism:
+    """As `textsan sanitize` makes it, by default."""
+    return make_mechanism(name, load_embeddings().frequent(PUBLIC), epsilon=epsilon)
+
+
+def _row(figure: str, of: str, share: Mapping, number: int, excess: Mapping | None = None, **beside) -> dict:
+    """A row of the table; the excess over the baseline has its own interval."""
+    row = {"figure": figure, "of": of, "number": number}
+    for prefix, estimate in (("share", share), ("excess", excess or {})):
+        names = prefix, f"{prefix}_low", f"{prefix}_high"
+        row |= {name: estimate.get(key) for name, key in zip(names, _ESTIMATE, strict=True)}
+    return row | {"control": None, "baseline": None} | beside
+
+
+def labelled(dataset: str) -> list[Record]:
+    """Read the texts of a data set, each with the class that a classifier is to tell.
+
+    A score's sign is a class. Medical reports (mtsamples) stand under several specialties: the class is whether
+    surgery is one of them, and the text is the beginning of the report.
+
+    Args:
+        dataset: one with labels.
+
+    >>> labelled("rt")[0].label
+    'positive'
+    """
+    records = load_dataset(dataset, "train")
+    if dataset != "mtsamples":
+        return [
+            record if isinstance(record.label, str) else Record(record.text, _sign(record.label))
+            for record in records
+        ]
+    specialties: dict[str, set[str]] = {}
+    for record in records:
+        specialties.setdefault(record.fields["transcription"], set()).add(str(record.label).strip())
+    return [
+        Record(" ".join(report.split()[:REPORT]), "surgery" if "Surgery" in under else "other")
+        for report, under in specialties.items()
+        if report
+    ]
+
+
+def _sign(score) -> str:
+    return "positive" if score > 0 else "negative"
+
+
+# --- tools without an epsilon -----------------------------------------------------------------------------------
+
+
+@cache
+def _entities(texts: tuple[str, ...]) -> list[list]:
+    """What Presidio finds in each text."""
+    presidio = analyzer()
+    return [presidio.analyze(text, language="en") for text in texts]
+
+
+def _masks(texts: Sequence[str], seed: int) -> list[str]:
+    """Every entity that Presidio finds becomes its kind: <PERSON>."""
+    from presidio_anonymizer import AnonymizerEngine
+
+    engine, found = AnonymizerEngine(), _entities(tuple(texts))
+    return [engine.anonymize(text, list(spans)).text for text, spans in zip(texts, found, strict=True)]
+
+
+def _surrogates(texts: Sequence[str], seed: int) -> list[str]:
+    """Every entity that Presidio finds becomes one of its kind from another text, or its kind if there is none."""
+    from presidio_anonymizer import AnonymizerEngine
+    from presidio_anonymizer.entities import OperatorConfig
+
+    engine, found, generator = AnonymizerEngine(), _entities(tuple(texts)), np.random.default_rng([seed, 7])
+    entities: dict[str, list[tuple[int, str]]] = {}
+    for d, spans in enumerate(found):
+        for span in sorted(spans, key=lambda span: (span.start, span.end)):
+            entities.setdefault(span.entity_type, []).append((d, texts[d][span.start : span.end]))
+
+    def drawing(kind: str, d: int) -> Callable[[str], str]:
+        def draw(entity: str) -> str:
+            others = [other for row, other in entities[kind] if row != d and other.lower() != entity.lower()]
+            return others[generator.integers(len(others))] if others else f"<{kind}>"
+
+        return draw
+
+    return [
+        engine.anonymize(
+            text,
+            list(spans),
+            {
+                span.entity_type: OperatorConfig("custom", {"lambda": drawing(span.entity_type, d)})
+                for span in spans
+            },
+        ).text
+        for d, (text, spans) in enumerate(zip(texts, found, strict=True))
+    ]
+
+
+def _common_words(texts: Sequence[str], seed: int) -> list[str]:
+    """Every word off a public list of frequent words becomes a full stop."""
+    return make_mechanism("erasure", load_embeddings().frequent(COMMON), q=1.0).sanitize_text(texts, seed)
+
+
+TOOLS: Mapping[str, Callable[[Sequence[str], int], list[str]]] = {
+    "presidio masks": _masks,
+    "presidio surrogates": _surrogates,
+    "common words": _common_words,
+}
+"""Programs without an epsilon, by name: functions of texts and a seed."""
