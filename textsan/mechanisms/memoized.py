@@ -36,8 +36,8 @@ class Memoized(Mechanism):
 
     >>> from textsan import CusText
     >>> words = Embeddings(["a", "b", "c"], [[0.0], [1.0], [2.0]])
-    >>> Memoized(CusText(words, epsilon=1.0, k=3)).sanitize([["a", "b", "a", "a"]], seed=0)
-    [['b', 'a', 'b', 'b']]
+    >>> Memoized(CusText(words, epsilon=1.0, k=3)).sanitize([["a", "b", "a", "a"]], seed=2)
+    [['b', 'c', 'b', 'b']]
     """
 
     def __init__(self, mechanism: Mechanism, scope: Scope = "document"):
