@@ -20,3 +20,4 @@ from .noisy_channel import NoisyChannel as NoisyChannel
 from .prompted import Prompted as Prompted
 from .registry import ATTACKS as ATTACKS
 from .unchanged import Unchanged as Unchanged
+from .untold_noise import UntoldNoise as UntoldNoise

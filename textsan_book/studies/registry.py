@@ -32,6 +32,7 @@ _STUDIES = {
     "exposure": "exposures",
     "least_distance": "distances frontier_tasks",
     "theorems": "theorems",
+    "untold_noise": "untold_noise",
     "memoized": "memoized_attacks",
 }
 EXPERIMENTS = {

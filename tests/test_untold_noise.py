@@ -1,0 +1,94 @@
+"""The attacker who is not told the noise, against enumeration of small worlds."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from textsan import Channel, Prior
+from textsan.attacks import ContextFreeBayes, UntoldNoise
+
+WORDS = ["a", "b", "c"]
+RNG = np.random.default_rng(3)
+FAMILY = {
+    name: Channel.from_matrix(RNG.dirichlet(np.ones(3), 3), WORDS, WORDS) for name in ("one", "two", "three")
+}
+PRIOR, WEIGHTS = Prior(WORDS, [0.5, 0.3, 0.2]), [0.2, 0.5, 0.3]
+
+
+def enumerated(release):
+    """Pr(channel | release), and Pr(word | release) at each place, from the joint law of everything."""
+    joint = {}
+    for (name, channel), weight in zip(FAMILY.items(), WEIGHTS, strict=True):
+        for text in product(range(3), repeat=len(release)):
+            said = [channel.matrix()[x, WORDS.index(y)] for x, y in zip(text, release, strict=True)]
+            joint[name, text] = weight * np.prod(said) * np.prod(PRIOR.probabilities[list(text)])
+    total = sum(joint.values())
+    noise = {name: sum(p for (one, _), p in joint.items() if one == name) / total for name in FAMILY}
+    places = range(len(release))
+    at = [[sum(p for (_, t), p in joint.items() if t[i] == x) / total for x in range(3)] for i in places]
+    return noise, at
+
+
+@pytest.mark.parametrize("release", [["a"], ["c", "b"], ["a", "a", "c", "b"]])
+def test_channel_and_words_have_the_posterior_of_enumeration(release):
+    attack = UntoldNoise(FAMILY, PRIOR, weights=WEIGHTS)
+    noise, at = enumerated(release)
+    assert attack.noise([release]) == pytest.approx(noise)
+    found = attack.posterior(release)
+    assert [[one.get(word, 0.0) for word in WORDS] for one in found] == [pytest.approx(row) for row in at]
+    cut = attack.noise([release[:1], release[1:]])  # the documents of a call are one release
+    assert cut == pytest.approx(noise)
+
+
+def test_no_attacker_without_the_channel_does_better_on_average_and_the_loss_is_bounded():
+    """Over the family: told >= not told >= a fixed channel, and told - not told <= mean of 1 - Pr(m | y)."""
+    attack = UntoldNoise(FAMILY, PRIOR, weights=WEIGHTS)
+    told = fixed = untold = missing = 0.0
+    for release in product(WORDS, repeat=3):
+        guess = attack.reconstruct([list(release)], [(0, 0)])[0]
+        noise = attack.noise([list(release)])
+        for (name, channel), weight in zip(FAMILY.items(), WEIGHTS, strict=True):
+            said = np.prod([PRIOR.probabilities @ channel.matrix()[:, WORDS.index(y)] for y in release[1:]])
+            joint = PRIOR.probabilities * channel.matrix()[:, WORDS.index(release[0])] * said * weight
+            told += joint.max()
+            untold += joint[WORDS.index(guess)]
+            first = PRIOR.probabilities * FAMILY["one"].matrix()[:, WORDS.index(release[0])]
+            fixed += joint[first.argmax()]
+            missing += joint.sum() * (1 - noise[name])
+    assert fixed < untold < told and told - untold <= missing
+
+
+def test_with_one_channel_it_is_the_context_free_attack():
+    channel, release = FAMILY["two"], [["a", "c"], ["b"]]
+    plain = ContextFreeBayes(channel, {"a": 5, "b": 3, "c": 2}, alpha_inverse=0)
+    places = [(0, 0), (0, 1), (1, 0)]
+    assert UntoldNoise({"two": channel}, PRIOR).reconstruct(release, places) == plain.reconstruct(release, places)
+
+
+def test_much_text_tells_the_channel_and_the_share_outside_is_of_uniform_outputs():
+    rng, name = np.random.default_rng(0), "three"
+    drawn = rng.choice(3, size=2_000, p=PRIOR.probabilities)
+    text = [WORDS[rng.choice(3, p=FAMILY[name].matrix()[x])] for x in drawn]
+    assert UntoldNoise(FAMILY, PRIOR).noise([text])[name] > 0.99
+    flat = Channel.from_matrix(np.full((3, 3), 1 / 3), WORDS, WORDS)
+    half = UntoldNoise({"flat": flat, "two": FAMILY["two"]}, PRIOR, outside=0.5).noise([["a"]])
+    p = PRIOR.probabilities @ FAMILY["two"].matrix()[:, 0]
+    assert half["two"] == pytest.approx((p + 1 / 3) / (p + 1))
+
+
+def test_what_a_channel_cannot_release_rules_it_out_and_unknown_words_say_nothing():
+    less = Channel.from_matrix(np.eye(3)[:, :2] + [[0, 0], [0, 0], [1, 0]], WORDS, ["a", "b"])
+    attack = UntoldNoise({"less": less, "two": FAMILY["two"]}, PRIOR, attacked=["b"])
+    assert attack.noise([["c"]]) == {"less": 0.0, "two": 1.0}
+    assert attack.noise([["film"]]) == pytest.approx({"less": 0.5, "two": 0.5})
+    assert attack.reconstruct([["c", "film"]], [(0, 0), (0, 1)]) == ["b", "film"]
+
+
+def test_bad_families_are_refused():
+    with pytest.raises(ValueError, match="channels: none"):
+        UntoldNoise({}, PRIOR)
+    with pytest.raises(ValueError, match="'other' has other inputs"):
+        UntoldNoise({"one": FAMILY["one"], "other": Channel.from_matrix([[1.0]], ["z"], ["z"])}, PRIOR)
+    with pytest.raises(ValueError, match="weights"):
+        UntoldNoise(FAMILY, PRIOR, weights=[0.5, 0.6, 0.1])
