@@ -3,10 +3,14 @@
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from textsan import Channel, Prior
+from textsan import Channel, Embeddings, Prior, Split
 from textsan.attacks import ContextFreeBayes, UntoldNoise
+from textsan.sweeps import problems
+from textsan_book.judging import untold
+from textsan_book.studies import untold_noise as study
 
 WORDS = ["a", "b", "c"]
 RNG = np.random.default_rng(3)
@@ -92,3 +96,40 @@ def test_bad_families_are_refused():
         UntoldNoise({"one": FAMILY["one"], "other": Channel.from_matrix([[1.0]], ["z"], ["z"])}, PRIOR)
     with pytest.raises(ValueError, match="weights"):
         UntoldNoise(FAMILY, PRIOR, weights=[0.5, 0.6, 0.1])
+
+
+def test_the_table_is_judged_by_its_rules(tmp_path):
+    """Two mechanisms, two seeds: one loses at one document and is told at ten; the other never is."""
+    rows = []
+    for seed in (0, 1):
+        rows += [("rt", "first", seed, 1, 20.0, -0.1, -0.12, -0.08, 0.5, 0.96)]
+        rows += [("rt", "first", seed, 10, 200.0, 0.0, -0.02, 0.02, 0.97, 1.0)]
+        rows += [("rt", "other", seed, 1, 20.0, -0.01, -0.05, 0.03, 0.1, 0.94 + 0.02 * seed)]
+        rows += [("rt", "other", seed, 10, 200.0, 0.0, -0.03, 0.03, 0.1, 0.99)]
+    names = "dataset defence seed documents words difference difference_low difference_high channel mechanism"
+    pd.DataFrame(rows, columns=names.split()).to_csv(tmp_path / "untold-noise.csv", index=False)
+    one, ten = untold.lengths(tmp_path)
+    assert one | {"most": 0} == {
+        "documents": 1, "words": 20, "cells": 2, "mechanism": 1, "channel": 0, "shown": 1, "most": 0
+    }  # fmt: skip
+    assert one["most"] == pytest.approx(0.12) and ten["most"] == pytest.approx(0.03)
+    assert (ten["shown"], ten["mechanism"], ten["channel"]) == (0, 2, 1)
+    assert "10 documents, 200 words: a loss in 0 of 2, at most 0.030" in untold.lines(tmp_path)[1]
+
+
+def test_a_told_and_an_untold_attacker_on_the_same_release(monkeypatch):
+    """The study on made-up text: with much of it the channel is known and nothing is lost."""
+    rng = np.random.default_rng(1)
+    listed = [f"w{i}" for i in range(30)]
+    docs = rng.choice(listed, size=(400, 12), p=(w := 1 / np.arange(1, 31)) / w.sum()).tolist()
+    vectors = Embeddings(listed, rng.normal(size=(30, 3)))
+    split = Split(docs[:100], docs[100:400], vectors, population=tuple(docs[100:]))
+    monkeypatch.setattr(problems, "_split", lambda *_, **__: split)
+    study._family.cache_clear()
+    rows = study.untold_noise(
+        dataset="made up", defence="custext", epsilon=2.0, seed=0, vocabulary=30, n_shadow=300
+    )
+    assert [row["documents"] for row in rows] == list(study.SIZES) and rows[-1]["words"] == 1200
+    assert rows[-1]["mechanism"] > rows[0]["mechanism"] and len({row["told"] for row in rows}) == 1
+    assert abs(rows[-1]["difference"]) < 0.02 and rows[-1]["untold"] > 0.1
+    study._family.cache_clear()

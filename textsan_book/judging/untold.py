@@ -1,0 +1,43 @@
+"""What the noise's secrecy is worth, by length of the release: from the stored table of `studies.untold_noise`."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+
+from textsan.evaluation import Estimate
+from textsan.sweeps.tables import pooled
+
+TOLD = 0.95
+"""Probability from which on a release tells its channel, with every seed."""
+
+
+def lengths(results: Path) -> Iterator[dict]:
+    """Judge the table by its rules, a row for each length of a release.
+
+    Args:
+        results: the folder of the stored table `untold-noise`.
+
+    Yields:
+        `documents`; `words`, their mean; `cells`, mechanisms times corpora; in how many a loss is `shown`, the
+        release tells the `mechanism`, and the `channel`; and `most`, the largest loss that no interval excludes.
+    """
+    table = pd.read_csv(results / "untold-noise.csv")
+    for size, rows in table.groupby("documents"):
+        cells = [cell for _, cell in rows.groupby(["dataset", "defence"])]
+        ends = ["difference", "difference_low", "difference_high"]
+        losses = [pooled([Estimate(*row) for row in cell[ends].to_numpy()]) for cell in cells]
+        row = {"documents": size, "words": rows.words.mean(), "cells": len(cells)}
+        row |= {name: sum(cell[name].min() >= TOLD for cell in cells) for name in ("mechanism", "channel")}
+        yield row | {"shown": sum(loss.high < 0 for loss in losses), "most": -min(loss.low for loss in losses)}
+
+
+def lines(results: Path) -> list[str]:
+    """Write the rows of `lengths`, a line each.
+
+    Args:
+        results: as of `lengths`.
+    """
+    said = "{documents} documents, {words:.0f} words: a loss in {shown} of {cells}, at most {most:.3f}; "
+    said += "mechanism told in {mechanism}, its ε in {channel}"
+    return [said.format(**row) for row in lengths(results)]
