@@ -165,7 +165,7 @@ def audit_release(
 
 
 def _belonging(pairs: _Pairs) -> dict[str, Any]:
-    """Whether a row shares more words with its own release than with others, as permuted releases show.
+    """Test whether a row shares more words with its own release than with others, as permuted releases show.
 
     A row is astray where the release of another row has more of its words than its own release has, and than the
     original of any other row: only a release of that row itself has so many. One row in ten is refused.
@@ -287,7 +287,7 @@ def _guessed(pairs: _Pairs, words: _Words, table: NGrams, size: int) -> tuple[di
 
 
 def _retrieved(pairs: _Pairs, *, among: int, size: int) -> dict[str, Any]:
-    """How often the original of a release is the most similar, beside another row's and length alone."""
+    """Measure how often a release's original is the most similar, beside another row's and length alone."""
     checks.whole("among", among, low=2)
     generator = np.random.default_rng([pairs.seed, 1])
     pool = np.sort(generator.permutation(pairs.full)[: max(_POOL, among)])

@@ -118,7 +118,7 @@ class Memoized(Mechanism):
         return [[words[self._type(token)] for token in doc] for words, doc in zip(shared, docs, strict=True)]
 
     def _type(self, token: str) -> Hashable:
-        """What all occurrences of a word share: its row, or how it is written."""
+        """Return what all occurrences of a word share: its row, or how it is written."""
         row = self._row(token)
         return row if row >= 0 else token
 

@@ -193,7 +193,7 @@ def _per_document(promise: Guarantee, counts: Counts) -> str:
 
 
 def _scope(promise: Guarantee) -> str | None:
-    """Where a word has one draw for all its places; None where each place has its own."""
+    """Return where a word has one draw for all its places; None where each place has its own."""
     return None if promise.adjacency is None else promise.adjacency.scope
 
 

@@ -13,7 +13,7 @@ FRESH, TOLD, ONCE = "fresh, context", "told, context", "once, counts, context"
 
 
 class Verdict(NamedTuple):
-    """What the rule of `data/sweeps/memoized.yml` says of one mechanism, corpus and scope.
+    """Say what the rule of `data/sweeps/memoized.yml` finds of one mechanism, corpus and scope.
 
     Attributes:
         compared: "more", "less" or "undecided": what one draw gives away, against fresh noise.

@@ -494,7 +494,7 @@ def draw_pairs(axes, rows: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> No
 
 
 def _curve(rows: pd.DataFrame, sanitizer: str, column: str) -> tuple[list[float], list[Estimate]]:
-    """What is disclosed at each epsilon, and the accuracy there."""
+    """Return what is disclosed at each epsilon, and the accuracy there."""
     by_epsilon = [some for _, some in rows[rows.defence == sanitizer].groupby("epsilon")]
     return [float(some[column].mean()) for some in by_epsilon], [_accuracy(some) for some in by_epsilon]
 

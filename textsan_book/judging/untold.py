@@ -1,4 +1,4 @@
-"""What the noise's secrecy is worth, by length of the release: from the stored table of `studies.untold_noise`."""
+"""The worth of the noise's secrecy, by length of the release: from the stored table of `studies.untold_noise`."""
 
 from collections.abc import Iterator
 from pathlib import Path

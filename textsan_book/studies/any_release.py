@@ -114,7 +114,7 @@ def _encoded(texts: Sequence[str], **given) -> np.ndarray:
 
 @cache
 def _mechanism(name: str, epsilon: float | None) -> Mechanism:
-    """As `textsan sanitize` makes it, by default."""
+    """Make it as `textsan sanitize` does by default."""
     return make_mechanism(name, load_embeddings().frequent(PUBLIC), epsilon=epsilon)
 
 
@@ -164,7 +164,7 @@ def _sign(score) -> str:
 
 @cache
 def _entities(texts: tuple[str, ...]) -> list[list]:
-    """What Presidio finds in each text."""
+    """Find the entities of each text with Presidio."""
     presidio = analyzer()
     return [presidio.analyze(text, language="en") for text in texts]
 

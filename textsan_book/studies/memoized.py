@@ -64,7 +64,7 @@ class Places(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """What releases say of each place by themselves.
+    """The likelihoods of each place by its releases alone.
 
     Attributes:
         places: of the text.
@@ -132,7 +132,7 @@ def memoized_attacks(
 
 
 class Attacker:
-    """Who knows the mechanism, owns other text, and is given which places hold content words.
+    """An attacker who knows the mechanism, owns other text, and is given which places hold content words.
 
     Args:
         mechanism: one draw a place, with an exact channel.

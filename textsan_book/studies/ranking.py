@@ -300,7 +300,7 @@ TARGETS: dict[str, Callable[[problems.Problem], float]] = {
     "linkage": _linkage,
     "epsilon": lambda problem: getattr(problem.mechanism, "epsilon", math.nan),
 }
-"""What else than "success" may be searched for."""
+"""The targets of a search, "success" apart."""
 
 
 def _attacked(problem: problems.Problem, public: bool, attacks: Sequence[str] = ()) -> dict:

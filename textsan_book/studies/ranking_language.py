@@ -74,7 +74,7 @@ def ranks_with_public(documents: ranking.Documents, *, defence: str, level: floa
 
 
 def _placed(documents: ranking.Documents, defence: str, level: float) -> tuple[dict, str, Problem | None]:
-    """Where `rank` has put a mechanism, its strongest attack, and the release if it reached the level."""
+    """Look up where `rank` put a mechanism, and its release if that reached the level."""
     table = pd.read_csv(project_data() / "results" / "rank.csv").fillna({"parameter": ""})
     key = {"dataset": documents.dataset, "defence": defence, "target": "success", "level": level}
     key["seed"] = documents.seed

@@ -1,4 +1,4 @@
-"""What an attacker loses who is told neither mechanism nor epsilon: her success over the length of a release."""
+"""The loss of an attacker who is told neither mechanism nor epsilon, over the length of a release."""
 
 from functools import lru_cache
 
