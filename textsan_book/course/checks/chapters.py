@@ -185,7 +185,7 @@ def ladder_is_enumerated(rungs, initial, A, *, words, position, santext_epsilons
 
 
 def guesses_are_written_out(answers, *, dataset, seed, vocabulary, n_private, n_shadow, epsilon) -> None:
-    """Check the released word of each attacked position, and the word of its group that counts and channel favour."""
+    """Check the released word of each attacked position, and the word that counts and channel favour."""
     from textsan.sweeps import problems
 
     sizes, given = (dataset, n_private, n_shadow, None, seed), {"epsilon": epsilon, "vocabulary": vocabulary}
