@@ -77,7 +77,7 @@ def test_secrecy_of_the_noise_costs_the_attacker_next_to_nothing():
     lines = [line for line in shown("8").splitlines() if " documents, " in line and "a loss in" in line]
     assert [int(re.search(r"a loss in (\d+) of 12", line)[1]) for line in lines] == [2, 0, 0, 0, 0]
     assert max(float(re.search(r"at most (\d\.\d+)", line)[1]) for line in lines) < 0.04
-    assert "mechanism told in 12, its ε in 9" in lines[-1]
+    assert "mechanism identified in 12, its ε in 9" in lines[-1]
 
 
 def test_no_order_of_mechanisms_is_put_in_question_by_the_public_table():
