@@ -98,9 +98,6 @@ class ContextualBayes(Attack):
             batch_size: pairs a step.
             seed: of draw, order and dropout.
             checkpoint: as for `PairClassifier.train`.
-
-        Raises:
-            ValueError: documents whose lengths disagree, or no position to learn from.
         """
         parts, done = [], 0.0
         for span, share in WIDENING if widen else ((None, 1.0),):
@@ -119,14 +116,7 @@ class ContextualBayes(Attack):
     def against(
         cls, knowledge: Knowledge, *, k: int = 10, copies: int = 100, span: int = SPAN, **training
     ) -> Self:
-        """Train the practical attack's detector on shadow text.
-
-        Args:
-            knowledge: a channel and shadow text.
-            k, span: as for the constructor.
-            copies: sanitizations of the shadow text.
-            others: as for `fit`.
-        """
+        """Train the practical attack's detector on `copies` sanitizations of shadow text; others as for `fit`."""
         docs, released = knowledge.sanitized(copies)
         return cls._trained(knowledge, knowledge.counts, docs, released, training, k=k, span=span)
 
@@ -143,13 +133,9 @@ class ContextualBayes(Attack):
         departure: Literal["attacked pairs"] | None = None,
         **training,
     ) -> Self:
-        """Compute the K-ASR bound (Definition 2): the true prior, a detector of further sanitizations.
+        """Compute the K-ASR bound (Definition 2): the true prior, a detector of `copies` further sanitizations.
 
         Args:
-            knowledge: a channel, and the mechanism that sanitizes.
-            truth: the attacked text.
-            k, span: as for the constructor.
-            copies: sanitizations of it.
             departure: "attacked pairs" trains on the very text that is attacked, as the released code for CusText+
                 does.
             others: as for `fit`.
@@ -186,12 +172,6 @@ class ContextualBayes(Attack):
         If the context-free guess is right it is the pair labelled 1, and the second most likely word is labelled
         0; else the guess is labelled 0 and the original word 1. Where no other word explains what was released,
         there is no pair labelled 0.
-
-        Returns:
-            pairs and labels.
-
-        Raises:
-            ValueError: documents whose lengths disagree, or no position to learn from.
         """
         shadow, released = paired(shadow_docs, sanitized_docs)
         items = self._items(shadow, released, targets=targets, pairs=pairs, counted=True, seed=seed)
@@ -249,10 +229,6 @@ class ContextualBayes(Attack):
             sanitized_docs: what became of them.
             targets: released words that may be drawn; None is all.
             pairs: about how many.
-            seed: of the draw.
-
-        Raises:
-            ValueError: as `training_pairs`.
         """
         docs, released = paired(docs, sanitized_docs)
         items = self._items(docs, released, targets=targets, pairs=None, counted=False, seed=seed)

@@ -110,8 +110,6 @@ class ExpectedEmbeddings:
         mean. Else a reader would learn to trust counts that held its answers.
 
         Args:
-            docs: sanitized token lists, none empty.
-            positions: pairs (document, index).
             truths: the original words there; None if unknown.
             masked: which positions show a mask in their slot, (n,) bool; None is none.
 
@@ -171,9 +169,6 @@ def plain_batch(reader, docs: Sequence[Sequence[str]], positions: Sequence[Posit
     """A `Batch` that shows each word as it stands, of an attacker who does not know the channel.
 
     Args:
-        reader: gives word vectors.
-        docs: token lists, none empty.
-        positions: pairs (document, index).
         candidates: (K, d) vectors of the words to choose from, the same everywhere.
         truth: (n,) number of the original word among them; None if unknown.
     """

@@ -113,8 +113,6 @@ class LanguageModelBayes(Attack):
 
         Args:
             knowledge: a channel; shadow text or a prior tells how frequent words are, but need not be there.
-            model: of the registry or the hub.
-            beam, k, mass, likelihood: as for the constructor.
             temperature, counts: as for the constructor; None is 1 and 0 without shadow text or a prior, else
                 `TEMPERATURE` and `COUNTS`. With counts of 0 the shadow text is not looked at.
         """
@@ -147,11 +145,7 @@ class LanguageModelBayes(Attack):
         return Posterior.from_scores(positions, released, self.channel.inputs, numbers, logs, k)
 
     def read(self, docs: Sequence[Sequence[str]], positions: Sequence[Position]) -> list[tuple]:
-        """List candidates of each position, with log Pr(x | y_1 .. y_n); none where all is known.
-
-        Returns:
-            for each position numbers of inputs, and their log-probabilities.
-        """
+        """List the inputs that each position can hold, with log Pr(x | y_1 .. y_n); none where all is known."""
         asked: dict[int, set[int]] = {}
         for d, i in positions:
             asked.setdefault(d, set()).add(i)
@@ -342,11 +336,7 @@ class _Graph:
         return graph
 
     def grow(self, logs: np.ndarray, beam: int) -> tuple[np.ndarray, np.ndarray]:
-        """Keep `beam` continuations by their log weights (node, candidate): the best one of every last word first.
-
-        Returns:
-            the nodes and the candidates of those that are kept, best first.
-        """
+        """Keep `beam` continuations by log weights (node, candidate): the best one of every last word first."""
         total = self._weights[:, None] + logs
         order = np.argsort(-total, axis=None, kind="stable")
         first = np.zeros(len(order), dtype=bool)
@@ -458,11 +448,8 @@ class _Chain:
 def unseen_prior(knowledge: Knowledge, docs: Sequence[Sequence[str]]) -> Prior:
     """Word frequencies with a share for unseen words, see `textsan.priors.good_turing`; all alike without text.
 
-    Words under attack share theirs, the unseen mass included; of the others each has what it has in the text.
-
-    Args:
-        knowledge: what is granted; a prior comes before text.
-        docs: the shadow documents that are counted.
+    A prior that is granted comes before the shadow documents that are counted. Words under attack share theirs,
+    the unseen mass included; of the others each has what it has in the text.
     """
     if knowledge.prior is not None:
         return knowledge.unigram()

@@ -46,10 +46,6 @@ class MarkovBayes(Attack):
         attacked: words that can stand at an attacked position; None is every input of the channel.
         device: where messages are computed: None is NumPy; else a torch device, as of `Channel.posterior`.
 
-    Raises:
-        ValueError: an input of the channel that is no state of the model, a number out of range, or a device that
-            is not there.
-
     >>> channel = Channel.from_matrix([[0.5, 0.5], [0.5, 0.5]], inputs=["a", "b"], outputs=["u", "v"])
     >>> model = MarkovModel.from_arrays(["a", "b", "the"], [0, 0, 1], [[0, 1, 0], [1, 0, 0], [0.75, 0.25, 0]])
     >>> MarkovBayes(channel, model).posterior(["the", "v", "u"])
@@ -78,11 +74,9 @@ class MarkovBayes(Attack):
 
     @classmethod
     def against(cls, knowledge: Knowledge, *, k: int | None = None, public: bool = PUBLIC) -> "MarkovBayes":
-        """The attack with the model that is granted, or with one fitted on shadow text.
+        """Make the attack with the model that is granted, or with one fitted on shadow text.
 
         Args:
-            knowledge: a channel, and shadow text or a `MarkovModel` for a prior.
-            k: as for the constructor.
             public: whether `fit` may mix in the public n-gram table.
         """
         if isinstance(knowledge.prior, MarkovModel):
@@ -92,12 +86,7 @@ class MarkovBayes(Attack):
 
     @classmethod
     def alone(cls, knowledge: Knowledge, *, k: int | None = None) -> "MarkovBayes":
-        """The attack with the public n-gram table and no text of the attacker's own.
-
-        Args:
-            knowledge: a channel; shadow text and prior are not looked at.
-            k: as for the constructor.
-        """
+        """Make the attack with the public n-gram table and no text of the attacker's own, whatever is granted."""
         model = InterpolatedModel.fit((), knowledge.channel.inputs)
         return cls(knowledge.channel, model, k=k, attacked=knowledge.attacked)
 
@@ -123,7 +112,7 @@ class MarkovBayes(Attack):
         *,
         public: bool = PUBLIC,
     ) -> "MarkovBayes":
-        """Fits the language model on shadow sentences, and the weight to attacks on them.
+        """Fit the language model on shadow sentences, and the weight to attacks on them.
 
         Each of five folds of the shadow sentences, phrases of one together, is attacked with a model of the other
         folds. Of the weights 0, 1/4, .., 1 whose hits are within a standard error of the most hits the smallest is
@@ -132,12 +121,7 @@ class MarkovBayes(Attack):
         model is fitted on all folds.
 
         Args:
-            shadow_docs: the attacker's own token lists, never attacked ones.
-            sanitized_docs: the same, sanitized by the attacker with the mechanism under attack.
             public: whether the public n-gram table is tried.
-
-        Raises:
-            ValueError: documents whose lengths disagree, or fewer whole sentences than folds.
         """
         shadow, released = paired(shadow_docs, sanitized_docs)
         sentence = whole_sentences(shadow)
@@ -165,9 +149,6 @@ class MarkovBayes(Attack):
 
         Of positions that may or may not be under attack: unlike `posteriors` it does not use which words can be.
 
-        Args:
-            sanitized_doc: tokens as the mechanism released them.
-
         Raises:
             ValueError: the model and the channel cannot have produced the document.
         """
@@ -184,9 +165,6 @@ class MarkovBayes(Attack):
         """Pr(x_i = guess | y_1 .. y_n) of every position: the chance that the guess is right, if the model is.
 
         It is 0 where no word that can stand at an attacked position explains what was released.
-
-        Args:
-            sanitized_docs: token lists.
         """
         docs = checks.documents("sanitized_docs", sanitized_docs)
         result = [np.ones(len(doc)) for doc in docs]

@@ -98,13 +98,12 @@ class Mixture(Attack):
         k: int = 20,
         sentences: int = 60,
     ) -> "Mixture":
-        """The attack, its weights fitted on shadow sentences; with too few of them the stated ones.
+        """Make the attack, its weights fitted on shadow sentences; with too few of them the stated ones.
 
         Args:
             knowledge: a channel and, for weights and for bigrams, shadow text; its resources "adapter", where the
                 reader starts, and "language model", one that is loaded already.
             bigrams, public, reader, language: which parts to use.
-            model, beam, k: as of `LanguageModelBayes`.
             sentences: shadow sentences that the weights are fitted on.
         """
         checks.whole("sentences", sentences, low=1)
@@ -124,11 +123,7 @@ class Mixture(Attack):
     def without(
         cls, knowledge: Knowledge, *, public: bool = PUBLIC, k: int = 20, sentences: int = 60
     ) -> "Mixture":
-        """Make the attack without its language model: the difference is what that one adds.
-
-        Args:
-            knowledge, public, k, sentences: as for `against`.
-        """
+        """Make the attack without its language model, else as `against`: the difference is what that one adds."""
         return cls.against(knowledge, public=public, language=False, k=k, sentences=sentences)
 
     @property

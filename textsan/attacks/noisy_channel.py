@@ -87,14 +87,11 @@ class NoisyChannel(Attack):
         bigrams: bool = True,
         public: bool = PUBLIC,
     ) -> "NoisyChannel":
-        """The attack, its reader trained on and its weights chosen by shadow text.
+        """Make the attack, its reader trained on and its weights chosen by `copies` sanitizations of shadow text.
 
         Args:
             knowledge: a channel and shadow text; its resource "adapter" is where the reader starts.
             adapter: another start, by name.
-            copies: sanitizations of the shadow text.
-            k, bigrams, public: as for the constructor.
-            epochs: as for `fit`.
         """
         start = adapter or knowledge.resources.get("adapter")
         given: dict[str, Any] = {"k": k, "bigrams": bigrams, "public": public, "attacked": knowledge.attacked}
@@ -122,19 +119,13 @@ class NoisyChannel(Attack):
         held_out: float = 0.2,
         seed: int = 0,
     ) -> "NoisyChannel":
-        """Goes on training the reader on shadow sentences, and chooses the weights on others of them.
+        """Go on training the reader on shadow sentences, and choose the weights on others of them.
 
         Args:
             shadow_docs: the attacker's own token lists, each as often as it was sanitized.
             sanitized_docs: the same, sanitized by the attacker with the mechanism under attack.
             epochs: passes over them; 0 leaves the reader as it is.
-            learning_rate: the highest.
-            batch_size: sentences a batch.
             held_out: share of the distinct shadow sentences that choose the weights.
-            seed: of the split, the order and dropout.
-
-        Raises:
-            ValueError: documents whose lengths disagree, or too few of them.
         """
         from textsan.models.context_model import train
 

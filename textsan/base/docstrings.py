@@ -32,9 +32,6 @@ def meaning(constructor: Callable, name: str) -> str:
 def short_meaning(constructor: Callable, name: str) -> str:
     """Return `meaning` up to the first colon, semicolon, bracket or full stop.
 
-    Args:
-        constructor, name: as for `meaning`.
-
     >>> from textsan import SanText
     >>> short_meaning(SanText, "epsilon")
     'privacy parameter per unit of distance, at least 0'

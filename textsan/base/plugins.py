@@ -63,9 +63,6 @@ def loaded() -> dict[str, str]:
 def load_same(plugins: Mapping[str, str]) -> None:
     """Import, in a worker, the plugins of another process, in the same state.
 
-    Args:
-        plugins: `loaded` of that process.
-
     Raises:
         ValueError: the plugin has changed meanwhile, or this process has another version that cannot be replaced.
     """

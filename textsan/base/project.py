@@ -6,11 +6,7 @@ _CHECKOUT = Path(__file__).parents[2]
 
 
 def project_at(start: Path) -> Path | None:
-    """Return the folder at or above `start` that holds `_toc.yml` and `book/`, None if there is none.
-
-    Args:
-        start: a folder.
-    """
+    """Return the folder at or above `start` that holds `_toc.yml` and `book/`, None if there is none."""
     start = Path(start).resolve()
     folders = (start, *start.parents)
     return next((folder for folder in folders if (folder / "_toc.yml").is_file() and _has_book(folder)), None)

@@ -94,7 +94,6 @@ def span(matrix: torch.Tensor, tolerance: float | None = None) -> Span:
     """The row space of a gradient.
 
     Args:
-        matrix: (rows, d).
         tolerance: singular values below this share of the largest count as zero; None is 5 rounding errors of
             the number type and 50 of float64, in which the decomposition is done.
     """
@@ -136,20 +135,11 @@ class Accepted:
 def accepted(
     shared: Shared, *, tolerance: float | None = None, threshold: float | None = None, weights=WEIGHTS
 ) -> Accepted:
-    """The pieces that lie in the span at each position; no optimisation, no prior, no length.
+    """Find the pieces that lie in the span at each position; no optimisation, no prior, no length.
 
     The threshold is the attacker's own: 1,000 rounding errors of the number type, or more where the smallest
     singular value that counts is so small that rounding turns its direction; at most a tenth of the smallest
     residual at positions beyond the longest sentence, where every candidate is false.
-
-    Args:
-        shared: of a case.
-        tolerance: of the rank, see `span`.
-        threshold: largest residual that passes; None as above.
-        weights: of the first layer, see `stacked`.
-
-    Returns:
-        candidates at the positions of the longest sentence.
     """
     found, victim = span(stacked(shared, weights=weights), tolerance), shared.victim
     longest = max(shared.lengths)
@@ -225,7 +215,7 @@ def closure(pairs: Iterable[tuple[int, int]]) -> Closure:
 
 
 def assemble(shared: Shared, found: Accepted, *, most: int = 64, restarts: int = 30, seed: int = 0):
-    """Sentences from candidates: those whose inputs to the *second* layer lie in the span of its gradient.
+    """Make sentences of candidates: those whose inputs to the *second* layer lie in the span of its gradient.
 
     What the second layer reads at a position depends on the whole sentence, so the check is of sentences. From a
     random choice, the piece at each position in turn is replaced by the candidate that lowers the mean residual.
@@ -234,17 +224,12 @@ def assemble(shared: Shared, found: Accepted, *, most: int = 64, restarts: int =
     Args:
         shared: of a case; a victim of at least three layers. In the last one queries other than [CLS]'s do not
             matter and values only through it, so that its gradient does not span what it reads.
-        found: of `accepted`.
         most: candidates tried at a position, best residual first.
         restarts: random choices for each sentence.
-        seed: of these.
 
     Returns:
         piece numbers of each sentence in the order of the lengths, and the mean residual of each, plus 1 if the
         same sentence was given before.
-
-    Raises:
-        ValueError: a victim of fewer layers.
     """
     if len(shared.victim.encoder.encoder.layer) < 3:
         raise ValueError("victim: fewer than 3 layers; the last one's gradient does not span its inputs")

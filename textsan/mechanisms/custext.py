@@ -61,9 +61,6 @@ class CusText(VectorMechanism):
         numbers: what becomes of numbers without a vector: None treats them as other such words, "keep" releases
             them, "jitter" is the released code's: round(x) + a whole number from 0 to 999, which leaks magnitude.
 
-    Raises:
-        ValueError: an argument out of range.
-
     >>> two = Embeddings(["good", "nice", "bad", "poor"], [[0.0], [1.0], [9.0], [8.0]])
     >>> CusText(two, epsilon=2, k=2).channel.rows(["good"]).round(3)
     array([[0.731, 0.269, 0.   , 0.   ]])
@@ -240,8 +237,6 @@ class CusText(VectorMechanism):
 @takes_parameters_of(CusText, but=("keep", "outputs"))
 def custext_plus(embeddings: Embeddings, epsilon: float, **settings) -> CusText:
     """CusText+: stop words are released verbatim (Chen et al. 2023, section 4.3).
-
-    Args: as for `CusText`.
 
     >>> custext_plus(Embeddings(["the", "cat"], [[0.0], [1.0]]), 1.0, k=2).channel.rows(["the"])
     array([[1., 0.]])

@@ -32,12 +32,10 @@ class OptimalCusText(CusText):
     The groups and the promise are those of CusText (Chen et al. 2023): epsilon-DP of two words of one group. But
     the rows solve a linear programme (`channel.optimal.private_channel`) for a public prior, while CusText's
     exponential mechanism spends part of its epsilon on normalisation. At a small epsilon few of a group's words
-    are released at
-    all: a release has fewer different words, which no distance shows.
+    are released at all: a release has fewer different words, which no distance shows.
 
     With a `success` the channel loses least among those whose Bayes vulnerability under the public prior is at
-    most
-    that: a price of vulnerability, the same in all groups, is searched for, and two channels are mixed.
+    most that: a price of vulnerability, the same in all groups, is searched for, and two channels are mixed.
 
     Args:
         embeddings, epsilon: as for `CusText`.
@@ -173,8 +171,6 @@ class OptimalCusText(CusText):
 @takes_parameters_of(OptimalCusText, but=("keep",))
 def optimal_custext_plus(embeddings: Embeddings, epsilon: float, **settings) -> OptimalCusText:
     """Make OptimalCusText with stop words released verbatim, as CusText+ does.
-
-    Args: as for `OptimalCusText`.
 
     >>> optimal_custext_plus(Embeddings(["the", "cat"], [[0.0], [1.0]]), 1.0, k=2).channel.rows(["the"])
     array([[1., 0.]])

@@ -24,9 +24,6 @@ class SanText(VectorMechanism):
         epsilon: privacy parameter per unit of distance, at least 0; 0 is uniform.
         embeddings, oov, device: as for `VectorMechanism`.
 
-    Raises:
-        ValueError: epsilon is not a number from 0 to 1e6.
-
     >>> SanText(Embeddings(["a", "b"], [[0.0], [2.0]]), epsilon=0).channel.matrix()
     array([[0.5, 0.5],
            [0.5, 0.5]])
@@ -147,7 +144,7 @@ def santext_plus(
 
 
 def least_frequent(counts: Mapping[str, int], words: Collection[str], share: float = 0.9) -> set[str]:
-    """The floor(share |words|) least frequent of `words`, SanText+'s rule for V_S (Yue et al. 2021, section 4.3).
+    """Find the floor(share |words|) least frequent of `words`, SanText+'s rule for V_S (Yue et al. 2021, 4.3).
 
     Ties go to the later word, so that a vocabulary in order of frequency is cut where its order says.
 

@@ -1,5 +1,4 @@
-"""Spent: a mechanism of another, larger epsilon, the largest with which it still keeps the promise of the
-smaller."""
+"""Spent: a mechanism of the largest other epsilon with which it still keeps the promise of the smaller."""
 
 from collections.abc import Callable
 from functools import cached_property

@@ -85,12 +85,6 @@ class NGrams:
 
         Args:
             grams: n times m words in reading order, or their `numbers`, (n, m); m is 1, 2 or 3.
-
-        Returns:
-            (n,) logarithms.
-
-        Raises:
-            ValueError: another m.
         """
         if not isinstance(grams, np.ndarray):
             grams = np.array([self.numbers(gram) for gram in grams])
@@ -119,12 +113,6 @@ class NGrams:
         A row is Pr(. | x) over the known words, scaled to sum to one; after an unknown word it is that of single
         words, which is `unigram`, too. An unknown word has probability 0. `seen` is negative where a listed pair
         is less likely than backoff alone would have it.
-
-        Args:
-            words: distinct; the table knows at least one of them.
-
-        Raises:
-            ValueError: it knows none.
         """
         words = list(words)
         numbers = self.numbers(words)
