@@ -9,6 +9,8 @@ position p: those in the span are the answer.
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import numpy as np
+import scipy
 import torch
 
 from textsan.base import checks
@@ -132,16 +134,14 @@ class Accepted:
         return {(piece, place) for place, row in enumerate(self.pieces) for piece in row}
 
 
-def accepted(
-    shared: Shared, *, tolerance: float | None = None, threshold: float | None = None, weights=WEIGHTS
-) -> Accepted:
+def accepted(shared: Shared, *, threshold: float | None = None, weights=WEIGHTS) -> Accepted:
     """Find the pieces that lie in the span at each position; no optimisation, no prior, no length.
 
     The threshold is the attacker's own: 1,000 rounding errors of the number type, or more where the smallest
     singular value that counts is so small that rounding turns its direction; at most a tenth of the smallest
     residual at positions beyond the longest sentence, where every candidate is false.
     """
-    found, victim = span(stacked(shared, weights=weights), tolerance), shared.victim
+    found, victim = span(stacked(shared, weights=weights)), shared.victim
     longest = max(shared.lengths)
     table = residuals(victim, found, min(longest + 16, victim.encoder.config.max_position_embeddings))
     floor = float(table[:, longest:].min())
@@ -187,31 +187,17 @@ def closure(pairs: Iterable[tuple[int, int]]) -> Closure:
     (4, [(7, 0), (7, 1), (8, 0)])
     """
     pairs = set(pairs)
-    leader: dict = {}
-
-    def top(vertex):
-        while leader.setdefault(vertex, vertex) != vertex:
-            leader[vertex] = leader[leader[vertex]]
-            vertex = leader[vertex]
-        return vertex
-
-    for piece, place in pairs:
-        leader[top(("piece", piece))] = top(("place", place))
-    groups: dict = {}
-    for vertex in list(leader):
-        groups.setdefault(top(vertex), []).append(vertex)
-    rank = len(leader) - len(groups)
+    number: dict = {}
+    edges = [[number.setdefault(v, len(number)) for v in (("piece", w), ("place", p))] for w, p in pairs]
+    links = scipy.sparse.coo_array((np.ones(len(edges)), tuple(zip(*edges, strict=True))), shape=[len(number)] * 2)
+    groups, group = scipy.sparse.csgraph.connected_components(links, directed=False)
+    rank = len(number) - groups
     if rank == len(pairs):
         return Closure(frozenset(pairs), rank, True)
-    full = {
-        (piece, place)
-        for members in groups.values()
-        for kind, piece in members
-        if kind == "piece"
-        for other, place in members
-        if other == "place"
-    }
-    return Closure(frozenset(full), rank + 1, False)
+    pieces, places = (
+        [(v, group[at]) for (kind, v), at in number.items() if kind == k] for k in ("piece", "place")
+    )
+    return Closure(frozenset((w, p) for w, g in pieces for p, h in places if g == h), rank + 1, False)
 
 
 def assemble(shared: Shared, found: Accepted, *, most: int = 64, restarts: int = 30, seed: int = 0):

@@ -91,12 +91,10 @@ class Victim(nn.Module):
         >>> load_victim(layers=1).decode([101, 2204, 2143, 102, 0])  # doctest: +SKIP
         'good film'
         """
-        tokenizer = encoders.load_tokenizer(self.name)
-        if special:
-            kept = [int(i) for i in ids if int(i) != self.special["[PAD]"]]
-        else:
-            kept = [int(i) for i in ids if int(i) not in self.special.values()]
-        return tokenizer.decode(kept, skip_special_tokens=False)
+        own = self.special
+        dropped = {own["[PAD]"]} if special else {*own.values()}
+        kept = [int(i) for i in ids if int(i) not in dropped]
+        return encoders.load_tokenizer(self.name).decode(kept, skip_special_tokens=False)
 
 
 def load_victim(

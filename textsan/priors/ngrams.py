@@ -59,9 +59,10 @@ class NGrams:
         self._triples, self._triple_log = triples[order], levels[2][last_log][order]
 
     @classmethod
+    @cache
     def load(cls) -> "NGrams":
         """The table of the asset "cmu-en-us", read once a process."""
-        return _load()
+        return cls(assets.fetch("cmu-en-us") / "en-us.lm.bin")
 
     def __repr__(self) -> str:
         return f"NGrams({self._n} words, {len(self._pairs)} pairs, {len(self._triples)} triples)"
@@ -138,11 +139,6 @@ class NGrams:
         weight, single = backoff * scale * total, single / total
         initial = np.maximum(seen[[start]].toarray()[0] + weight[start] * single, 0.0)
         return MarkovModel(words, initial, seen[:n], weight[:n], single, single)
-
-
-@cache
-def _load() -> NGrams:
-    return NGrams(assets.fetch("cmu-en-us") / "en-us.lm.bin")
 
 
 def _bytes(entries: int, bits: int) -> int:
