@@ -132,7 +132,6 @@ class LanguageModelBayes(Attack):
 
     @property
     def details(self) -> dict[str, float]:
-        """Pieces of all prefixes that were kept."""
         return {"pieces": self._pieces}
 
     def _posteriors(self, docs, positions, k):

@@ -97,7 +97,6 @@ class MarkovBayes(Attack):
 
     @property
     def details(self) -> dict[str, float]:
-        """The share of the public table, if it is in the model."""
         return {"public_share": self.model.share} if isinstance(self.model, InterpolatedModel) else {}
 
     def _use(self, model: MarkovModel | InterpolatedModel) -> None:

@@ -128,12 +128,10 @@ class Mixture(Attack):
 
     @property
     def models(self) -> tuple[str, ...]:
-        """Name the models of the parts."""
         return tuple(dict.fromkeys(name for part in self._contexts.values() for name in part.models))
 
     @property
     def details(self) -> dict[str, float]:
-        """The weights, and what the language model says of itself."""
         weights = {f"{name}_weight": weight for name, weight in self.weights.items()}
         language = self._contexts.get("language")
         return weights | (dict(language.details) if language else {})

@@ -100,12 +100,10 @@ class NoisyChannel(Attack):
 
     @property
     def models(self) -> tuple[str, ...]:
-        """The reader's encoder."""
         return (self.reader.name,)
 
     @property
     def details(self) -> dict[str, float]:
-        """Sentences that the reader has read, in training too, and the weights that were chosen."""
         return {"encoded": self.reader.encoded, "reader_weight": self.weights[0], "bigram_weight": self.weights[1]}
 
     def fit(

@@ -55,7 +55,6 @@ class Prompted(Attack):
 
     @property
     def details(self) -> dict[str, float]:
-        """Pieces that were read and written."""
         return {"pieces": self._pieces}
 
     def prompt(self, released: Sequence[str]) -> str:

@@ -71,7 +71,6 @@ class BudgetedSanText(VectorMechanism):
 
     @cached_property
     def channel(self) -> Channel:
-        """The channel, a table."""
         vectors, scale = self._points, self.epsilon / 2 * self.shares
 
         def rows(numbers):

@@ -72,7 +72,6 @@ class CluSanT(VectorMechanism):
 
     @cached_property
     def channel(self) -> Channel:
-        """The channel, a table."""
         far = euclidean(self._centres, self._centres)
         steps = np.exp(-self.epsilon / 2 * self.factor * far)
         steps /= steps.sum(axis=1, keepdims=True)

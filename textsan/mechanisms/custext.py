@@ -125,7 +125,6 @@ class CusText(VectorMechanism):
 
     @cached_property
     def channel(self) -> Channel:
-        """The channel, k entries a row, and one for a kept word."""
         inputs, outputs, entries = [], [], []
         for source, group in self._input_sets():
             log_weights = self.epsilon / 2 * self._scores(source, group)
@@ -144,7 +143,6 @@ class CusText(VectorMechanism):
 
     @property
     def parameters(self) -> dict:
-        """The arguments of the constructor; outputs are None where they are the inputs."""
         return super().parameters | {"outputs": None if self.outputs is self.embeddings else self.outputs}
 
     @property
@@ -159,7 +157,6 @@ class CusText(VectorMechanism):
 
     @property
     def exposed(self) -> tuple[str, ...]:
-        """Clauses on kept and unknown words, numbers, and words that are an output set by themselves."""
         return *super().exposed, *self._numbers_clause(), *self._alone_clause()
 
     def _numbers_clause(self) -> tuple[str, ...]:

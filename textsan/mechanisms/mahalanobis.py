@@ -49,7 +49,6 @@ class Mahalanobis(NoiseMechanism):
 
     @property
     def guarantee(self) -> Guarantee:
-        """Metric DP for the Mahalanobis distance."""
         adjacency = Adjacency(distance=self.metric, distance_name="regularised Mahalanobis distance")
         return Guarantee("metric DP", self.epsilon, adjacency, self._outside())
 

@@ -48,7 +48,6 @@ class Memoized(Mechanism):
 
     @property
     def channel(self) -> Channel:
-        """The channel of the mechanism inside: the law of the one draw."""
         return self.mechanism.channel
 
     @property
@@ -60,12 +59,10 @@ class Memoized(Mechanism):
 
     @property
     def exposed(self) -> tuple[str, ...]:
-        """The clauses of the mechanism inside, and that repeats are seen."""
         return *self.mechanism.exposed, self._repeats
 
     @property
     def parameters(self) -> dict:
-        """The arguments of the constructor, and the epsilon of the mechanism inside."""
         return super().parameters | {name: one for name, one in vars(self).items() if name == "epsilon"}
 
     def with_(self, **changes) -> "Memoized":
@@ -75,7 +72,6 @@ class Memoized(Mechanism):
 
     @property
     def replacements(self) -> list[str]:
-        """The words that a draw can return."""
         return self.mechanism.replacements
 
     def sanitize(

@@ -45,7 +45,6 @@ class NoiseMechanism(VectorMechanism):
 
     @property
     def replacements(self) -> list[str]:
-        """The vocabulary."""
         return self.embeddings.words
 
     @property

@@ -74,7 +74,6 @@ class OptimalCusText(CusText):
 
     @property
     def parameters(self) -> dict:
-        """The arguments of the constructor."""
         return {name: value for name, value in super().parameters.items() if name != "outputs"}
 
     @cached_property

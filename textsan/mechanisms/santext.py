@@ -34,7 +34,6 @@ class SanText(VectorMechanism):
 
     @cached_property
     def channel(self) -> Channel:
-        """The channel, its rows computed on demand."""
         vectors, words = self.embeddings.vectors, self.embeddings.words
         return Channel.exponential(words, words, vectors, vectors, scale=self.epsilon / 2, device=self.device)
 
@@ -95,7 +94,6 @@ class SanTextPlus(VectorMechanism):
 
     @property
     def guarantee(self) -> Guarantee:
-        """Utility-optimised metric DP (Theorem 2)."""
         outputs = tuple(self._uniform_words())
         adjacency = Adjacency(distance=self.embeddings, outputs=outputs, sensitive=self.sensitive)
         outside = "a released word that is not sensitive was certainly in the text", *self._outside()
@@ -104,12 +102,10 @@ class SanTextPlus(VectorMechanism):
 
     @property
     def protected(self) -> frozenset[str]:
-        """The sensitive words."""
         return self.sensitive
 
     @property
     def exposed(self) -> tuple[str, ...]:
-        """Clauses on kept and unknown words, and on those that are not sensitive."""
         n = len(self.inputs) - len(self.sensitive)
         stay = (f"the {n} words that are not sensitive, released unchanged with probability {1 - self.p:g}",)
         return *super().exposed, *(stay if n and self.p < 1 else ())

@@ -72,7 +72,6 @@ class Spent(Mechanism):
 
     @cached_property
     def channel(self) -> Channel:
-        """The channel of the larger epsilons."""
         if isinstance(self._claimed, CusText):
             pairs = zip(self._claimed.groups, self.epsilons, strict=True)
             tables = [self._table(group, epsilon) for group, epsilon in pairs]
@@ -86,7 +85,6 @@ class Spent(Mechanism):
 
     @property
     def exposed(self) -> tuple[str, ...]:
-        """The clauses of the mechanism that is rescaled."""
         return self._claimed.exposed
 
     def _largest(self, tight: Callable[[float], float]) -> float:

@@ -68,7 +68,6 @@ class WeightedSanText(VectorMechanism):
 
     @cached_property
     def channel(self) -> Channel:
-        """The channel, its rows computed on demand."""
         vectors, words = self.embeddings.vectors, self.embeddings.words
         storage = WeightedExponential(vectors, vectors, np.log(self.output_weights), self.epsilon / 2)
         return Channel(words, words, storage)
