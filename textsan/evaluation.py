@@ -32,7 +32,6 @@ def sensitive_positions(docs: Sequence[Sequence[str]], words: Collection[str]) -
     """Every position (document, index) whose original word is one of `words`.
 
     Args:
-        docs: original token lists.
         words: the sensitive words; a mechanism's channel inputs, say. A word the mechanism keeps is not one.
 
     >>> sensitive_positions([["the", "cat"]], {"cat"})
@@ -77,7 +76,6 @@ def means_the_same(guesses: Sequence[str], truths: Sequence[str], embeddings: Em
     Args:
         guesses, truths: words, one a position. One without a vector means the same as itself only.
         embeddings: what says which words are near; no vector of length 0, to which all words are as near.
-        k: how many neighbours count, at least 1.
 
     >>> table = Embeddings(["film", "movie", "dog"], [[1.0, 0.0], [0.9, 0.1], [0.0, 1.0]])
     >>> means_the_same(["movie", "dog"], ["film", "film"], table, k=1)
@@ -123,7 +121,6 @@ def clustered_rate(hits: Listed[float], groups: Listed[int]) -> Estimate:
 
     Args:
         hits: of each trial True or False, or a share in [0, 1].
-        groups: number of the group of each trial.
 
     >>> print(clustered_rate([True] * 8 + [False] * 32, np.repeat(np.arange(20), 2)))
     0.200 [0.048, 0.464]
@@ -142,7 +139,6 @@ def clustered_difference(gains: Listed[float], groups: Listed[int]) -> Estimate:
 
     Args:
         gains: one hit minus another at the same place (-1, 0 or 1), or any differences in [-1, 1].
-        groups: number of the group of each.
 
     >>> print(clustered_difference([1] * 8 + [0] * 32, np.repeat(np.arange(20), 2)))
     0.200 [-0.050, 0.464]

@@ -55,10 +55,6 @@ class Attack:
     def reconstruct(self, sanitized_docs: Sequence[Sequence[str]], positions: Sequence[Position]) -> list[str]:
         """Guess the original word at each position, one word a position.
 
-        Args:
-            sanitized_docs: token lists as the mechanism released them.
-            positions: pairs (document, index).
-
         Raises:
             ValueError: a document is a string, or a position lies outside of the documents.
         """
@@ -68,10 +64,6 @@ class Attack:
         self, sanitized_docs: Sequence[Sequence[str]], positions: Sequence[Position], k: int = 10
     ) -> Posterior:
         """Return the `k` likeliest original words at each position, with their probabilities.
-
-        Args:
-            sanitized_docs, positions: as for `reconstruct`.
-            k: candidates a position, at least 1.
 
         Raises:
             NotImplementedError: the attack has guesses only.
@@ -103,7 +95,6 @@ def posterior_of_batches(
 
     Args:
         batches: numbers of some positions with log scores, (some, len(words)), up to a constant each.
-        k: None is all words.
     """
     width = min(k or len(words), len(words))
     numbers, logs = np.full((len(positions), width), -1), np.full((len(positions), width), -np.inf)

@@ -33,14 +33,9 @@ class ContextualBayes(Attack):
     sanitizations of the attacked sentences it is the Contextual K-ASR bound (Definition 2; Appendix F.1).
 
     Args:
-        channel: Pr(y | x), known to the attacker.
-        counts: occurrences of words in the reference text.
         k: candidates a position, the paper's K.
-        alpha_inverse: constant of at least 0 added to each frequency; None is add-one smoothing.
-        attacked: words that can stand at attacked positions; None is every input of the channel.
         span: words that the detector reads, those around the position; the paper's reads the sentence.
         encoder: a registered encoder; the paper's is bert-base-uncased.
-        seed: of the detector's fresh layer.
 
     Attributes:
         detector: the `PairClassifier`; `detector.encoded` counts the pairs it has read.
@@ -92,11 +87,7 @@ class ContextualBayes(Attack):
             widen: whether some of the pairs are shown first, as words alone or with little context (`WIDENING`). A
                 small encoder that was never trained to compare two texts soon learns it on short ones, and stays
                 at chance on sentences for thousands of steps.
-            epochs: passes over them.
-            steps: of training at most; None is no limit.
             learning_rate: of Adam, which falls to a tenth every 1,000 steps.
-            batch_size: pairs a step.
-            seed: of draw, order and dropout.
             checkpoint: as for `PairClassifier.train`.
         """
         parts, done = [], 0.0
@@ -138,7 +129,6 @@ class ContextualBayes(Attack):
         Args:
             departure: "attacked pairs" trains on the very text that is attacked, as the released code for CusText+
                 does.
-            others: as for `fit`.
         """
         checks.choice("departure", departure, (None, "attacked pairs"))
         docs, released = truth.docs, truth.released
@@ -226,9 +216,7 @@ class ContextualBayes(Attack):
 
         Args:
             docs: token lists, none of them shadow text, each as often as it was sanitized.
-            sanitized_docs: what became of them.
             targets: released words that may be drawn; None is all.
-            pairs: about how many.
         """
         docs, released = paired(docs, sanitized_docs)
         items = self._items(docs, released, targets=targets, pairs=None, counted=False, seed=seed)

@@ -31,7 +31,6 @@ class DensityRatio(ContextualBayes):
         """Train the detector on some shadow sentences and calibrate it on the others.
 
         Args:
-            shadow_docs, sanitized_docs, seed, settings: as for `ContextualBayes.fit`.
             held_out: share of the distinct shadow sentences that calibrate.
         """
         shadow, released = paired(shadow_docs, sanitized_docs)

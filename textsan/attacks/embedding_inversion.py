@@ -16,7 +16,6 @@ class EmbeddingInversion(Attack):
     right only where the word was replaced. A word without a vector is guessed to be itself.
 
     Args:
-        embeddings: the vocabulary that originals are sought in.
         exclude_itself: whether y is barred as an answer.
 
     >>> line = Embeddings(["a", "b", "c"], [[0.0], [1.0], [5.0]])

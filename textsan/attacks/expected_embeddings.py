@@ -19,11 +19,8 @@ class ExpectedEmbeddings:
     position, holds its own vector.
 
     Args:
-        channel: Pr(y | x).
         counts: occurrences of words in the reference text; add-one smoothed they are the prior.
-        reader: gives word vectors.
         k: candidates of a word, and words a mean is taken over.
-        attacked: words that can stand at attacked positions; None is every input of the channel.
     """
 
     def __init__(

@@ -30,7 +30,6 @@ class Transitions:
     follows it is drawn from the backoff.
 
     Args:
-        model: n states.
         weight: in [0, 1]; 1 is the model itself, 0 is independent draws of f. Of an `InterpolatedModel`
             it is 1.
 

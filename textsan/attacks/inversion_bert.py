@@ -36,7 +36,6 @@ class InversionBert(Attack):
     Args:
         words: what answers are chosen from, the public vocabulary of attacked words.
         encoder: a registered encoder; its linear layers learn updates of low rank.
-        seed: of the fresh numbers.
     """
 
     def __init__(self, words: Collection[str], *, encoder: str = encoders.ENCODER, seed: int = 0):
@@ -65,13 +64,7 @@ class InversionBert(Attack):
         batch_size: int = 32,
         seed: int = 0,
     ) -> "InversionBert":
-        """Maximise the likelihood of the original words among `words`, given the sanitized sentence.
-
-        Args:
-            shadow_docs: the attacker's own token lists, each as often as it was sanitized.
-            sanitized_docs: the same, sanitized by the attacker with the mechanism under attack.
-            learning_rate: the highest.
-        """
+        """Maximise the likelihood of the original words among `words`, given the sanitized sentence."""
         from textsan.models.context_model import train
 
         shadow, released = paired(shadow_docs, sanitized_docs)
@@ -141,9 +134,6 @@ class EmpiricalInversion(Attack):
     N(x, y) / N(y). N(x, y) / copies tends to N(x) Pr(y | x), so that with many sanitizations of the shadow text
     the attack becomes `ContextFreeBayes` with `alpha_inverse=0`. A y that occurs in no pair is guessed to be
     itself; the released code counts it as a miss, and `table` tells which words these are.
-
-    Args:
-        attacked: words that can stand at attacked positions; None is every word.
 
     Attributes:
         originals: of each y that was seen the originals with N(x, y), the most frequent first.

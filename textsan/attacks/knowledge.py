@@ -78,7 +78,6 @@ class Knowledge:
         """Grant a mechanism: its channel, the words it keeps, and that the attacker may run it.
 
         Args:
-            mechanism: the one under attack.
             granted: further fields: shadow, attacked (`mechanism.protected`, where the attacker is told), seed.
 
         >>> from textsan import CusText, Embeddings

@@ -43,7 +43,6 @@ class LanguageModelBayes(Attack):
     exponents 1, 1 and 0 it is Bayes' rule for the source q, which needs no text of the attacker's own.
 
     Args:
-        channel: Pr(y | x), known to the attacker.
         model: the source: a `LanguageModel`, or a `MarkovModel` with a state for every word; a sentence that it
             rules out is answered as released.
         prior: word frequencies of the attacker's own text; None is all words alike.
@@ -54,10 +53,6 @@ class LanguageModelBayes(Attack):
         temperature: exponent of the source, at least 0; above 0 for a chain with impossible steps.
         counts: exponent of `prior`, at least 0.
         likelihood: exponent of the channel, at least 0; with 0 it only says which words are candidates.
-        attacked: words that can stand at attacked positions; None is every input.
-
-    Attributes:
-        details: pieces of the prefixes that were read, or had been read for another attack.
 
     >>> channel = Channel.from_matrix([[0.5, 0.5], [0.5, 0.5]], inputs=["a", "b"], outputs=["u", "v"])
     >>> model = MarkovModel.from_arrays(["a", "b", "the"], [0, 0, 1], [[0, 1, 0], [1, 0, 0], [0.75, 0.25, 0]])
@@ -264,7 +259,6 @@ class _Candidates(NamedTuple):
     """Original words of one released word.
 
     Attributes:
-        words: their list.
         numbers: which inputs of the channel they are, -1 for a word that is none.
         logs: likelihood * log Pr(y | x) + counts * log Pr(x), up to a constant.
         attackable: which can stand at an attacked position.

@@ -71,9 +71,6 @@ class Links(NamedTuple):
         channel, whose entries that were never drawn count as half a draw, nor for words in any order. Real
         candidates are not drawn so, and near copies of the original least: calibrate on text of one's own beside
         it.
-
-        Raises:
-            ValueError: the attacker had no prior.
         """
         rate = checks.number("false_links", false_links, 1e-300, 1)
         if np.isnan(self.log_ratios).any():
@@ -233,7 +230,6 @@ class Linkage:
 
         Args:
             candidates: token lists; equal ones share their probability.
-            k: candidates a release, at least 1.
         """
         comparison = _Comparison(self, released, candidates)
         n, k = len(comparison.released), min(checks.whole("k", k, low=1), len(comparison.candidates))

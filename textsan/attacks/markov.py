@@ -38,12 +38,10 @@ class MarkovBayes(Attack):
     unigram frequencies: 1 trusts the model, 0 is the context-free attack with prior f. `fit` chooses it.
 
     Args:
-        channel: Pr(y | x), known to the attacker.
         model: word language model with a state for every input of the channel; None leaves it to `fit`.
         weight: of the language model against unigram frequencies, in [0, 1]; 1 for an `InterpolatedModel`.
         k: None is exact; else each position has as states the `k` inputs that are best without context (and
             the `k` best of those that are not sensitive, where there are such).
-        attacked: words that can stand at an attacked position; None is every input of the channel.
         device: where messages are computed: None is NumPy; else a torch device, as of `Channel.posterior`.
 
     >>> channel = Channel.from_matrix([[0.5, 0.5], [0.5, 0.5]], inputs=["a", "b"], outputs=["u", "v"])
@@ -74,11 +72,7 @@ class MarkovBayes(Attack):
 
     @classmethod
     def against(cls, knowledge: Knowledge, *, k: int | None = None, public: bool = PUBLIC) -> "MarkovBayes":
-        """Make the attack with the model that is granted, or with one fitted on shadow text.
-
-        Args:
-            public: whether `fit` may mix in the public n-gram table.
-        """
+        """Make the attack with the model that is granted, or with one fitted on shadow text."""
         if isinstance(knowledge.prior, MarkovModel):
             return cls(knowledge.channel, knowledge.prior, k=k, attacked=knowledge.attacked)
         attack = cls(knowledge.channel, k=k, attacked=knowledge.attacked)
@@ -118,9 +112,6 @@ class MarkovBayes(Attack):
         kept, so that context is used only where it is seen to pay. With `public`, an `InterpolatedModel` of the
         other folds is tried after weight 1: it is kept if all weights miss more than that of its hits. Then the
         model is fitted on all folds.
-
-        Args:
-            public: whether the public n-gram table is tried.
         """
         shadow, released = paired(shadow_docs, sanitized_docs)
         sentence = whole_sentences(shadow)
@@ -147,9 +138,6 @@ class MarkovBayes(Attack):
         """Pr(x_i | y_1 .. y_n) of every position: words with their probabilities, impossible ones left out.
 
         Of positions that may or may not be under attack: unlike `posteriors` it does not use which words can be.
-
-        Raises:
-            ValueError: the model and the channel cannot have produced the document.
         """
         [doc] = checks.documents("sanitized_doc", [sanitized_doc])
         result: list[dict[str, float]] = []

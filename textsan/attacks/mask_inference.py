@@ -20,11 +20,7 @@ _AT_ONCE = 64  # positions a forward
 
 
 class MaskInference(Attack):
-    """Guesses argmax_x Pr(x | c), c the sanitized sentence without the position itself.
-
-    Args:
-        model: fills in masks and holds the words to choose from.
-    """
+    """Guesses argmax_x Pr(x | c), c the sanitized sentence without the position itself."""
 
     def __init__(self, model: "PublicReader | MaskedReader | MaskedBert"):
         self.model = model
@@ -107,9 +103,6 @@ class MaskedReader:
     Args:
         counts: occurrences of words in public text; add-one smoothed they are Pr(x).
         adapter: a trained adapter, "without-rt" for example.
-
-    Attributes:
-        encoded: masked sentences read so far.
     """
 
     def __init__(self, words: Collection[str], counts: Mapping[str, int], adapter: str):
@@ -153,7 +146,6 @@ class MaskedBert:
 
     Attributes:
         words: those that can be answered, of one piece each.
-        encoded: masked sentences read so far.
     """
 
     def __init__(self, words: Collection[str], name: str = "bert-base-uncased", model=None):

@@ -35,11 +35,8 @@ class Memory(Attack):
     no place fits, it is the released word. Where neighbours fit by chance it can be worse.
 
     Args:
-        channel: Pr(y | x), known to the attacker; a word that is kept has the row of the identity.
-        shadow: the attacker's own token lists.
         prior: Pr(x) over the channel's inputs.
         copied: in [0, 1]; one half is no opinion on whether anything is copied.
-        attacked: words that can stand at attacked positions; None is every input of the channel.
 
     >>> flat = Channel.from_matrix([[0.5, 0.5], [0.5, 0.5]], inputs=["good", "bad"], outputs=["good", "bad"])
     >>> attack = Memory(flat, [["a", "bad", "film"]], Prior(["good", "bad"], [0.6, 0.4]))

@@ -41,18 +41,13 @@ class Mixture(Attack):
     """Guesses the word of the largest log-linear score, over the `k` likeliest words of each released one.
 
     Args:
-        channel: Pr(y | x), known to the attacker.
         prior: Pr(x), with a share for unseen words.
         bigrams: an attack with a bigram model; None leaves it out, like the next three.
         public: an attack with an `InterpolatedModel`.
         reader: a `NoisyChannel`, whose reader is used.
         language: a `LanguageModelBayes`.
         weights: of the parts by name; those that are missing are the stated ones.
-        k: candidates a position.
         attacked: words that can stand at attacked positions; None is every input, kept ones among them.
-
-    Attributes:
-        weights: of the parts that are there.
 
     >>> channel = Channel.from_matrix([[0.6, 0.4], [0.4, 0.6]], inputs=["a", "b"], outputs=["a", "b"])
     >>> Mixture(channel, Prior(["a", "b"], [0.9, 0.1])).reconstruct([["b"]], [(0, 0)])
@@ -189,11 +184,7 @@ def fit_weights(factors: Sequence[Factors], truths: Sequence[np.ndarray]) -> dic
     """The weights that make original words likeliest: a conditional logit with a normal prior around `STATED`.
 
     Args:
-        factors: of some positions each.
         truths: (n,) number of the original word of each; where it is no candidate the position tells nothing.
-
-    Returns:
-        a weight of at least 0 for each part.
     """
     names = list(factors[0].values)
     stated = np.array([STATED[name] for name in names])

@@ -36,11 +36,8 @@ class NoisyChannel(Attack):
     sentences that neither was fitted on; both 0 is the context-free attack.
 
     Args:
-        channel: Pr(y | x), known to the attacker.
-        counts: occurrences of words in the shadow text.
         adapter: a trained start of the reader, "without-rt" for example; the text it was trained on must not hold
             the text under attack. None starts from the bare encoder.
-        k: candidates a position.
         bigrams: whether to mix in the bigram model.
         public: whether that is an `InterpolatedModel`, with the public n-gram table.
         masked: whether each position is read alone, its own slot hidden; `fit` trains with the slot shown.
@@ -120,8 +117,6 @@ class NoisyChannel(Attack):
         """Go on training the reader on shadow sentences, and choose the weights on others of them.
 
         Args:
-            shadow_docs: the attacker's own token lists, each as often as it was sanitized.
-            sanitized_docs: the same, sanitized by the attacker with the mechanism under attack.
             epochs: passes over them; 0 leaves the reader as it is.
             held_out: share of the distinct shadow sentences that choose the weights.
         """

@@ -29,7 +29,6 @@ class UntoldNoise(Attack):
         weights: r, in the order of `channels`; None is even.
         outside: the share of tokens that are no input, in [0, 1); such a token becomes a uniform output. Tokens
             that no channel can release say nothing.
-        attacked: words that can stand at attacked positions; None is every input.
 
     >>> stay = [Channel.from_matrix([[p, 1 - p], [1 - p, p]], inputs="ab", outputs="ab") for p in (0.5, 0.9)]
     >>> attack = UntoldNoise(dict(zip(["blind", "clear"], stay)), Prior("ab", [0.8, 0.2]))

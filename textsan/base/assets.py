@@ -59,7 +59,6 @@ def fetch(name: str) -> Path:
     With a warm cache the files are hashed once a process, and nothing is written and no network is touched.
 
     Raises:
-        KeyError: unknown asset.
         FetchError: it could not be downloaded, or its hash is wrong.
     """
     asset, folder = _asset(name), cache_folder() / name

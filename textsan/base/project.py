@@ -18,9 +18,6 @@ def project_data() -> Path:
     It is that of the project at or above the current folder, else of the checkout that the package was imported
     from, so that a chapter runs in any folder.
 
-    Raises:
-        FileNotFoundError: neither is there.
-
     >>> import textsan
     >>> (textsan.project_data() / "paper_numbers.csv").is_file()
     True

@@ -98,7 +98,6 @@ class Channel:
         """Pr(y | x) = stay_x [y = x] + (1 - stay_x) exp(-scale min(d(x, y), cutoff)) / Z_x, d Euclidean.
 
         Args:
-            input_vectors: (n_in, d).
             output_vectors: (m, d), the vectors of the first m outputs; later outputs are reached by staying only.
             scale: inverse temperature, at least 0 (SanText: epsilon / 2).
             cutoff: distance beyond which all outputs weigh the same.

@@ -82,10 +82,7 @@ def epsilon_of(multiplier: float, sample_rate: float, steps: int, delta: float) 
     batches would give away.
 
     Args:
-        multiplier: above 0.
         sample_rate: share of the sentences in a batch, above 0 and up to 1.
-        steps: batches, at least 1.
-        delta: above 0 and below 1.
 
     >>> round(epsilon_of(1.0, 0.01, 100, 1e-5), 1)
     1.2

@@ -248,7 +248,6 @@ def fit_features(
     Args:
         start: directions or features, (B, d').
         activation: a key of `SLOPES`.
-        rows: of the pooler that are used, drawn at random.
         bias: b_j, (m,); None is zero.
         outer: a_j, (m,), as far as it differs between rows; None is all one.
 

@@ -70,14 +70,11 @@ def sharp_information(epsilon: float) -> float:
 
 
 def linkage_threshold(information: float, candidates: int) -> float:
-    """log N / I: words from which a document can be told among N, to first order.
+    """log N / I: words from which a document can be told among N, to first order; infinite where I is 0.
 
     It is Shannon's: from there on, as documents grow, the best matcher succeeds, and below it fails. For texts as
     short as sentences it is poor: scores of twenty words scatter so widely that a document of half the threshold
     is often linked and one of twice it is not always. `linkage_success` is exact.
-
-    Returns:
-        words; infinity where a word tells nothing.
 
     >>> round(linkage_threshold(0.27, 1000), 1)
     25.6

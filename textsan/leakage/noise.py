@@ -19,9 +19,6 @@ def noisy_vector_vulnerability(prior: Prior, mechanism: NoiseMechanism, draws: i
     an unbiased estimate, whatever the number of draws, and the same for every choice among near words (FBDD,
     Vickrey).
 
-    Args:
-        draws: of a word and its noise, at least 2.
-
     Returns:
         the estimate with its 95 % interval, of the draws.
 

@@ -128,8 +128,6 @@ def queries_needed(row, x: int, confidence: float = 0.95) -> float:
     Each evaluation costs about n times the number of rivals; where N is above 10^6, `queries_bounds` may do.
 
     Args:
-        row: (n_out,) probabilities, Pr(. | x): `channel.rows([word])[0]`.
-        x: position of x in the row: `channel.output_index[word]`.
         confidence: above 0.5 and below 1. At 0.5 and below, a mode that is shared would do.
 
     Returns:

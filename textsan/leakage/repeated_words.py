@@ -32,9 +32,6 @@ def repeated_vulnerability(prior, channel: Channel, k: int) -> float:
     It is the attacker who knows that k places hold the same word, and takes nothing from there being k. At k = 1
     it is `bayes_vulnerability`, and it never falls with k. One draw for all places stays at k = 1.
 
-    Args:
-        k: places of the word, at least 1.
-
     Raises:
         ValueError: the multisets of k outputs are too many to go through.
 
