@@ -10,8 +10,8 @@ from textsan.base import checks
 from textsan.channel import Channel
 from textsan.mechanisms.base import Mechanism, Oov
 from textsan.mechanisms.custext import CusText, custext_plus
-from textsan.mechanisms.grouped import grouped_channel
 from textsan.mechanisms.santext import SanText
+from textsan.mechanisms.table import grouped_channel
 from textsan.mechanisms.tem import TEM
 from textsan.privacy import Guarantee, tight_metric_epsilon
 from textsan.text.embeddings import Embeddings

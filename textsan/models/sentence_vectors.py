@@ -54,9 +54,6 @@ def sentence_vectors(
         layer: 0 are the input embeddings, -1 is the last layer.
         **options: batch and stored, as of `views`.
 
-    Returns:
-        (n, d) float32.
-
     Raises:
         ValueError: an encoder that cannot be had, a pooling that it has not, no such layer, one string for texts.
 

@@ -14,8 +14,8 @@ import numpy as np
 from textsan.evaluation import clustered_rate, means_the_same, words_at
 from textsan.models import encoders
 from textsan.sweeps import problems
-from textsan.sweeps.outcomes import Outcome
 from textsan.sweeps.specification import Cell, released_by
+from textsan.sweeps.studies import Outcome
 from textsan.text.embeddings import Embeddings
 
 SHARED = "dataset shadow_dataset split_by drawn_from vocabulary embeddings targets".split()

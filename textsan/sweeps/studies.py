@@ -9,8 +9,23 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 from importlib.metadata import entry_points
 from pathlib import Path
+from typing import NamedTuple
 
-from textsan.sweeps.outcomes import Outcome
+import numpy as np
+
+
+class Outcome(NamedTuple):
+    """The outcome of a cell.
+
+    Attributes:
+        rows: of the table, values by column.
+        arrays: of an attack one entry a position, of a task one a test example, by name.
+        models: names of the models that were read.
+    """
+
+    rows: list[dict]
+    arrays: Mapping[str, np.ndarray] = {}
+    models: tuple[str, ...] = ()
 
 
 @cache
