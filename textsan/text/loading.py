@@ -22,7 +22,7 @@ COUNTER_FITTED = "counter-fitted"
 """The name of GLOVE's vectors, counter-fitted."""
 
 RADIUS = 0.1
-"""That of `counter_fitted`: half of the published one, which is for 300 dimensions."""
+"""Radius of `counter_fitted`: half of the published one, which is for 300 dimensions."""
 
 
 def load_embeddings(name: str | Path = GLOVE) -> Embeddings:
