@@ -7,7 +7,7 @@ import nbformat
 import pandas as pd
 
 from textsan_book.chapters import chapters
-from textsan_book.judging import any_releases, learning, repeats
+from textsan_book.judging import any_releases, learning, one_scale, repeats
 
 ROOT = Path(__file__).parents[1]
 ESTIMATE = re.compile(r"(-?[\d.]+) \[(-?[\d.]+), (-?[\d.]+)\]")
@@ -281,6 +281,9 @@ def test_nearly_every_document_is_found_under_custext_plus_and_few_by_length_alo
     shares = dict(re.findall(r"^(.*): .* ([\d.]+) of 1,000$", shown("11"), re.MULTILINE))
     assert float(shares["length alone"]) < 0.1 < float(shares["SanText, ε = 1"]) < 0.25
     assert float(shares["SanText, ε = 2"]) > 0.6 and float(shares["CusText+, ε = 1"]) > 0.99
+    assert float(re.search(r"CusText\+, ε = 1, length and kept words: ([\d.]+)", shown("11"))[1]) > 0.95
+    weaker = ("summary 0.5", "quotation 0.5", "open set, calibrated", "two releases", "length and kept words")
+    assert all(row("11", f"   {name}")[0][1] < 0 < row("11", f"   {name}")[0][2] < 0.15 for name in weaker)
 
 
 def test_the_theorem_is_the_enumeration_and_a_group_is_an_address():
@@ -322,6 +325,8 @@ def test_about_equal_success_on_words_goes_with_other_lengths():
     }
     santext, custext = found["SanText, ε = 3"], found["CusText, ε = 0"]
     assert abs(santext[0] - custext[0]) < 0.05 and santext[2] < custext[1]
+    five = dict(re.findall(r"^(.*): 5 words ([\d.]+), 20 words", shown("11"), re.MULTILINE))
+    assert float(five["CusText, ε = 0"]) > 0.99 and float(five["SanText, ε = 3"]) < 0.75
 
 
 def test_every_release_says_something_of_its_writer_and_its_length_nothing():
@@ -369,6 +374,8 @@ def test_the_best_channel_loses_least_and_the_sentence_opens_it_most():
     assert all(least[1] > santext[2] for santext, least in corpora)
     more = re.findall(r": ([-\d.]+) \[([-\d.]+), ([-\d.]+)\] more; CusText", shown("13"))
     assert len(more) == 5 and all(float(low) > 0 for _, low, _ in more)
+    losses = one_scale.scale(ROOT / "data" / "results", 0.45)
+    assert (losses.loc["optimal custext"] < losses.loc["custext"]).all() and "custext+" not in losses.index
 
 
 def test_accuracy_at_the_papers_size_falls_with_the_noise_and_one_printed_loss_is_inside():
