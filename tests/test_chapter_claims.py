@@ -77,12 +77,23 @@ def test_secrecy_of_the_noise_costs_the_attacker_next_to_nothing():
     lines = [line for line in shown("8").splitlines() if " documents, " in line and "a loss in" in line]
     assert [int(re.search(r"a loss in (\d+) of 12", line)[1]) for line in lines] == [2, 0, 0, 0, 0]
     assert max(float(re.search(r"at most (\d\.\d+)", line)[1]) for line in lines) < 0.04
-    assert "mechanism told in 12, its ε in 9" in lines[-1]
+    assert "mechanism identified in 12, its ε in 9" in lines[-1]
 
 
 def test_no_order_of_mechanisms_is_put_in_question_by_the_public_table():
     lines = [line for line in shown("S5").splitlines() if "orders are in question; against" in line]
     assert [line.partition(": ")[2].partition(" orders")[0] for line in lines] == ["0 of 20", "0 of 29", "0 of 36"]
+
+
+def test_published_labels_gain_a_third_of_density_ratios_under_custext_plus_and_lose_words_under_santext():
+    gains = {
+        name: [tuple(map(float, found)) for found in ESTIMATE.findall(line_of("6", f"{name}; "))]
+        for name in ("CusText+", "SanText")
+    }
+    for steps, ratio in zip(gains["CusText+"][::2], gains["CusText+"][1::2], strict=True):
+        assert 0.28 < steps[0] / ratio[0] < 0.36 and steps[1] > 0
+    assert [high < 0 for _, _, high in gains["SanText"][::2]] == [True, True, False]
+    assert all(low > 0 for _, low, _ in gains["SanText"][1::2])
 
 
 def test_detectors_that_learnt_nothing_of_context_do_not_pass():
@@ -551,6 +562,14 @@ def test_a_detector_gains_as_word_pairs_do_at_one_epsilon_and_is_not_shown_to_at
     assert low < 0 and low < ours < high
 
 
+def test_positions_are_worth_less_than_three_points_and_most_to_the_combined_attack():
+    lost = [
+        row("8", f"{name}, without positions")[0]
+        for name in ("combined attack", "combined, no causal model", "context-free attack")
+    ]
+    assert min(lost)[0] == lost[0][0] > -0.03 and all(low < 0 and high <= 0 for _, low, high in lost)
+
+
 def test_closed_eyes_call_a_clear_text_defended():
     found = re.search(r"alone: ([\d.]+), defence rate ([\d.]+)", line_of("8", "text in the clear"))
     assert 0.3 < float(found[2]) and float(found[1]) + float(found[2]) == 1
@@ -592,6 +611,8 @@ def test_a_model_without_text_is_above_a_public_list_everywhere_and_counts_on_ha
     assert ruled == [["above", "above"]] * 3 + [["above", "undecided"]] * 3
     for name in ("this book", "symptoms"):
         assert line_of("7", f"{name}, minus combined").endswith("below")
+    marked = line_of("7", "if marks count as words")
+    assert (marked.count(" above;"), marked.count(" below;")) == (2, 3)
 
 
 def test_a_larger_model_is_above_the_smaller_on_news_only_and_above_text_without_a_model():
