@@ -164,7 +164,7 @@ def at_equal_masks() -> list[dict]:
     """Compare the accuracy of CusText (K = 20) and SanText where mask inference recovers as many words, on SST-2.
 
     Returns:
-        rows as of `textsan_book.judging.tradeoffs.matches`, with the attack's success, a mean over seeds, as level.
+        rows as of `textsan_book.judging.tradeoffs.matches`; a level is the attack's success, a mean over seeds.
     """
     learnt, masked = (_table(file) for file in _MASKED["GloVe"])
     key = ["defence", "defence.k", "epsilon"]
