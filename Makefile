@@ -1,7 +1,7 @@
 # Two commands do everything: `make book` and `make test`; `make pdf` prints the book. `make book FRESH=1` executes every chapter anew.
-# `make test` executes three chapters that the commit draws and those whose tables differ, and of the tests of five seconds and
-# more (data/slowest-tests.csv) an eighth; with CHAPTERS=all every chapter and every test, with CHAPTERS='3 7' these chapters and
-# every test. `make test FULL=1` does everything.
+# `make test` executes three chapters that the commit draws and those whose tables differ, and of the tests of a second and
+# more (data/slowest-tests.csv) and of the pages an eighth, of the assignments a third; with CHAPTERS=all everything of these,
+# with CHAPTERS='3 7' these chapters and all the rest. `make test FULL=1` does everything.
 # `make course` proves the assignments with corpora of the size that students have; `make test` does with small ones.
 PYTHON ?= python3
 BIN := .venv/bin
@@ -9,7 +9,7 @@ CHAPTERS ?= --drawn
 # Named by content, so that a changed dependency list installs again and a fresh checkout's file times do not.
 INSTALLED := .venv/installed-$(shell cat pyproject.toml textsan_book/pyproject.toml constraints.txt | cksum | tr ' ' -)
 
-.PHONY: book course pages pdf proofs test
+.PHONY: book course pages pdf proofs test types
 
 book: $(INSTALLED)
 	$(BIN)/textsan data pull
@@ -20,20 +20,22 @@ test: $(INSTALLED)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
-	$(BIN)/mypy
 	$(if $(FULL),TEXTSAN_FULL=1) $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(if $(FULL),--timed,$(filter --drawn,$(CHAPTERS)))
 	$(BIN)/textsan check $(if $(FULL),--full,$(CHAPTERS:all=))
 	$(if $(FULL),$(BIN)/textsan check --as sandybridge)
 	$(if $(FULL),$(BIN)/python -m textsan_book.commands.canary)
-	$(MAKE) --jobs 2 --output-sync pages proofs FULL=$(FULL)
+	$(MAKE) --jobs 2 --output-sync types pages proofs FULL=$(FULL)
 
-# Neither keeps two cores busy for itself.
+# None keeps two cores busy for itself.
+types:
+	$(BIN)/mypy
+
 pages:
 	$(BIN)/textsan book
-	$(BIN)/python -m pytest -m built tests/test_api.py tests/test_built_pages.py
+	$(BIN)/python -m pytest -m built -n 2 --dist worksteal $(if $(FULL),,$(filter --drawn,$(CHAPTERS))) tests/test_api.py tests/test_built_pages.py
 
 proofs:
-	$(BIN)/textsan course verify $(if $(FULL),--full)
+	$(BIN)/textsan course verify $(if $(FULL),--full,$(filter --drawn,$(CHAPTERS)))
 
 # One file of the main text, _build/textsan.pdf; wants Chromium.
 pdf: $(INSTALLED)

@@ -14,7 +14,7 @@ from textsan_book.chapters import build
 
 ROOT = Path(__file__).parents[1]
 SLOWEST = ROOT / "data" / "slowest-tests.csv"  # seconds of the long tests, by the last whole run with --timed
-LONG = 5  # seconds
+LONG = 1  # second
 FULL = bool(os.environ.get("TEXTSAN_FULL"))
 TRAINED = assets.cache_folder() / "tests"
 
@@ -57,7 +57,7 @@ def trained_once():
 
 
 def pytest_addoption(parser):
-    parser.addoption("--drawn", action="store_true", help="of the long tests an eighth, drawn by the commit")
+    parser.addoption("--drawn", action="store_true", help="of long tests and of pages an eighth, by the commit")
     parser.addoption("--timed", action="store_true", help="write the seconds of the long tests, if all tests pass")
 
 
@@ -65,7 +65,9 @@ def pytest_collection_modifyitems(config, items):
     """Files with the slowest tests first: a file is one worker's, and nothing long begins last."""
     seconds, files = recorded_seconds(), Counter()
     if config.getoption("--drawn"):
-        names = left_out(seconds, build.commit(ROOT))
+        commit = build.commit(ROOT)
+        pages = {item.nodeid for item in items if item.get_closest_marker("drawn")}
+        names = left_out(long(seconds), commit) | left_out(pages, commit)
         config.hook.pytest_deselected(items=[item for item in items if item.nodeid in names])
         items[:] = [item for item in items if item.nodeid not in names]
         seconds = {test: taken for test, taken in seconds.items() if test not in names}
@@ -74,10 +76,14 @@ def pytest_collection_modifyitems(config, items):
     items.sort(key=lambda item: -files[item.nodeid.partition("::")[0]])
 
 
-def left_out(seconds, commit):
-    """The long tests that a smaller run leaves out: seven of eight by the commit, none without one."""
-    long = {test for test, taken in seconds.items() if taken >= LONG}
-    return set() if commit is None else long - {*build.drawn(long, commit, -(-len(long) // 8))}
+def long(seconds):
+    """The tests among those of `recorded_seconds` that a smaller run draws from."""
+    return {test for test, taken in seconds.items() if taken >= LONG}
+
+
+def left_out(tests, commit):
+    """What a smaller run leaves out of some tests: seven of eight by the commit, none without one."""
+    return set() if commit is None else tests - {*build.drawn(tests, commit, -(-len(tests) // 8))}
 
 
 def pytest_report_header(config):
@@ -85,7 +91,7 @@ def pytest_report_header(config):
     if not config.getoption("--drawn"):
         return None
     seconds, commit = recorded_seconds(), build.commit(ROOT)
-    names = left_out(seconds, commit)
+    names = left_out(long(seconds), commit)
     spared = sum(seconds[test] for test in names)
     by = f"commit {commit[:12]}" if commit else "no commit"
     return f"of the tests of {LONG} s and more {len(names)} are left out, {spared:.0f} s; {by}"

@@ -17,7 +17,7 @@ import pytest
 from click.testing import CliRunner
 
 from textsan.cli.main import main
-from textsan_book.chapters import chapters
+from textsan_book.chapters import build, chapters
 from textsan_book.course import master, mutants, texts, verify, versions
 
 ROOT = Path(__file__).parents[1]
@@ -422,6 +422,17 @@ def test_the_command_fails_where_an_assignment_is_not_proved(coin):
     result = CliRunner().invoke(main, ["course", "verify", "--masters", str(coin.parent)])
     assert result.exit_code == 1 and "1 of 1 assignments are not proved" in result.output
     assert "90-a-coin: MasterError" in result.output
+
+
+def test_a_smaller_run_proves_a_third_that_the_commit_draws(monkeypatch):
+    proved = []
+    monkeypatch.setattr(verify, "verify", lambda paths, **_: proved.append(paths) or [])
+    for commit in ("0b12dbc", "1b12dbc", None):
+        monkeypatch.setattr(build, "commit", lambda folder, commit=commit: commit)
+        assert CliRunner().invoke(main, ["course", "verify", "--drawn"]).exit_code == 0
+    *draws, everything = proved
+    assert everything == master.assignments() and draws[0] != draws[1]
+    assert [len(draw) for draw in draws] == [-(-len(everything) // 3)] * 2
 
 
 # The pages

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given, settings, strategies as st
 
 from textsan import Channel, CusText, Embeddings, Prior, SanText, leakage
@@ -20,6 +21,17 @@ def random_channel(seed, n=6, m=5, zeros=True):
     matrix /= matrix.sum(axis=1, keepdims=True)
     words = [f"w{i}" for i in range(max(n, m))]
     return Channel.from_matrix(matrix, words[:n], words[:m]), generator.dirichlet(np.ones(n)), generator
+
+
+def test_log_probabilities_sum_bit_by_bit_as_scipy_does():
+    generator = np.random.default_rng(0)
+    scores = 20 * generator.normal(size=(300, 400))
+    scores[generator.random(scores.shape) < 0.9] = -np.inf
+    scores[:, 0] = generator.normal(size=300)
+    scores[::3, 1] = scores.max(axis=1)[::3]  # twice the same
+    posterior = Posterior.from_scores(range(300), range(300), range(400), np.arange(400), scores, 1)
+    expected = scores.max(axis=1) - scipy.special.logsumexp(scores, axis=1)
+    assert (posterior.log_probabilities[:, 0] == expected).all()
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -49,12 +49,17 @@ class Transitions:
             seen.data = f[columns] * np.maximum((seen.data + unseen) ** weight - unseen**weight, 0)
             leave, arrive, start = leave**weight, arrive**weight * f, start**weight * f
         seen.resize((n + 1, n + 1))
-        self.seen, self.transposed = seen, scipy.sparse.csr_array(seen.T)
+        self.seen = seen
         self.leave, self.arrive = (
             np.pad(np.atleast_2d(part), ((0, 0), (0, 1)), constant_values=1.0) for part in (leave, arrive)
         )
         self.start = np.append(start, 1.0)
         self._moved: dict[str, TorchTransitions] = {}
+
+    @cached_property
+    def transposed(self) -> "scipy.sparse.csr_array":
+        """`seen` by columns, for steps over all states."""
+        return scipy.sparse.csr_array(self.seen.T)
 
     @cached_property
     def keys(self) -> np.ndarray:

@@ -47,9 +47,10 @@ def build(out, assignments, seed, masters):
 @course.command()
 @click.argument("assignments", nargs=-1)
 @click.option("-j", "--jobs", type=click.IntRange(min=1), default=2, show_default=True, help="Processes.")
+@click.option("--drawn", is_flag=True, help="A third of them, which the commit draws.")
 @click.option("--full", is_flag=True, help="Corpora of students' size; mutants and zips of chapters.")
 @_masters
-def verify(assignments, jobs, full, masters):
+def verify(assignments, jobs, drawn, full, masters):
     """Prove every assignment: its solution passes, wrong answers and mutants do not, nothing leaks.
 
     A chapter's notebook passes as it stands, and fails every check once it is emptied.
@@ -60,9 +61,13 @@ def verify(assignments, jobs, full, masters):
     """
     from tqdm import tqdm
 
+    from textsan_book.chapters import build as drawing
     from textsan_book.course import master as reading, verify as proving
 
     paths = reading.assignments(masters)
+    if drawn and (commit := drawing.commit(paths[0].parent)):
+        taken = drawing.drawn([path.stem for path in paths], commit, -(-len(paths) // 3))
+        paths = [path for path in paths if path.stem in taken]
     if assignments:
         names = {reading.find(name, masters).name for name in assignments}
         paths = [path for path in paths if path.stem in names]
