@@ -327,9 +327,3 @@ def test_attacks_in_the_encoders_space_are_means_of_their_rows(dataset, table):
             assert line[attack].value == pytest.approx(mean([r for r in rows if r["attack"] == attack], "asr"))
         assert line["accuracy"].value == pytest.approx(mean([r for r in rows if r["task"]]))
         assert line["V(X | Y)"] == pytest.approx(mean(rows, "vulnerability"))
-
-
-def test_a_folder_without_tables_is_refused(tmp_path):
-    for read_tables in (learning.papers_size, learning.leads, learning.prepared, learning.encoder_space):
-        with pytest.raises(ValueError, match="stored tables"):
-            read_tables(results=tmp_path)
