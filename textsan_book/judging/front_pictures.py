@@ -10,8 +10,9 @@ from html import escape
 from pathlib import Path
 
 from textsan.plotting.looks import GREY, look
-from textsan_book.chapters import front
-from textsan_book.chapters.front import PATH, Budget, Claim, Line, Setting
+from textsan_book.judging import front
+from textsan_book.judging.front import PATH, Budget, Claim, Line, Setting
+from textsan_book.judging.stored import called
 
 WIDTH = 390  # of a drawing, in pixels
 _LEGIBLE = 0.06  # of a bar: a narrower segment has no number, which would lie over the one before
@@ -81,8 +82,7 @@ def tradeoff(settings: Sequence[Setting]) -> tuple[str, str]:
     parts.append(_text(x(0.5), 290, "disclosed words of a document", "middle"))
     turned = f'transform="translate(12,{y(0.5):.0f}) rotate(-90)" text-anchor="middle" fill="currentColor"'
     parts.append(f"<text {turned}>kept of a task, %</text>")
-    label = front.SANITIZERS[PATH]
-    names = ", ".join(name for key, name in front.SANITIZERS.items() if key != PATH)
+    label, names = called(PATH), ", ".join(map(called, ("santext+", "custext", "custext+")))
     parts.append(_text(46, 312, f"{label}, with 95 % intervals", mark=colour))
     parts.append(_text(46, 330, names, mark=GREY))
     private = [one for one in settings if one.disclosed < 0.5]
@@ -240,9 +240,9 @@ def card(budgets: Sequence[Budget], title: str, path: Path) -> None:
 
 PARTS: dict[str, Callable[[Path], str | tuple[str, str]]] = {
     "three lines": lambda root: lines(front.readings(root)),
-    "trade-off": lambda root: tradeoff(front.settings(root)),
-    "claims": lambda root: forest(front.claims(root)),
-    "published numbers": lambda root: squares(front.published(root)),
+    "trade-off": lambda _: tradeoff(front.settings()),
+    "claims": lambda _: forest(front.claims()),
+    "published numbers": lambda _: squares(front.published()),
 }
 
 
