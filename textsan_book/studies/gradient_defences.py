@@ -99,17 +99,6 @@ def gradient_defences(
     return [row]
 
 
-def blind_reading(*, dataset: str, attacked: int, longest: int, seed: int) -> Estimate:
-    """Success at the words of that study of somebody who has no gradient: the most frequent public word each time.
-
-    Args:
-        dataset, attacked, longest, seed: as for `gradient_defences`.
-    """
-    docs, _ = _attacked(training_records(dataset, seed), attacked, longest, seed)
-    [(most, _)] = _public_counts().most_common(1)
-    return _read([[most] * len(doc) for doc in docs], docs)
-
-
 def best_reading(
     victim, docs: Sequence[Sequence[str]], labels: Sequence[list[int]], change: Callable | None, seed: int
 ) -> list[list[str]]:
