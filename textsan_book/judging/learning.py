@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from textsan import plotting
-from textsan.base.project import project_data
 from textsan.evaluation import Estimate
 from textsan.sweeps.tables import over, pooled, select
 from textsan_book.judging import stored, tradeoffs
@@ -43,9 +42,7 @@ def _learnt(rows: pd.DataFrame, column: str = "utility") -> Estimate:
 
 
 def _printed(paper: str, table: str, **where: str) -> pd.Series:
-    rows = pd.read_csv(project_data() / "paper_numbers.csv")
-    rows = rows[(rows.paper == paper) & (rows.table_or_figure == table)]
-    rows = select(rows, where)
+    rows = stored.printed(paper=paper, table_or_figure=table, **where)
     return rows.set_index(["mechanism_or_method", "setting"]).value.astype(float)
 
 
@@ -531,8 +528,7 @@ def printed_gains() -> dict[str, list[float]]:
         `learner`, six differences of the accuracy, and `mask inference`, of the attack's success: the printed
         change of its defence rate with the other sign.
     """
-    rows = pd.read_csv(project_data() / "paper_numbers.csv")
-    rows = rows[(rows.paper == _SANTEXT) & (rows.table_or_figure == "Table 3")]
+    rows = stored.printed(paper=_SANTEXT, table_or_figure="Table 3")
     values = rows.assign(value=pd.to_numeric(rows.value, errors="coerce"))
     accuracy = values[values.metric == "accuracy"]
     before = accuracy.mechanism_or_method.str.startswith("bert")

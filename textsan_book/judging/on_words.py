@@ -11,22 +11,7 @@ from textsan.evaluation import Estimate, clustered_rate
 from textsan.sweeps.hits import load_hits
 from textsan.sweeps.paired import paired_differences
 from textsan.sweeps.tables import load_tables, pooled, select
-
-_NAMES = {"rt": "film reviews", "amazon": "product reviews", "nyt": "news (nyt)", "tweets": "tweets"}
-_NAMES |= {"ag_news": "news (AG)", "mtsamples": "medical reports", "drugs": "drug reviews"}
-_NAMES |= {"prose": "this book", "symptom2disease": "symptoms"}
-
-
-def named(corpus: str) -> str:
-    """Return the name of a corpus as tables and figures have it.
-
-    Args:
-        corpus: its name in a stored table.
-
-    >>> named("rt"), named("yelp")
-    ('film reviews', 'yelp')
-    """
-    return _NAMES.get(corpus, corpus)
+from textsan_book.judging import stored
 
 
 def success(table: Path, attackers: Mapping[str, Mapping], where: Mapping) -> list[dict]:
@@ -45,7 +30,7 @@ def success(table: Path, attackers: Mapping[str, Mapping], where: Mapping) -> li
     """
     rows, hits, found = load_tables(table.parent, table.name), load_hits(table), []
     for corpus in dict.fromkeys(select(rows, where).dataset):
-        line: dict[str, Any] = {"corpus": named(corpus)}
+        line: dict[str, Any] = {"corpus": stored.corpus(corpus)}
         for name, asked in attackers.items():
             chosen = select(rows, {**where, **asked, "dataset": corpus})
             if not len(chosen) or chosen.seed.duplicated().any():

@@ -5,7 +5,7 @@ import pandas as pd
 from textsan import plotting
 from textsan.base.project import project_data
 from textsan.evaluation import Estimate
-from textsan.sweeps.tables import estimate, load_tables, pooled
+from textsan.sweeps.tables import estimate, load_tables, pooled, select
 
 _CORPORA = {"rt": "film reviews", "amazon": "product reviews", "nyt": "news (nyt)", "tweets": "tweets"}
 _CORPORA |= {"ag_news": "news (AG)", "mtsamples": "medical reports", "drugs": "drug reviews"}
@@ -26,6 +26,17 @@ def table(*names: str) -> pd.DataFrame:
     if not len(rows):
         raise ValueError(f"names: no row of {', '.join(names)} in data/results; make the tables first")
     return rows
+
+
+def printed(**where) -> pd.DataFrame:
+    """Load the published numbers that have these values by column of `data/paper_numbers.csv`."""
+    return select(pd.read_csv(project_data() / "paper_numbers.csv"), where)
+
+
+def released(name: str) -> pd.DataFrame:
+    """Load a stored table of releases with the column `who`, the sanitizer and its epsilon."""
+    rows = table(name)
+    return rows.assign(who=[called(*cell) for cell in zip(rows.defence, rows.epsilon, strict=True)])
 
 
 def mean(rows: pd.DataFrame, column: str = "asr") -> Estimate:

@@ -6,7 +6,6 @@ import pandas as pd
 from scipy.stats import t as student
 
 from textsan import plotting
-from textsan.base.project import project_data
 from textsan.evaluation import Estimate
 from textsan.sweeps.tables import estimate, select
 from textsan_book.judging import stored
@@ -36,8 +35,7 @@ def printed() -> pd.DataFrame:
     Returns:
         a row an encoder, "Baseline (random guess)" the last one, a column a segment: shares of 1,000 victims.
     """
-    rows = pd.read_csv(project_data() / "paper_numbers.csv")
-    rows = rows[(rows.table_or_figure == "Table II") & (rows.metric == "Top-1 accuracy")]
+    rows = stored.printed(table_or_figure="Table II", metric="Top-1 accuracy")
     table = rows.pivot(index="mechanism_or_method", columns="setting", values="value").astype(float)
     table = table.rename(columns=lambda name: name.removeprefix("segment="))[list(_PRINTED.values())]
     table.columns = list(_PRINTED)
