@@ -158,11 +158,7 @@ def _stop_word(word: str) -> str | None:
 
 
 def data(world: Material) -> dict:
-    """The page's data: words, whole numbers, and sentences of the project's own.
-
-    Args:
-        world: of `material`.
-    """
+    """The page's data: words, whole numbers, and sentences of the project's own."""
     words, index = world.embeddings.words, world.model.index
     start = len(index)  # the row of what a sentence begins with
     pairs: Counter[tuple[int, int]] = Counter()
@@ -240,9 +236,6 @@ def reading(world: Material, sentence: str, name: str, value: float, seed: int =
 def still(world: Material) -> str:
     """One draw for readers without scripts: lines of words, hits marked.
 
-    Args:
-        world: of `material`.
-
     Returns:
         an HTML element.
     """
@@ -260,11 +253,7 @@ def still(world: Material) -> str:
 
 
 def about(world: Material) -> str:
-    """The sentences that say what the page's numbers rest on.
-
-    Args:
-        world: of `material`.
-    """
+    """The sentences that say what the page's numbers rest on."""
     corpora = ", ".join(CORPORA)
     return (
         f"The list has {len(world.embeddings):,} words: stop words; the {FREQUENT:,} most frequent other words of "

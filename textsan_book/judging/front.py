@@ -104,11 +104,7 @@ Line = list[tuple[str, str]]
 
 
 def readings(root: Path) -> dict[float, dict[str, Line]]:
-    """Read the sentence of the card, as written, released and read back at each epsilon.
-
-    Args:
-        root: the project's folder.
-    """
+    """Read the sentence of the card, as written, released and read back at each epsilon."""
     stored = json.loads((root / CARD).read_text(encoding="utf-8"))
     return {row["epsilon"]: {name: _marked(row, name) for name in LINES} for row in stored}
 
@@ -338,11 +334,7 @@ def of_the_papers() -> str:
 
 
 def citation(root: Path) -> str:
-    """Cite the book as `CITATION.cff` has it, in words and for BibTeX.
-
-    Args:
-        root: the project's folder.
-    """
+    """Cite the book as `CITATION.cff` has it, in words and for BibTeX."""
     cff = yaml.safe_load((root / "CITATION.cff").read_text(encoding="utf-8"))
     config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
     authors = ", ".join(

@@ -579,9 +579,6 @@ def encoder_space(dataset: str = "sst2") -> list[dict]:
 def draw_prepared(ax) -> dict[str, list[Estimate]]:
     """Draw what a model prepared on sanitized text adds for a learner and for two attackers, with printed changes.
 
-    Args:
-        ax: matplotlib axes.
-
     Returns:
         for each lane its points, in the order of epsilon.
     """

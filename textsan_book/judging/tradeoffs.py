@@ -511,11 +511,7 @@ def draw_least_distance(axes, rows: pd.DataFrame) -> None:
 
 
 def draw_rules(axes) -> None:
-    """Draw accuracy over both counts where unlisted words are released, and pale lines where they are replaced.
-
-    Args:
-        axes: matplotlib axes, one a count.
-    """
+    """Draw accuracy over both counts where unlisted words are released, and pale lines where they are replaced."""
     drawn, kept = (grid(rule) for rule in _GRIDS)
     for ax, (column, words) in zip(axes, COUNTS.items(), strict=True):
         for sanitizer in SANITIZERS:
