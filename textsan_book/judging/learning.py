@@ -563,8 +563,10 @@ def encoder_space(dataset: str = "sst2") -> list[dict]:
         a row an epsilon: `ε`, `V(X | Y)`, the share `unchanged` of the attacked words, the success of
         `mask inference` and of the `noisy channel`, the `accuracy` and its `chance`.
     """
-    table = "utility-pieces.csv" if dataset == "sst2" else f"utility-pieces-{dataset}.csv"
-    rows = stored.table(table)
+    suffix = "" if dataset == "sst2" else f"-{dataset}"
+    masked = f"mask-public-pieces{suffix}.csv"
+    rows = stored.table(f"utility-pieces{suffix}.csv", masked)
+    rows = rows[(rows.attack != "mask inference") | (rows.table == masked)]
     lines = []
     for epsilon, some in rows.groupby("epsilon"):
         means = some[["vulnerability", "unchanged"]].mean()
