@@ -10,7 +10,7 @@ from textsan.evaluation import Estimate, clustered_difference, clustered_rate
 from textsan.sweeps.hits import packed
 from textsan.sweeps.tables import pooled
 from textsan.text.corpora import private_and_shadow
-from textsan_book.judging import added, on_words
+from textsan_book.judging import added, on_words, stored
 
 RESULTS = project_data() / "results"
 STEPS = {name: {"attack": name} for name in ("context-free", "markov", "mixture")}
@@ -100,7 +100,7 @@ def test_the_best_cell_and_the_surest_answers(world):
     for at, name in cells:
         rates[name].append(by_hand(rows, hits, at, "markov").value)
     best = max(rates, key=lambda name: max(rates[name]))
-    assert corpus == on_words.named(best) and success.value == pytest.approx(max(rates[best]))
+    assert corpus == stored.corpus(best) and success.value == pytest.approx(max(rates[best]))
     (sure,) = added.surest(table, {"m": {"attack": "mixture"}}, {"dataset": "rt", "epsilon": 4.0})
     asked = {"dataset": "rt", "epsilon": 4.0, "attack": "mixture"}
     mine = [hits[n] for n, row in enumerate(rows) if asked.items() <= row.items()]

@@ -799,25 +799,6 @@ def test_limits_of_an_axis_are_data_only_where_they_were_chosen():
     assert axes == ["axes '' x '' linear automatic y '' linear automatic"]
 
 
-def test_pictures_without_data_are_compared_by_pixels():
-    import base64
-    import io
-
-    from matplotlib import image
-
-    def picture(*spots):
-        pixels = np.ones((20, 30, 3))
-        for row, column, value in spots:
-            pixels[row, column] = value
-        file = io.BytesIO()
-        image.imsave(file, pixels, format="png")
-        return shown({"image/png": base64.b64encode(file.getvalue()).decode()})
-
-    assert compare.differences(picture(), picture((3, 4, 0.95))) == []
-    (difference,) = compare.differences(picture(), picture((3, 4, 0), (5, 6, 0)))
-    assert "2 other pixels" in difference.new
-
-
 # What is executed again, and when
 
 

@@ -19,6 +19,7 @@ from click.testing import CliRunner
 from textsan.cli.main import main
 from textsan_book.chapters import build, chapters
 from textsan_book.course import master, mutants, texts, verify, versions
+from textsan_book.course.checks import again
 
 ROOT = Path(__file__).parents[1]
 MASTERS = ROOT / "book" / "course" / "masters"
@@ -299,11 +300,10 @@ def test_an_answer_is_run_in_a_process_and_costs_its_own_checks(answer, said):
     assert "there is no function `tight` yet" in second or said == "its process ended"
 
 
-def test_a_loop_in_an_answer_costs_one_check(monkeypatch):
-    monkeypatch.setattr(versions, "ANSWER_SECONDS", 0.2)
+def test_a_loop_in_an_answer_costs_one_check():
     loops = {}
     exec("def response(n, e):\n    while True: pass", loops)
-    said = [verify._failure(check, loops) for check in (CALL, OTHER)]
+    said = [again.failure(loops, check.code, 0.2) for check in (CALL, OTHER)]
     assert said[0] == "TimeoutError: it ran for more than 0.2 seconds: is there an endless loop?"
     assert "there is no function `tight` yet" in said[1]
 

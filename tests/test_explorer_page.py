@@ -57,13 +57,14 @@ def test_only_pages_that_show_it_load_it(pages):
     assert not build.external_resources(pages / "_static" / "explorer")
 
 
-def test_without_scripts_there_is_a_still_picture_of_the_package(pages):
+def test_without_scripts_there_is_one_draw_of_the_package(pages):
     world = explorer.material()
-    picture = soup(pages / "small.html").select_one(".textsan-explorer noscript svg")
+    shown = soup(pages / "small.html").select_one(".textsan-explorer noscript dl")
     one = explorer.reading(world, explorer.SENTENCES[0], "custext+", explorer.SLIDERS["custext+"][-1])
-    assert picture["role"] == "img" and f"released: {' '.join(one.released)}" in picture["aria-label"]
-    shown = [text.get_text() for text in picture("text")]
-    assert all(word in shown for word in one.released)
+    lines = {term.text: term.find_next("dd") for term in shown("dt")}
+    assert lines["released"].text.split() == one.released and lines["written"].text.split() == one.written
+    hits = [word for word, true in zip(one.together, one.written, strict=True) if word == true]
+    assert [mark.text for mark in lines["guessed from the sentence"]("mark")] == hits
 
 
 def test_the_small_form_leads_to_the_whole(pages):
@@ -295,7 +296,7 @@ def test_a_single_view_stands_alone_with_the_controls(pages, browser, view, show
     assert not browser.faults
 
 
-def test_without_scripts_the_picture_is_shown(pages, chromium):
+def test_without_scripts_the_draw_is_shown(pages, chromium):
     page = chromium.new_context(java_script_enabled=False).new_page()
     page.goto((pages / "small.html").as_uri())
-    assert page.locator(".textsan-explorer noscript svg[aria-label*='; released: ']").count() == 1
+    assert page.locator(".textsan-explorer noscript dl.three-lines").is_visible()

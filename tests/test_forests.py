@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from textsan.evaluation import Estimate
-from textsan_book.chapters.front import Claim
 from textsan_book.judging import forests
+from textsan_book.judging.front import Claim
 
 ROOT = Path(__file__).parents[1]
 

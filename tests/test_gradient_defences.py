@@ -79,14 +79,6 @@ def test_a_word_without_a_row_is_read_where_it_is_kept_and_has_one_over_the_word
     assert most["sent_read"] == 1.0 and most["read"] > drawn["read"]
 
 
-def test_without_a_gradient_the_most_frequent_public_word_is_said(monkeypatch):
-    docs = [["the", "plot", "is", "the", "plot"], ["a", "the", "b"]]
-    monkeypatch.setattr(study, "training_records", lambda dataset, seed: None)
-    monkeypatch.setattr(study, "_attacked", lambda records, *drawn: (docs, LABELS))
-    monkeypatch.setattr(study, "_public_counts", lambda: study.Counter({"the": 5, "plot": 2}))
-    assert study.blind_reading(dataset="rt", attacked=2, longest=8, seed=0).value == 3 / 8
-
-
 def test_an_unknown_defence_is_one_line(little):
     with pytest.raises(ValueError, match="defence: 'prayer'.*DP-SGD"):
         little("prayer", 1.0)

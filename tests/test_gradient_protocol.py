@@ -13,8 +13,9 @@ from textsan.evaluation import clustered_difference
 from textsan.gradient_leakage import cases, defences, spans, victims
 from textsan.priors import MarkovModel
 from textsan.text.corpora import load_dataset
-from textsan_book.studies import gradient_learning as learning, gradient_protocol as study
+from textsan_book.studies import gradient_defences as learning, gradient_protocol as study
 
+CLIENT = learning.Client("rt", "none", 0.0, 8, 0)
 RESULTS = Path(__file__).parents[1] / "data" / "results"
 
 
@@ -35,22 +36,22 @@ def bigrams(small):
 @pytest.fixture(scope="module")
 def texts(default_data):
     """Batches of two of the client, and sentences that are in none."""
-    return study._drawn(learning.short(load_dataset("rt"), 8), 2, 3, 1)
+    return study._drawn(CLIENT.short(load_dataset("rt")), 2, 3, 1)
 
 
 @pytest.fixture(scope="module")
 def own(default_data):
-    return study._drawn(learning.short(study._public_records(), 8), 2, 3, 1)
+    return study._drawn(CLIENT.short(study._public_records()), 2, 3, 1)
 
 
 @pytest.fixture(scope="module")
 def alone(default_data):
-    return study._drawn(learning.short(load_dataset("rt"), 8), 1, 6, 1)
+    return study._drawn(CLIENT.short(load_dataset("rt")), 1, 6, 1)
 
 
 @pytest.fixture(scope="module")
 def own_alone(default_data):
-    return study._drawn(learning.short(study._public_records(), 8), 1, 6, 1)
+    return study._drawn(CLIENT.short(study._public_records()), 1, 6, 1)
 
 
 def told(small, bigrams, texts, own, defence):
@@ -121,7 +122,7 @@ def test_a_full_span_says_nothing(small, texts):
 
 
 def test_every_batch_size_has_the_same_sentences():
-    records = learning.short(load_dataset("rt"), 8)
+    records = CLIENT.short(load_dataset("rt"))
     sums = [sum((texts for texts, _ in study._drawn(records, B, 8 // B, 3)[0]), []) for B in (1, 4, 8)]
     assert sums[0] == sums[1] == sums[2]
     assert not set(sums[0]) & set(study._drawn(records, 8, 1, 3)[1])
@@ -193,4 +194,4 @@ def test_two_of_three_strong_defences_cost_no_more_than_one_mild_one_gains():
 
 def test_an_unknown_defence_is_one_line():
     with pytest.raises(ValueError, match="defence: 'prayer'.*DP-SGD"):
-        learning.change_of("prayer", 1.0)
+        replace(CLIENT, defence="prayer").change()

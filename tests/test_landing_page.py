@@ -16,7 +16,8 @@ import pytest
 from bs4 import BeautifulSoup
 
 from textsan.text.vocabulary import STOP_WORDS
-from textsan_book.chapters import chapters, front, front_pictures
+from textsan_book.chapters import chapters
+from textsan_book.judging import front, front_pictures, tradeoffs
 from textsan_book.studies import card as study
 
 ROOT = Path(__file__).parents[1]
@@ -179,10 +180,10 @@ def test_a_larger_model_reads_more(said):
     assert len(rates) == 4 and all(len(one["gemma3-270m"]) == 3 for one in rates.values())
     more = [np.mean(one["gemma3-270m"]) - np.mean(one["mixture without language"]) for one in rates.values()]
     shown = [round(100 * min(more)), round(100 * max(more))]
-    ends = [(one.low, one.high) for one in front.larger(ROOT)]
+    ends = [(one.low, one.high) for one in front.larger()]
     shown += [round(100 * min(low for low, _ in ends)), round(100 * max(high for _, high in ends))]
     assert numbers(re.sub(r"`.*?`", "", said["larger"])) == shown
-    assert all(one.low > 0 for one in front.larger(ROOT))
+    assert all(one.low > 0 for one in front.larger())
 
 
 DRAWN = ("utility-sst2", "utility-sst2-between", "utility-sst2-custext")
@@ -202,7 +203,7 @@ def given_and_kept(exposures="utility-sst2-exposure", tables=DRAWN):
         exposure.setdefault((row["defence"], row["epsilon"]), []).append(float(row["exposure"]))
     for table in tables:
         for row in rows(table):
-            if row["utility"] and row["defence"] in front.SANITIZERS:
+            if row["utility"] and row["defence"] in tradeoffs.SANITIZERS:
                 one = (float(row["utility"]), float(row["chance"]))
                 utility.setdefault((row["defence"], row["epsilon"]), []).append(one)
     found = {}
@@ -223,8 +224,8 @@ def test_what_hiding_costs_is_said_under_both_rules_for_unlisted_words(page, sai
     assert numbers(said["task"]) == [best] and f"classifier, {many} settings" in page
     assert f"{best} % [" in said["best"] and f"of {many_kept} settings" in said["limits"]
     assert f"{best_kept} % [" in said["limits"]
-    for rule, passage in zip(front.UNLISTED, ("best", "limits"), strict=True):
-        best = max(one.kept for one in front.settings(ROOT, rule) if one.disclosed < 0.5)
+    for rule, passage in (("draw", "best"), ("keep", "limits")):
+        best = max(one.kept for one in front.settings(rule) if one.disclosed < 0.5)
         assert front.with_ends(best) in said[passage]
 
 
@@ -235,7 +236,7 @@ def test_the_path_of_the_figure_and_what_half_of_a_task_costs(said):
         words = f"discloses {round(100 * disclosed)} % of the words and keeps {round(100 * kept)} % ["
         assert words in said["path"]
         assert disclosed < 0.5 or epsilon == "5.0"
-    small = {name: found[name, "1.0"][0] for name in front.SANITIZERS}
+    small = {name: found[name, "1.0"][0] for name in tradeoffs.SANITIZERS}
     assert min(small, key=small.get) == "santext"  # the other three disclose more
     half = min(disclosed for disclosed, kept in found.values() if kept >= 0.5)
     assert numbers(said["figure"]) == [len(found), round(100 * half)]
@@ -258,7 +259,7 @@ def test_the_task_says_its_seeds_and_phrases(said):
 
 
 def test_the_picture_joins_the_settings_of_the_sanitizer_that_keeps_most_below_one_half():
-    settings = front.settings(ROOT)
+    settings = front.settings()
     best = max((one for one in settings if one.disclosed < 0.5), key=lambda one: one.kept.value)
     assert best.mechanism == front.PATH
     svg, label = front_pictures.tradeoff(settings)
@@ -268,7 +269,7 @@ def test_the_picture_joins_the_settings_of_the_sanitizer_that_keeps_most_below_o
 
 def test_a_claim_is_drawn_at_its_distance_from_what_it_needs(said):
     """By a second reading of the rules: right of the line a claim is met, of a gain as of a limit."""
-    drawn = front.claims(ROOT)
+    drawn = front.claims()
     by_claim = {one.claim: one for one in drawn}
     measured = [row for row in rows("claims") if row["rule"] and row["low"] != row["high"]]
     assert len(measured) == len(by_claim) == len(drawn) == numbers(said["claims"])[0]
@@ -360,7 +361,7 @@ def test_the_card_is_made_again(default_data, tmp_path):
 
 
 def test_the_table_says_how_many_seeds_it_rests_on(said):
-    drawn = front.budgets(ROOT)
+    drawn = front.budgets()
     assert [one.epsilon for one in drawn] == [1, 2, 4, 8]
     for one in drawn:
         assert len({*one.seeds}) == len(one.seeds) == 3  # a headline

@@ -329,9 +329,3 @@ def test_attacks_in_the_encoders_space_are_means_of_their_rows(dataset, table):
         assert line["noisy channel"].value == pytest.approx(mean(noisy, "asr"))
         assert line["accuracy"].value == pytest.approx(mean([r for r in rows if r["task"]]))
         assert line["V(X | Y)"] == pytest.approx(mean(rows, "vulnerability"))
-
-
-def test_a_folder_without_tables_is_refused(tmp_path):
-    for read_tables in (learning.papers_size, learning.leads, learning.prepared, learning.encoder_space):
-        with pytest.raises(ValueError, match="stored tables"):
-            read_tables(results=tmp_path)

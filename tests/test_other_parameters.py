@@ -45,37 +45,27 @@ def test_plain_papermill_with_an_unknown_parameter_stops(tmp_path):
         ran(tmp_path, epsilonn=2.0)
 
 
-def test_marks_stand_before_outputs_of_stored_tables_and_the_banner_on_top():
-    cells = [new_markdown_cell("# A chapter")]
-    sources = [
-        "import textsan\nfrom textsan.sweeps import tables\nrows = 3",
-        "stored = tables.load_tables(textsan.project_data() / 'results', 'a.csv')",  # shows nothing
-        "print(rows)",
-        "def mean(rows):\n    return rows.mean()\n\n\nprint(mean(3))",
-        "best = {name: one.max() for name, one in stored.groupby('name')}\nprint(best)",
-        "lines = []\nfor one in stored.itertuples():\n    lines.append(one)",
-        "print(lines)",
-        "best = 3\nprint(best)",
-        "%matplotlib inline",
-    ]
-    cells += [
-        new_code_cell(one, outputs=[new_output("stream", text="x")] if "print" in one else []) for one in sources
-    ]
-    notebook = new_notebook(cells=cells)
-    other_parameters.mark(notebook, {"epsilon": 2.0})
-    before = [a.source for a, b in zip(notebook.cells, notebook.cells[1:], strict=False) if b.source in sources]
-    marked = [source for source, above in zip(sources, before, strict=True) if above == other_parameters.STORED]
-    assert marked == [sources[4], sources[6]]
+def test_marks_stand_before_outputs_that_are_as_on_the_page_and_the_banner_on_top():
+    sources = ["rows = 3", "print(rows)", "print(epsilon)", "print('new')"]
+
+    def ran_with(epsilon, number):
+        texts = ["", "3\n", f"{epsilon}\n", "new\n"]
+        outputs = [[new_output("stream", text=text)] if text else [] for text in texts]
+        cells = [new_code_cell(one, outputs=shown) for one, shown in zip(sources, outputs, strict=True)]
+        return new_notebook(cells=[new_markdown_cell("# A chapter"), *cells[:number]])
+
+    notebook = ran_with(2.0, 4)
+    other_parameters.mark(notebook, {"epsilon": 2.0}, ran_with(1.0, 3))
+    above = [a.source for a, b in zip(notebook.cells, notebook.cells[1:], strict=False) if b.source == sources[1]]
+    assert above == [other_parameters.SAME]
+    assert [cell.source for cell in notebook.cells].count(other_parameters.SAME) == 1
     assert "`epsilon = 2.0`" in notebook.cells[0].source and notebook.cells[1].source == "# A chapter"
+    notebook = ran_with(2.0, 4)
+    other_parameters.mark(notebook, {"epsilon": 2.0})
+    assert len(notebook.cells) == 6
 
 
 def test_a_run_without_other_parameters_stays_as_it_is():
     notebook = new_notebook(cells=[new_code_cell("rows = load_tables('a.csv')\nprint(rows)")])
     other_parameters.mark(notebook, {})
     assert len(notebook.cells) == 1
-
-
-def test_figures_drawn_of_a_table_are_of_it():
-    sources = ["rows = load_hits(path)", "figure, ax = plt.subplots()", "ax.plot(rows)", "ax.legend()", "print(2)"]
-    found = other_parameters.stored_cells(["import matplotlib.pyplot as plt", *sources])
-    assert found == [False, True, False, True, True, False]

@@ -71,17 +71,16 @@ def test_input_embeddings_stay_and_all_else_is_learnt(taught):
     assert not taught["prepared"].training
 
 
-def test_training_repeats_and_follows_from_its_seed(default_data):
-    losses = {0: [], 1: [], 2: []}
-    for run, seed in enumerate((0, 0, 1)):
-        said = losses[run]
-        how = {"steps": 3, "seed": seed, "after": lambda step, loss, to=said: to.append(loss)}
+def test_training_repeats(default_data):
+    losses = [[], []]
+    for said in losses:
+        how = {"steps": 3, "after": lambda step, loss, to=said: to.append(loss)}
         filling_blanks.pretrain(filling_blanks.masked_model(), DOCS, None, **how)
-    assert losses[0] == losses[1] != losses[2]
+    assert losses[0] == losses[1] and len(losses[0]) == 3
 
 
 def test_words_of_several_pieces_are_read_and_not_predicted(default_data):
-    blanks = filling_blanks._Blanks(encoders.ENCODER)
+    blanks = filling_blanks._Blanks()
     doc = ["filmography", "film"] * 40
     ids, _, where, truths = blanks.of([doc], [doc], np.random.default_rng(0))
     [[film], long] = encoders.word_pieces(["film", "filmography"])

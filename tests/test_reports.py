@@ -14,7 +14,8 @@ import pytest
 from textsan.auditing import deciding
 from textsan.auditing.report import SCHEMA, Report
 from textsan.cli.main import main
-from textsan_book.chapters import chapters, front, reports
+from textsan_book.chapters import chapters, reports
+from textsan_book.judging import front
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "book" / "pages" / "decide.md").read_text(encoding="utf-8")

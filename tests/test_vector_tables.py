@@ -106,8 +106,3 @@ def test_a_defence_keeps_the_task_inside_the_interval_without_one():
     lowest = mean("defences", "utility_low", defence="none")
     assert rows.keeps.tolist() == [row.utility > lowest for row in rows.itertuples()]
     assert rows.defence.iloc[0] == "none" and len(rows) == 27
-
-
-def test_a_folder_without_tables_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="stored tables"):
-        vector_tables.defences(tmp_path)

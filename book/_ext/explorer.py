@@ -5,7 +5,7 @@
     ```
 
 Its data are made when the book is built; they and its scripts are loaded by the pages that show it, and no others.
-Without scripts a reader sees a still picture.
+Without scripts a reader sees one draw.
 """
 
 import shutil

@@ -1,7 +1,7 @@
 """Sphinx extension: the front page's sentences and pictures, computed at the build; a PNG and two zips.
 
-`{{ name }}` in a page is a sentence of `textsan_book.chapters.front`, and the directive `{front} name` a part of
-`textsan_book.chapters.front_pictures`; with `:link:` the part leads to a page.
+`{{ name }}` in a page is a sentence of `textsan_book.judging.front`, and the directive `{front} name` a part of
+`textsan_book.judging.front_pictures`; with `:link:` the part leads to a page.
 """
 
 import shutil
@@ -12,7 +12,7 @@ from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.util.docutils import SphinxDirective
 
-from textsan_book.chapters import front, front_pictures
+from textsan_book.judging import front, front_pictures
 
 CARD = "card.png"  # below _static
 VERDICTS = "notebooks/what-holds-up"
@@ -47,7 +47,7 @@ def _show_squares(app, doctree, docname):
         return
     section = next(doctree.findall(nodes.section))
     made = f'<div class="front-part">{front_pictures.PARTS["published numbers"](root)}</div>'
-    summary = nodes.paragraph("", front.of_the_papers(root))
+    summary = nodes.paragraph("", front.of_the_papers())
     place = next(number for number, child in enumerate(section.children) if isinstance(child, nodes.section))
     section.insert(place, [nodes.raw("", made, format="html"), summary])
 
@@ -56,7 +56,7 @@ def _write(app, exception):
     root = Path(app.srcdir)
     if exception is None and (root / "data" / "results" / "mixture.csv").is_file():
         static = Path(app.outdir, "_static")
-        front_pictures.card(front.budgets(root), app.config.html_title, static / CARD)
+        front_pictures.card(front.budgets(), app.config.html_title, static / CARD)
         for name, base, folder in (("notebooks", root, "notebooks"), ("tables", root / "data", "results")):
             shutil.make_archive(str(static / f"textsan-{name}"), "zip", base, folder)
 

@@ -37,11 +37,7 @@ _PAGE = """<!DOCTYPE html>
 
 
 def addresses(root: Path) -> dict[str, dict[str, str]]:
-    """For each old page the new `page#anchor` of its anchors; "" is the page itself, if it is no more.
-
-    Args:
-        root: the project's folder.
-    """
+    """For each old page the new `page#anchor` of its anchors; "" is the page itself, if it is no more."""
     path = root / "book" / "moved.yml"
     listed = yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else {}
     by_page = {}

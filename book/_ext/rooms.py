@@ -45,11 +45,7 @@ def page(room: str) -> str:
 
 
 def house(root: Path) -> str:
-    """List the rooms in the order of imports, and the names of `import textsan`, for the first of these pages.
-
-    Args:
-        root: the project's folder.
-    """
+    """List the rooms in the order of imports, and the names of `import textsan`, for the first of these pages."""
     contracts = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
     package, book = (
         [importlib.import_module(name) for name in reversed(contract["layers"])] for contract in contracts[:2]

@@ -236,9 +236,6 @@ def _arithmetic(other: str | None, say: Callable[[str], None]) -> Iterator[dict[
 def settings(root: Path) -> dict[str, list[dict]]:
     """Other parameters with which a full check executes chapters: by chapter, at most three of them.
 
-    Args:
-        root: the project's folder.
-
     Raises:
         KeyError: an unknown chapter, or a parameter that it does not have.
         ValueError: more than three for a chapter, or a value of the wrong type.

@@ -1,15 +1,12 @@
 """Compare what two executed notebooks show, output by output; their code may differ.
 
 Words must agree exactly, integers too. A number printed with a point or an exponent may differ by one unit of its
-last printed digit, which is what another processor's rounding does. A figure is compared by its drawn data where
-both notebooks hold it (see `kernel/figure_data.py`), to a thousandth of what its axis spans, by its pixels
-otherwise. A cell with the tag `varies` is not compared. Where other kernels run than those that made the stored
-notebook (see `textsan.base.kernels`), estimates printed as `value [low, high]` are compared by interval: they may
-move within the stored one.
+last printed digit, which is what another processor's rounding does. A figure is compared by its drawn data (see
+`kernel/figure_data.py`), to a thousandth of what its axis spans. A cell with the tag `varies` is not compared.
+Where other kernels run than those that made the stored notebook (see `textsan.base.kernels`), estimates printed as
+`value [low, high]` are compared by interval: they may move within the stored one.
 """
 
-import base64
-import io
 import itertools
 import json
 import math
@@ -31,8 +28,6 @@ _ANY = rf"(?:{_DECIMAL}|[-+−]?\d+)"
 # No part of a word, of a version or of a longer number.
 _NUMBER = re.compile(rf"(?<![\w.])({_DECIMAL})(?!\.?\d)")
 _INTERVAL = re.compile(rf"(?<![\w.])({_ANY})%?\s*\[({_ANY})%?,\s*({_ANY})%?\]")
-# A tenth of a colour's range; anti-aliasing on one machine is exact, a moved line is not.
-_PIXEL = 25
 _CONTEXT = 40
 
 
@@ -317,25 +312,6 @@ def _near(stored: str, new: str, span: float, is_log: bool) -> bool:
     return same_number(stored, new) or abs(a - b) <= span / 1000
 
 
-def _pixels(png: str):
-    import matplotlib.image
-    import numpy as np
-
-    values = matplotlib.image.imread(io.BytesIO(base64.b64decode(png)), format="png")
-    return np.round(values * 255).astype(int)
-
-
-def picture_difference(stored: str, new: str) -> tuple[str, str] | None:
-    """Compare size and pixels of two pictures, base64 of PNG files; None if they agree."""
-    if stored.strip() == new.strip():
-        return None
-    a, b = _pixels(stored), _pixels(new)
-    if a.shape != b.shape:
-        return tuple(f"a picture of {p.shape[1]} x {p.shape[0]} pixels" for p in (a, b))
-    changed = int((abs(a - b).max(axis=2) > _PIXEL).sum())
-    return ("a picture", f"one with {changed} other pixels") if changed else None
-
-
 def output_differences(
     stored: Sequence, new: Sequence, cell: int, by_interval: bool = False
 ) -> Iterator[Difference]:
@@ -347,18 +323,13 @@ def output_differences(
         by_interval: estimates may move within their intervals.
     """
     old, now = shown(stored), shown(new)
-    if any(FIGURE_DATA in part for part in {*old} ^ {*now}):  # only one of them holds data: look at the pictures
-        old, now = (shown(_without_data(outputs)) for outputs in (stored, new))
     for part in dict.fromkeys([*old, *now]):
         a, b = old.get(part), now.get(part)
         if a is None or b is None:
             yield Difference(cell, part, *(text if text is None else text[: 2 * _CONTEXT] for text in (a, b)))
             continue
-        if part.endswith("image/png"):
-            difference = picture_difference(a, b)
-        else:
-            difference = (figure_difference if part.endswith(FIGURE_DATA) else text_difference)(a, b, by_interval)
-        if difference:
+        compared = figure_difference if part.endswith(FIGURE_DATA) else text_difference
+        if difference := compared(a, b, by_interval):
             yield Difference(cell, part, *difference)
 
 
@@ -371,12 +342,8 @@ def moves(stored: Sequence, new: Sequence, cell: int) -> Iterator[Difference]:
     """
     old, now = shown(stored), shown(new)
     for part in old:
-        if part in now and not part.endswith("image/png"):
+        if part in now:
             yield from (Difference(cell, part, *texts) for texts in moved_estimates(old[part], now[part]))
-
-
-def _without_data(outputs: Sequence) -> list:
-    return [{**output, "metadata": {}} for output in outputs]
 
 
 def differences(stored, new, by_interval: bool = False) -> list[Difference]:

@@ -1,4 +1,4 @@
-"""The explorer's data: a public world that a page can hold, and the picture that a reader without scripts sees.
+"""The explorer's data: a public world that a page can hold, and the lines that a reader without scripts sees.
 
 The page computes everything anew in the browser: channels, posteriors, forward-backward, linkage. Its data are
 a list of words, their vectors rounded to whole numbers, and the counts of each word and each pair of neighbours in
@@ -9,7 +9,6 @@ to their authors, and the licence of the collection cannot pass their rights on.
 """
 
 import base64
-import html
 import json
 from collections import Counter
 from collections.abc import Sequence
@@ -159,11 +158,7 @@ def _stop_word(word: str) -> str | None:
 
 
 def data(world: Material) -> dict:
-    """The page's data: words, whole numbers, and sentences of the project's own.
-
-    Args:
-        world: of `material`.
-    """
+    """The page's data: words, whole numbers, and sentences of the project's own."""
     words, index = world.embeddings.words, world.model.index
     start = len(index)  # the row of what a sentence begins with
     pairs: Counter[tuple[int, int]] = Counter()
@@ -239,55 +234,26 @@ def reading(world: Material, sentence: str, name: str, value: float, seed: int =
 
 
 def still(world: Material) -> str:
-    """A picture of one draw, for readers without scripts: four lines of words, hits underlined.
-
-    Args:
-        world: of `material`.
+    """One draw for readers without scripts: lines of words, hits marked.
 
     Returns:
-        an SVG element in the page's colours.
+        an HTML element.
     """
     name, sentence = next(iter(SLIDERS)), SENTENCES[0]
     parameter, *_, value = SLIDERS[name]
     example = reading(world, sentence, name, value)
-    lines = {
-        "written": example.written,
-        "released": example.released,
-        "guessed from each word": [guess or "" for guess in example.alone],
-        "guessed from the sentence": [guess or "" for guess in example.together],
-    }
+    guessed = {"guessed from each word": example.alone, "guessed from the sentence": example.together}
+    lines = [("written", example.written), ("released", example.released)]
+    for what, words in guessed.items():
+        pairs = zip(words, example.written, strict=True)
+        lines.append((what, [f"<mark>{word}</mark>" if word == true else word or "–" for word, true in pairs]))
+    rows = "".join(f"<dt>{what}</dt><dd>{' '.join(words)}</dd>" for what, words in lines)
     label = f"{MECHANISMS[name].label}, {'ε' if parameter == 'epsilon' else parameter} = {value}"
-    words_shown = "; ".join(f"{what}: {' '.join(filter(None, words))}" for what, words in lines.items())
-    wide = [9 * max(map(len, column)) + 14 for column in zip(*lines.values(), strict=True)]
-    # Two halves under one another, so that it can be read on a phone.
-    half = (len(wide) + 1) // 2
-    parts, width = [], max(sum(wide[:half]), sum(wide[half:]), 330) + 16
-    top = 34
-    for columns in (range(half), range(half, len(wide))):
-        for what, words in lines.items():
-            parts.append(f'<text x="8" y="{top}" font-size="11" opacity="0.7">{what}</text>')
-            x = 8
-            for i in columns:
-                hit = what.startswith("guessed") and words[i] == example.written[i]
-                style = ' font-weight="700" text-decoration="underline"' if hit else ""
-                parts.append(f'<text x="{x}" y="{top + 18}" font-size="15"{style}>{html.escape(words[i])}</text>')
-                x += wide[i]
-            top += 42
-        top += 14
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {top - 20}" role="img" '
-        f'aria-label="{html.escape(f"{label}. {words_shown}")}" fill="currentColor" font-family="sans-serif" '
-        f'style="width: 100%; max-width: {width}px; height: auto">'
-        f'<text x="8" y="14" font-size="12" font-weight="700">{html.escape(label)}</text>{"".join(parts)}</svg>'
-    )
+    return f'<p><strong>{label}</strong></p><dl class="three-lines">{rows}</dl>'
 
 
 def about(world: Material) -> str:
-    """The sentences that say what the page's numbers rest on.
-
-    Args:
-        world: of `material`.
-    """
+    """The sentences that say what the page's numbers rest on."""
     corpora = ", ".join(CORPORA)
     return (
         f"The list has {len(world.embeddings):,} words: stop words; the {FREQUENT:,} most frequent other words of "

@@ -1,4 +1,4 @@
-"""A run with other parameters says so: at its top, at outputs of stored tables, and where a name is unknown.
+"""A run with other parameters says so: at its top, at outputs that stay the same, and where a name is unknown.
 
 Summary boxes, captions and the words between the cells are of the default run. `textsan run` writes this into the
 notebook that it makes. Plain papermill cannot, so the kernel shows the banner below the cell that papermill puts
@@ -8,7 +8,9 @@ behind the chapter's own parameters, and refuses names that the chapter does not
 import ast
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+
+from textsan_book.chapters import compare
 
 INJECTED = "# Parameters\n"
 """First line that papermill writes in the cell of the parameters that it was given."""
@@ -16,11 +18,7 @@ INJECTED = "# Parameters\n"
 MARKED = "TEXTSAN_MARKED"
 """The variable that is set where the notebook gets its banner after the run, so that the kernel shows none."""
 
-STORED = (
-    "*From stored tables:* what this cell shows is computed from files of `data/`, which have settings of their "
-    "own. The parameters of this run select from them at most."
-)
-_READERS = {"project_data", "load_tables", "load_hits"}
+SAME = "*As on the page:* this cell shows the same with the page's own parameters."
 
 
 def banner(given: Mapping[str, object]) -> str:
@@ -40,97 +38,24 @@ def banner(given: Mapping[str, object]) -> str:
     )
 
 
-def stored_cells(sources: Sequence[str]) -> list[bool]:
-    """Tell for each code cell whether it shows something that is computed from a stored table.
-
-    A name is of a table if a statement that reads `data/`, or uses such a name, binds it or calls a method of it.
-
-    Args:
-        sources: of the code cells, in order.
-
-    >>> stored_cells(["rows = load_tables(folder, 'a.csv')", "print(3)", "best = rows.max()", "print(best)"])
-    [True, False, True, True]
-    """
-    flags, stored, modules = [], set(), set()
-    for source in sources:
-        shows = False
-        for statement in _statements(source):
-            nodes = list(ast.walk(statement))
-            if isinstance(statement, ast.Import | ast.ImportFrom):
-                modules |= {(name.asname or name.name).partition(".")[0] for name in statement.names}
-                continue
-            names = [node for node in nodes if isinstance(node, ast.Name)]
-            inner = _inner(nodes)
-            used = {node_of_name.id for node_of_name in names if isinstance(node_of_name.ctx, ast.Load)} - inner
-            attributes = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
-            bound = {node_of_name.id for node_of_name in names if isinstance(node_of_name.ctx, ast.Store)} - inner
-            if isinstance(statement, ast.FunctionDef | ast.ClassDef):
-                bound = {statement.name}
-            if used & stored or (used | attributes) & _READERS:
-                stored |= (bound | _changed(statement)) - modules
-                shows |= not isinstance(statement, ast.FunctionDef | ast.ClassDef)
-            else:
-                stored -= bound
-        flags.append(shows)
-    return flags
-
-
-def _statements(source: str) -> list[ast.stmt]:
-    try:
-        return ast.parse(source).body
-    except SyntaxError:  # a magic of IPython
-        return []
-
-
-def _inner(nodes: Sequence[ast.AST]) -> set[str]:
-    """Names of a statement that are bound inside it alone: arguments, and what comprehensions run over."""
-    inner = {node.arg for node in nodes if isinstance(node, ast.arg)}
-    for node in nodes:
-        if isinstance(node, ast.comprehension):
-            inner |= {name.id for name in ast.walk(node.target) if isinstance(name, ast.Name)}
-        if isinstance(node, ast.FunctionDef):
-            inside = (name for name in ast.walk(node) if isinstance(name, ast.Name))
-            inner |= {name.id for name in inside if isinstance(name.ctx, ast.Store)}
-    return inner
-
-
-def _changed(statement: ast.stmt) -> set[str]:
-    """The objects whose methods a statement calls for what they do, or one of whose places it fills."""
-    nodes = list(ast.walk(statement))
-    calls = [node.value for node in nodes if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)]
-    places = [node for node in nodes if isinstance(node, ast.Subscript | ast.Attribute)]
-    filled = [node for node in places if isinstance(node.ctx, ast.Store)]
-    methods = [call.func for call in calls if isinstance(call.func, ast.Attribute)]
-    return {root for node in (*methods, *filled) if (root := _root(node))}
-
-
-def _root(node: ast.AST) -> str:
-    while isinstance(node, ast.Attribute | ast.Subscript):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else ""
-
-
-def mark(notebook, given: Mapping[str, object]) -> None:
-    """Put the banner on top of an executed notebook, and a line before each output of a stored table.
+def mark(notebook, given: Mapping[str, object], page=None) -> None:
+    """Put the banner on top of an executed notebook, and a line before each output that is as on the page.
 
     Args:
         notebook: as nbformat reads it; it is changed.
         given: the parameters that differ from the defaults; if there are none, nothing is done.
+        page: the notebook of the default run; None if there is none.
     """
     from nbformat.v4 import new_markdown_cell
 
     if not given:
         return
-    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    stored = {
-        id(cell)
-        for cell, is_stored in zip(code, stored_cells([cell.source for cell in code]), strict=True)
-        if is_stored
-    }
+    stored = {cell.source: cell.outputs for cell in page.cells if cell.cell_type == "code"} if page else {}
     cells = [new_markdown_cell(banner(given))]
     for cell in notebook.cells:
-        if id(cell) in stored and cell.outputs:
-            cells.append(new_markdown_cell(STORED))
+        shown = cell.get("outputs") and stored.get(cell.source)
+        if shown and not any(compare.output_differences(shown, cell.outputs, 0)):
+            cells.append(new_markdown_cell(SAME))
         cells.append(cell)
     notebook.cells = cells
 

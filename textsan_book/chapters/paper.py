@@ -40,11 +40,7 @@ MOST_PAGES = 200
 
 
 def contents(root: Path) -> dict:
-    """The table of contents of the main text.
-
-    Args:
-        root: the project's folder.
-    """
+    """The table of contents of the main text."""
     toc = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
     parts = [part for part in toc["parts"] if not part["caption"].startswith(LEFT_OUT)]
     parts = [

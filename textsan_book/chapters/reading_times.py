@@ -12,12 +12,7 @@ _OPTION = re.compile(r"^:[\w-]+:|^\+\+\+|^---$|^\(.*\)=$")
 
 
 def source(root: Path, page: str) -> Path:
-    """Return the text of a page of the book: a chapter's under `book/`, any other page's its own.
-
-    Args:
-        root: the project's folder.
-        page: as in `_toc.yml`.
-    """
+    """Return the text of a page of the book: a chapter's under `book/`, any other page's its own."""
     return root / (f"book/{page.removeprefix('notebooks/')}.md" if page.startswith("notebooks/") else f"{page}.md")
 
 
@@ -48,11 +43,6 @@ def sections(text: str) -> dict[str, int]:
 
 
 def minutes(root: Path, page: str) -> int:
-    """Count the minutes that a page takes to read.
-
-    Args:
-        root: the project's folder.
-        page: as in `_toc.yml`.
-    """
+    """Count the minutes that a page takes to read."""
     words = sum(sections(source(root, page).read_text(encoding="utf-8")).values())
     return max(1, math.ceil(words / WORDS_A_MINUTE))

@@ -78,20 +78,12 @@ _OPENING = re.compile(r"<[^>]*>")
 
 
 def read(root: Path, name: str) -> dict[str, Any]:
-    """Read what the audit of an example has found.
-
-    Args:
-        root: the project's folder.
-        name: of the example.
-    """
+    """Read what the audit of an example has found."""
     return json.loads((root / FOLDER / f"{name}.json").read_text(encoding="utf-8"))
 
 
 def annotated(content: Mapping[str, Any]) -> str:
     """Return the report for people with a number at each place of `MARKS`.
-
-    Args:
-        content: of the audit.
 
     Raises:
         ValueError: the report has no such place.
@@ -131,11 +123,7 @@ def _percent(share: float) -> str:
 
 
 def texts(root: Path) -> dict[str, str]:
-    """Compute the numbers of the page *Decide*, by the names that its text has in their places.
-
-    Args:
-        root: the project's folder.
-    """
+    """Compute the numbers of the page *Decide*, by the names that its text has in their places."""
     found = {}
     for name, example in EXAMPLES.items():
         content = read(root, name)
@@ -188,12 +176,7 @@ def _sign(score: str | float | None) -> str | None:
 
 
 def write(root: Path, name: str) -> None:
-    """Audit an example and store what was found.
-
-    Args:
-        root: the project's folder.
-        name: of the example.
-    """
+    """Audit an example and store what was found."""
     content = make(EXAMPLES[name]).content
     text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
     (root / FOLDER / f"{name}.json").write_text(text + "\n", encoding="utf-8")

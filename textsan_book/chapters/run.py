@@ -165,17 +165,18 @@ def run(chapter: Chapter, given: dict | None = None, profile_name: str = "quick"
     try:
         _execute(chapter, values, output)
     finally:
-        _mark(output, {name: value for name, value in values.items() if value != defaults[name]})
+        _mark(chapter, output, {name: value for name, value in values.items() if value != defaults[name]})
     return output
 
 
-def _mark(output: Path, others: dict) -> None:
+def _mark(chapter: Chapter, output: Path, others: dict) -> None:
     """Say in an executed notebook what its other parameters leave as it was."""
     import nbformat
 
     if others and output.is_file():
-        notebook = nbformat.read(output, as_version=4)
-        other_parameters.mark(notebook, others)
+        files = (path for path in (output, chapter.notebook) if path.is_file())
+        notebook, *page = (nbformat.read(path, as_version=4) for path in files)
+        other_parameters.mark(notebook, others, *page)
         nbformat.write(notebook, output)
 
 

@@ -150,15 +150,14 @@ def role(cell) -> str | None:
     return next((kind for kind in ROLES if kind in cell.metadata), None)
 
 
-def stripped(source: str, stub: str = "...") -> str:
+def stripped(source: str) -> str:
     """An answer cell without its solution.
 
     >>> print(stripped("def one():\\n    # BEGIN SOLUTION\\n    return 1\\n    # END SOLUTION"))
     def one():
         ...
     """
-    shown = re.sub(rf"^( *){BEGIN}.*?{END}", lambda found: found[1] + stub, source, flags=re.M | re.S)
-    return shown
+    return re.sub(rf"^( *){BEGIN}.*?{END}", r"\1...", source, flags=re.M | re.S)
 
 
 def solution_lines(master: Master) -> list[str]:

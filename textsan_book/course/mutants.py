@@ -42,19 +42,18 @@ class Mutant(NamedTuple):
     source: str
 
 
-def mutants(master: Master, count: int = 10, *, seed: int = 0) -> list[Mutant]:
+def mutants(master: Master, count: int = 10) -> list[Mutant]:
     """Some mutants of a master's solutions, drawn from all that there are.
 
     Args:
         master: the assignment.
         count: how many; fewer where there are not so many.
-        seed: of the draw.
 
     Returns:
         Mutants whose code differs from each other and from the solution.
     """
     made = [mutant for question, source in master.answers.items() for mutant in _of(question, source)]
-    picked = np.random.default_rng(seed).permutation(len(made))[:count]
+    picked = np.random.default_rng(0).permutation(len(made))[:count]
     return [made[number] for number in sorted(picked)]
 
 

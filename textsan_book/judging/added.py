@@ -7,7 +7,7 @@ from pathlib import Path
 from textsan.evaluation import Estimate, clustered_rate
 from textsan.sweeps.hits import load_hits
 from textsan.sweeps.tables import estimate, load_tables, over, pooled, select
-from textsan_book.judging import on_words
+from textsan_book.judging import on_words, stored
 
 ALONE = ("alone.csv", "alone-prose.csv", "alone-medical.csv")
 """The tables of a language model without any text, six corpora together."""
@@ -49,7 +49,7 @@ def ladder(table: Path, attackers: Mapping[str, Mapping], cells: Sequence[Mappin
         added = {}
         for (_, theirs), (name, ours) in pairwise(attackers.items()):
             gains = on_words.gains(table, {**cell, **ours}, {**cell, **theirs}, ["dataset"])
-            added[name] = {on_words.named(row.dataset): row.gain for row in gains.itertuples()}
+            added[name] = {stored.corpus(row.dataset): row.gain for row in gains.itertuples()}
         for line in on_words.success(table, ends, cell):
             corpus = line["corpus"]
             steps = {f"+ {name}": gain[corpus] for name, gain in added.items()}
@@ -92,7 +92,7 @@ def alone(folder: Path, told: bool, epsilon: float = 4.0, *, marks: bool = False
             theirs = {"attack": other, "attack.told": told}
             gains = on_words.gains(table, ours, theirs, ["dataset", "epsilon"], marks=marks)
             for line in lines:
-                here = gains[[on_words.named(corpus) == line["corpus"] for corpus in gains.dataset]]
+                here = gains[[stored.corpus(corpus) == line["corpus"] for corpus in gains.dataset]]
                 line[f"over {name}"] = here.set_index("epsilon").gain[epsilon]
                 line[name] = verdict([*here.gain])
         rows += lines
@@ -181,7 +181,7 @@ def remembered(folder: Path) -> list[dict]:
     rows = load_tables(folder, "language-model-memory.csv")
     found: dict[str, dict] = {text: {"sentences": label} for text, label in _TEXTS.items()}
     for row in rows.to_dict("records"):
-        found[row["text"]][on_words.named(row["dataset"])] = estimate(row, "added")
+        found[row["text"]][stored.corpus(row["dataset"])] = estimate(row, "added")
     return [*found.values()]
 
 
@@ -199,7 +199,7 @@ def by_epsilon(table: Path, pairs: Mapping[str, tuple[Mapping, Mapping]]) -> str
     for name, sides in pairs.items():
         gains = on_words.gains(table, *sides, ["dataset", "epsilon"]).sort_values("epsilon")
         for corpus, some in gains.groupby("dataset"):
-            label = name if gains.dataset.nunique() == 1 else f"{name}, {on_words.named(corpus)}"
+            label = name if gains.dataset.nunique() == 1 else f"{name}, {stored.corpus(corpus)}"
             cells = (f"ε = {row.epsilon:g} {row.gain}" for row in some.itertuples())
             lines.append(f"{label}: {'; '.join(cells)}")
     return "\n".join(lines)

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 
 from textsan import plotting
 from textsan.evaluation import Estimate
-from textsan_book.chapters.front import Claim
+from textsan_book.judging.front import Claim
 
 WORDS = {"holds": "reproduced", "does not hold": "refuted", "undecided": "undecided", "no verdict": "no verdict"}
 """What a verdict is called on the page, in the order of the legend."""

@@ -1,30 +1,20 @@
 """The stored tables of attacks on gradients, joined for chapter 16 and its supplement, and two of its figures."""
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-import textsan
 from textsan import plotting
 from textsan.evaluation import Estimate, bootstrap_mean, clustered_difference, clustered_rate, hit_rate
-from textsan.sweeps import tables
+from textsan_book.judging.stored import mean, printed, table
 
 CORPORA = {"cola": "CoLA", "sst2": "SST-2", "rt": "Rotten Tomatoes"}
 SEARCHES = {"DLG": "DLG", "TAG": "TAG", "LAMP cos": "LAMP"}
 PLAIN = ("noise", "pruning", "DP-SGD")
 _PUBLISHED = ("gradients-plain.csv", "gradients-match-trained.csv", "gradients-lamp-phrases.csv")
 _SEED = 0  # of bootstrap samples
-
-
-def _load(*names: str) -> pd.DataFrame:
-    return tables.load_tables(_results(), list(names))
-
-
-def _results() -> Path:
-    return textsan.project_data() / "results"
 
 
 def _mean(values) -> Estimate:
@@ -40,7 +30,7 @@ def exact() -> list[dict]:
         are true and were `found`, that `pass` and that the theorem predicts (`predicted`); `exact sentences` of
         `sentences`, and the largest `rank` of a gradient.
     """
-    stored = _load("gradients-spans.csv")
+    stored = table("gradients-spans.csv")
     batches = stored.groupby(["dataset", "B", "batch"], sort=False).first().reset_index()
     rows = []
     for size, some in batches.groupby("B"):
@@ -62,7 +52,7 @@ def search(kind: str = "1", *, specials: bool = True) -> list[dict]:
         a row a corpus and attack: `corpus`, `attack`, an estimate over ten sentences (`ours`) and the mean that
         Li et al. 2023 print in Table 1 (`published`), both from 0 to 1.
     """
-    stored, printed = _load(*_PUBLISHED), published(kind=kind)
+    stored, theirs = table(*_PUBLISHED), published(kind=kind)
     rows = []
     for corpus, name in CORPORA.items():
         for method, attack in SEARCHES.items():
@@ -70,7 +60,7 @@ def search(kind: str = "1", *, specials: bool = True) -> list[dict]:
             if len(some):
                 ours = _mean(some[f"rouge{kind} with specials" if specials else f"rouge{kind}"])
                 row = {"corpus": name, "attack": attack, "ours": ours}
-                rows.append(row | {"published": printed[name, method.replace(" ", "_")]})
+                rows.append(row | {"published": theirs[name, method.replace(" ", "_")]})
     return rows
 
 
@@ -81,8 +71,7 @@ def published(size: int = 1, *, kind: str = "1") -> dict[tuple[str, str], float]
         size: sentences in a batch.
         kind: of ROUGE: "1", "2" or "L".
     """
-    rows = pd.read_csv(textsan.project_data() / "paper_numbers.csv")
-    rows = rows[rows.paper.eq("Li 2023") & rows.table_or_figure.eq("Table 1") & rows.metric.eq(f"ROUGE-{kind} F")]
+    rows = printed(paper="Li 2023", table_or_figure="Table 1", metric=f"ROUGE-{kind} F")
     rows = rows[rows.setting.str.endswith(f"B={size}")]
     names = zip(rows.dataset, rows.mechanism_or_method, strict=True)
     return dict(zip(names, rows.value.astype(float) / 100, strict=True))
@@ -95,12 +84,12 @@ def draw_search() -> np.ndarray:
         the axes.
     """
     _, axes = plt.subplots(1, len(CORPORA), figsize=(7.4, 3.2), sharey=True)
-    rows, printed = search(), published()
+    rows, means = search(), published()
     for ax, corpus in zip(axes, CORPORA.values(), strict=True):
         some = [row for row in rows if row["corpus"] == corpus]
         at = range(len(some))
         plotting.points(ax, at, [row["ours"] for row in some], series=0, label="ours, MiniLM")
-        theirs = [printed[corpus, method.replace(" ", "_")] for method in SEARCHES]
+        theirs = [means[corpus, method.replace(" ", "_")] for method in SEARCHES]
         mark = plotting.look(role="published")
         ax.plot(range(len(theirs)), theirs, mark.marker, color=mark.colour, ms=9, label="published, BERT-base")
         ax.set(title=corpus, xlim=(-0.5, len(SEARCHES) - 0.5), ylim=(0, 1.05))
@@ -118,7 +107,7 @@ def start() -> dict[str, Estimate]:
         `, scaled start`; `LAMP, small model`; on the small model the gain of the scaled start over DLG and TAG
         (`start`), that of TAG's distance over both starts (`distance`), and the paired difference of these two.
     """
-    small, six = _load("gradients-start.csv"), _load("gradients-start-trained.csv")
+    small, six = table("gradients-start.csv"), table("gradients-start-trained.csv")
     full = small[small.share == 1].pivot_table(index="batch", columns="method", values="rouge1")
     six = six.pivot_table(index="batch", columns="method", values="rouge1")
     scaled = ", scaled start"
@@ -139,7 +128,7 @@ def starts() -> list[dict]:
         with a `scaled start`, their paired `difference`, and `LAMP`.
     """
     rows = []
-    for share, some in _load("gradients-start.csv").groupby("share"):
+    for share, some in table("gradients-start.csv").groupby("share"):
         wide = some.pivot_table(index="batch", columns="method", values="rouge1")
         for name in ("DLG", "TAG"):
             released, scaled = wide[name], wide[f"{name}, scaled start"]
@@ -156,7 +145,7 @@ def peer() -> list[dict]:
         a row an attack: `attack`, mean ROUGE-1 of `ours`, of theirs with our settings, with a tenth of our start
         besides, and with `its own`; `path`, the largest relative difference of distances along a search.
     """
-    rows = _load("gradients-peer.csv")
+    rows = table("gradients-peer.csv")
     runs = rows[rows.check == "ROUGE-1"].groupby(["attack", "side"]).value.mean()
     paths = rows[rows.check.str.startswith("path")].groupby("attack").value.max()
     sides = {"ours": "textsan", "breaching, our settings": "same settings"}
@@ -175,7 +164,7 @@ def lost_by_distance() -> dict[str, float]:
         the number of sentences without a word (`none found`) and of all (`all`); the largest final distance of
         the first (`largest`) and the smallest of the others (`smallest of the others`).
     """
-    rows = _load("gradients-plain.csv").query("method == 'DLG'")
+    rows = table("gradients-plain.csv").query("method == 'DLG'")
     lost = rows.rouge1 == 0
     found = {"none found": int(lost.sum()), "all": len(rows), "largest": float(rows.distance[lost].max())}
     return found | {"smallest of the others": float(rows.distance[~lost].min())}
@@ -189,7 +178,7 @@ def feature_match() -> list[dict]:
         mean; the `difference`, an estimate over batches, and the gain that so many batches show with probability
         0.8 (`shown`). Sizes with fewer than five batches are left out, as are attacks that chose as LAMP did.
     """
-    stored = _load("gradients-small.csv", "gradients-small-pairs.csv", "gradients-match-trained.csv")
+    stored = table("gradients-small.csv", "gradients-small-pairs.csv", "gradients-match-trained.csv")
     names = {"small": "small", "trained": "MiniLM"}
     rows = _guided(stored.assign(victim=stored.victim.map(names)), ["victim", "B"])
     return [row for row in rows if row["batches"] >= 5 and any(row["difference"])]
@@ -201,7 +190,7 @@ def whole_attack() -> list[dict]:
     Returns:
         rows as `feature_match` has them, without `victim`; `attack` names the feature that guides the search.
     """
-    return _guided(_load("gradient-whole.csv"), ["B"])
+    return _guided(table("gradient-whole.csv"), ["B"])
 
 
 def _guided(stored: pd.DataFrame, by: list[str]) -> list[dict]:
@@ -235,12 +224,11 @@ def defences(rule: str = "random") -> list[dict]:
     """
     name = {"random": "gradients-defences.csv", "papers": "gradients-defences-oov.csv"}[rule]
     rows = []
-    for (kind, size), some in _load(name).groupby(["defence", "size"], sort=False):
-        line, known = {"defence": kind, "setting": size}, some.to_dict("records")
-        line |= {"words read": tables.pooled([tables.estimate(row, "read") for row in known])}
-        if len(known) == 1 and known[0]["read"] in (0, 1):
-            line["words read"] = hit_rate([bool(known[0]["read"])] * known[0]["words"])
-        rows.append(line | {"accuracy": tables.pooled([tables.estimate(row, "accuracy") for row in known])})
+    for (kind, size), some in table(name).groupby(["defence", "size"], sort=False):
+        line = {"defence": kind, "setting": size, "words read": mean(some, "read")}
+        if len(some) == 1 and some["read"].item() in (0, 1):
+            line["words read"] = hit_rate([bool(some["read"].item())] * some.words.item())
+        rows.append(line | {"accuracy": mean(some, "accuracy")})
     return rows
 
 
@@ -264,7 +252,7 @@ def sanitized(rows: list[dict]) -> tuple[tuple[float, float], tuple[float, float
 
 def majority() -> float:
     """Read the share of the more frequent label among the test sentences of `defences`."""
-    return float(_load("gradients-defences.csv").majority.iloc[0])
+    return float(table("gradients-defences.csv").majority.iloc[0])
 
 
 def draw_defences():
@@ -303,7 +291,7 @@ def reading(settings: Mapping[str, float] | None = None) -> list[dict]:
         `first guess`, `with a language model` and `without the gradient`; estimates, or from fewer than five
         batches numbers.
     """
-    stored = _load("gradients-reading.csv")
+    stored = table("gradients-reading.csv")
     rows = []
     for kind, size in (settings or {"none": 0, "noise": 1.0, "pruning": 0.9}).items():
         some = stored[(stored.defence == kind) & (stored["size"] == size) & ~stored.full.astype(bool)]
@@ -336,7 +324,7 @@ def recovered(activation: str) -> dict[int, dict[str, Estimate]]:
         pooler the fit), and for a widened pooler `singular vectors`, `blind` (the mean of public features) and
         the paired difference `over blind`. Batches without a gradient are left out.
     """
-    rows = _load("gradients-features.csv")
+    rows = table("gradients-features.csv")
     rows = rows[rows.method == activation].dropna(subset="cosine")
     found = {}
     for size, some in rows.groupby("B"):
@@ -361,8 +349,8 @@ def draw_recovered():
     selu, tanh = recovered("selu"), recovered("tanh")
     lines = [("blind guess", selu, "blind"), ("singular vectors", selu, "singular vectors")]
     lines += [("tensor, SELU", selu, "tensor"), ("tensor, tanh", tanh, "tensor")]
-    for series, (label, table, column) in enumerate(lines):
-        at, values = [size * 1.03**series for size in table], [row[column] for row in table.values()]
+    for series, (label, means, column) in enumerate(lines):
+        at, values = [size * 1.03**series for size in means], [row[column] for row in means.values()]
         plotting.points(ax, at, values, series=series, label=label, joined=True)
     ax.set(xscale="log", xlabel="sentences in a batch", ylabel="cosine with true features", ylim=(0, 1.05))
     ax.set_xticks(list(selu), [str(size) for size in selu])
@@ -379,7 +367,7 @@ def tensors() -> list[dict]:
         true features (`blind`, `paper's tensor`, `row space`), the paired difference of the first two
         (`over blind`), and the same without the direction of the public mean (`inner, ...`).
     """
-    rows = _load("gradient-tensors.csv").dropna(subset="floor")
+    rows = table("gradient-tensors.csv").dropna(subset="floor")
     found = []
     for (activation, d, size), some in rows.groupby(["activation", "recovered", "B"], sort=False):
         row = {"activation": activation, "d'": d, "B": size}
@@ -394,7 +382,7 @@ def tensors() -> list[dict]:
 
 def own_pooler() -> tuple[int, int]:
     """Count features that least squares on the unchanged pooler finds to rounding error, and all features."""
-    rows = _load("gradients-features.csv").query("method == 'own pooler'")
+    rows = table("gradients-features.csv").query("method == 'own pooler'")
     return int(((rows.error < 1e-5) & (rows.cosine > 0.999)).sum()), len(rows)
 
 
@@ -409,7 +397,7 @@ def broken_promises(promise: float = 0.01) -> tuple[int, int]:
         of at least five batches.
     """
     rates = []
-    for _, some in _load("gradients-reading.csv").groupby(["defence", "size", "B"]):
+    for _, some in table("gradients-reading.csv").groupby(["defence", "size", "B"]):
         once = some.sort_values("tried").groupby(["seed", "batch"], as_index=False).last()
         if len(once) >= 5:
             hits = [i < row.alarms for row in once.itertuples() for i in range(row.tried)]
@@ -423,7 +411,7 @@ def factor_speed() -> dict[str, tuple[float, float, float]]:
     Returns:
         by kind of work the median, the lowest and the highest of five rounds.
     """
-    rows = _load("gradient-factors.csv")
+    rows = table("gradient-factors.csv")
     ends = zip(rows.ratio, rows.lowest, rows.highest, strict=True)
     return dict(zip(rows.what, ends, strict=True))
 
@@ -436,7 +424,7 @@ def learning() -> list[dict]:
         `difference` from no defence at that size, an estimate over test sentences, None for no defence.
     """
     right = {}
-    for row in _load("gradients-learning.csv").to_dict("records"):
+    for row in table("gradients-learning.csv").to_dict("records"):
         packed = np.frombuffer(bytes.fromhex(row["right"]), np.uint8)
         right[row["defence"], row["size"], row["B"]] = np.unpackbits(packed, count=row["test"])
     rows = []

@@ -50,12 +50,11 @@ def _spelled(epsilon: float) -> str:
     return "none" if np.isnan(epsilon) else f"{epsilon:g}"
 
 
-def later(rows: pd.DataFrame, seed: int = 0) -> list[dict]:
+def later(rows: pd.DataFrame) -> list[dict]:
     """Summarise, for each column, the choices that name an epsilon on later documents of the same source.
 
     Args:
         rows: as from `choices`.
-        seed: of the bootstrap.
 
     Returns:
         a row a column: answers, how many have a measured share above the target, how many are shown to have, and
@@ -69,7 +68,7 @@ def later(rows: pd.DataFrame, seed: int = 0) -> list[dict]:
         summary: dict = {"ε by": column, "answers": len(chosen), "measured above": int(chosen.above.sum())}
         summary["shown above"] = int(chosen.shown.sum())
         if len({*corpora}) > 1:
-            summary["mean excess"] = evaluation.bootstrap_mean(chosen.excess, corpora, seed=seed)
+            summary["mean excess"] = evaluation.bootstrap_mean(chosen.excess, corpora, seed=0)
         summaries.append(summary)
     return summaries
 

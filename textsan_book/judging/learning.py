@@ -6,16 +6,15 @@ place, *keep* releases it unchanged. The list has the 10,000 most frequent words
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations, product
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from textsan import plotting
-from textsan.base.project import project_data
 from textsan.evaluation import Estimate
-from textsan.sweeps.tables import estimate, load_tables, over, pooled, select
-from textsan_book.judging import tradeoffs
+from textsan.sweeps.tables import over, pooled, select
+from textsan_book.judging import stored, tradeoffs
+from textsan_book.judging.stored import called
 
 SETTINGS = ("custext+", 16.0), ("custext+", 3.0), ("santext+", 3.0), ("santext", 3.0)
 """Mechanisms and epsilons of the tables at the papers' size."""
@@ -27,33 +26,23 @@ _LISTED = ("utility-oov-words.csv", "utility-oov-words-all.csv")
 _SANTEXT, _CUSTEXT = "SanText 2021", "CusText 2023"
 
 
-def _rows(results: Path | None, *names: str) -> pd.DataFrame:
-    rows = load_tables(results or project_data() / "results", names)
-    if not len(rows):
-        raise ValueError(f"results: no row of {', '.join(names)}; pass the folder of stored tables")
+def _rows(*names: str) -> pd.DataFrame:
+    rows = stored.table(*names)
     if "task.words" in rows:  # what learns from words that are looked up as pieces is another experiment
         rows = rows[rows["task.words"] == "text"]
     return rows
 
 
-def _released(results: Path | None, *names: str) -> pd.DataFrame:
-    return select(_rows(results, *names), {"task.text": "released"})
+def _released(*names: str) -> pd.DataFrame:
+    return select(_rows(*names), {"task.text": "released"})
 
 
 def _learnt(rows: pd.DataFrame, column: str = "utility") -> Estimate:
-    known = rows[rows[column].notna()]
-    return pooled([estimate(row, column) for row in known.to_dict("records")])
-
-
-def _label(name: str, epsilon: float | None = None) -> str:
-    label = plotting.look(mechanism=name).label
-    return label if epsilon is None else f"{label}, ε = {epsilon:g}"
+    return stored.mean(rows, column)
 
 
 def _printed(paper: str, table: str, **where: str) -> pd.Series:
-    rows = pd.read_csv(project_data() / "paper_numbers.csv")
-    rows = rows[(rows.paper == paper) & (rows.table_or_figure == table)]
-    rows = select(rows, where)
+    rows = stored.printed(paper=paper, table_or_figure=table, **where)
     return rows.set_index(["mechanism_or_method", "setting"]).value.astype(float)
 
 
@@ -65,28 +54,22 @@ def _printed_loss(paper: str, name: str, epsilon: float) -> float:
     [kept] = (
         value
         for (method, setting), value in accuracy.items()
-        if method == _label(name) and f"{setting};".startswith(start)
+        if method == called(name) and f"{setting};".startswith(start)
     )
     return whole - kept
 
 
-def papers_size(results: Path | None = None) -> list[dict]:
+def papers_size() -> list[dict]:
     """Compute what is learnt from 60,000 sanitized phrases of SST-2 under the papers' rules, over the seeds.
 
     The list has the words of the task; CusText+ keeps others, SanText and SanText+ draw.
-
-    Args:
-        results: the folder of stored tables; None is the project's, here and below.
 
     Returns:
         a row for the original text and each of `SETTINGS`: `text`, `V(X | Y)`; accuracies, `frozen` and
         `fine-tuned`; `loss`, the original text's fine-tuned accuracy minus this one on the same phrases, and the
         `printed loss` of the mechanism's paper or None.
-
-    Raises:
-        ValueError: the folder has no such table.
     """
-    whole, large = _rows(results, _WHOLE), _rows(results, _LARGE["papers"])
+    whole, large = _rows(_WHOLE), _rows(_LARGE["papers"])
     protocols = ("frozen", "fine-tuned")
     parts = {how: select(whole, {"task.protocol": how}) for how in protocols}
     lines: list[dict] = [{"text": "original", "V(X | Y)": None} | {how: _learnt(parts[how]) for how in protocols}]
@@ -94,7 +77,7 @@ def papers_size(results: Path | None = None) -> list[dict]:
     for name, epsilon in SETTINGS:
         rows = select(large, {"defence": name, "epsilon": epsilon})
         read = {how: select(rows, {"task.protocol": how}) for how in protocols}
-        line = {"text": _label(name, epsilon), "V(X | Y)": float(rows.vulnerability.mean())}
+        line = {"text": called(name, epsilon), "V(X | Y)": float(rows.vulnerability.mean())}
         line |= {how: _learnt(some) for how, some in read.items()}
         line["loss"] = tradeoffs.paired(parts["fine-tuned"], read["fine-tuned"])
         paper = _CUSTEXT if name == "custext+" else _SANTEXT
@@ -103,20 +86,17 @@ def papers_size(results: Path | None = None) -> list[dict]:
     return lines
 
 
-def pairs(results: Path | None = None) -> list[dict]:
+def pairs() -> list[dict]:
     """Compare all settings of 60,000 phrases that follow one rule, two at a time, on the same test phrases.
 
     Returns:
         a row a pair: `rule` ("papers" or "10,000 words"), `pair`, and the differences `frozen` and `fine-tuned`.
-
-    Raises:
-        ValueError: the folder has no such table.
     """
     lines = []
     for rule, table in _LARGE.items():
-        cells = dict(list(_rows(results, table).groupby(["defence", "epsilon"], sort=False)))
+        cells = dict(list(_rows(table).groupby(["defence", "epsilon"], sort=False)))
         for one, other in combinations(cells, 2):
-            line: dict = {"rule": rule, "pair": f"{_label(*one)} − {_label(*other)}"}
+            line: dict = {"rule": rule, "pair": f"{called(*one)} − {called(*other)}"}
             for how in ("frozen", "fine-tuned"):
                 both = (select(cells[cell], {"task.protocol": how}) for cell in (one, other))
                 line[how] = tradeoffs.paired(*both)
@@ -124,13 +104,9 @@ def pairs(results: Path | None = None) -> list[dict]:
     return lines
 
 
-def spread(results: Path | None = None) -> float:
-    """Compute how far the fine-tuned accuracies of two seeds of one setting of 60,000 phrases lie apart, at most.
-
-    Raises:
-        ValueError: the folder has no such table.
-    """
-    rows = select(_rows(results, *_LARGE.values()), {"task.protocol": "fine-tuned"})
+def spread() -> float:
+    """Compute how far fine-tuned accuracies of two seeds of one setting of 60,000 phrases lie apart, at most."""
+    rows = select(_rows(*_LARGE.values()), {"task.protocol": "fine-tuned"})
     by_setting = rows.groupby(["table", "defence", "epsilon"]).utility
     return float((by_setting.max() - by_setting.min()).max())
 
@@ -153,45 +129,39 @@ def agreement(rows: Iterable[Mapping]) -> dict[str, int]:
     return {"pairs": len(signs), "alike": alike, "against": against, "one alone": alone}
 
 
-def rules_at_papers_size(results: Path | None = None) -> list[dict]:
+def rules_at_papers_size() -> list[dict]:
     """Compute what list and rule change for a fine-tuned learner of 60,000 phrases, over the seeds of both.
 
     Returns:
         a row for each of `SETTINGS`: `text`, `change`, the papers' rules minus drawing with 10,000 words, and the
         shares of the words to protect that are unlisted under both, `unlisted` and `of 10,000`. The last row is
         SanText at an epsilon of 10 with 10,000 words: `V(X | Y)`, and `loss`, the original text minus it.
-
-    Raises:
-        ValueError: the folder has no such table.
     """
     tuned = {"task.protocol": "fine-tuned"}
-    listed, frequent = (select(_rows(results, table), tuned) for table in _LARGE.values())
+    listed, frequent = (select(_rows(table), tuned) for table in _LARGE.values())
     lines = []
     for name, epsilon in SETTINGS:
         cell: dict = {"defence": name, "epsilon": epsilon}
         here, there = select(listed, cell), select(frequent, cell)
-        line: dict = {"text": _label(name, epsilon), "change": tradeoffs.paired(here, there)}
+        line: dict = {"text": called(name, epsilon), "change": tradeoffs.paired(here, there)}
         line |= {"unlisted": float(1 - here.coverage.mean())}
         lines.append(line | {"of 10,000": float(1 - there.coverage.mean())})
     clear = select(frequent, {"defence": "santext", "epsilon": 10.0})
-    loss = tradeoffs.paired(select(_rows(results, _WHOLE), tuned), clear)
-    text = _label("santext", 10)
+    loss = tradeoffs.paired(select(_rows(_WHOLE), tuned), clear)
+    text = called("santext", 10)
     return [*lines, {"text": text, "V(X | Y)": float(clear.vulnerability.mean()), "loss": loss}]
 
 
-def other_tasks(results: Path | None = None) -> list[dict]:
+def other_tasks() -> list[dict]:
     """Compute what is learnt of three further tasks with the papers' settings, original and released, over seeds.
 
     Released is CusText+ at an epsilon of 16 that draws for unlisted words.
 
     Returns:
         a row a task and protocol: `task`, `metric`, `protocol`, `chance`, estimates `original` and `released`.
-
-    Raises:
-        ValueError: the folder has no such table.
     """
     names = {"stsb": "STS-B", "qnli": "QNLI", "cola": "CoLA"}
-    rows = _rows(results, *(f"papers-settings-{data}{kind}.csv" for data in names for kind in ("", "-original")))
+    rows = _rows(*(f"papers-settings-{data}{kind}.csv" for data in names for kind in ("", "-original")))
     lines = []
     for (data, protocol), some in rows.groupby(["dataset", "task.protocol"], sort=False):
         line = {"task": names[data], "metric": some.metric.iloc[0], "protocol": protocol}
@@ -211,7 +181,7 @@ def _first_three(rows: pd.DataFrame, name: str) -> pd.DataFrame:
 _OPPONENTS = ("custext", "santext"), ("custext", "fbdd"), ("custext+", "santext+")
 
 
-def leads(results: Path | None = None) -> list[dict]:
+def leads() -> list[dict]:
     """Compute the leads of CusText over the others on SST-2 by who keeps unlisted words, over seeds and epsilons.
 
     The others run at an epsilon divided by the largest distance between two words.
@@ -219,17 +189,14 @@ def leads(results: Path | None = None) -> list[dict]:
     Returns:
         a row a pair: `difference`, its names, and differences of the accuracy on the same test phrases where
         `both draw`, `only CusText keeps` and `both keep`; `rule` is what keeping adds to the other mechanism.
-
-    Raises:
-        ValueError: the folder has no such table.
     """
-    drawn, kept = _released(results, *_DRAWN), _released(results, *_KEPT)
-    drawn_others, kept_others = _rows(results, "rescaled-sst2.csv"), _rows(results, "rescaled-sst2-oov.csv")
+    drawn, kept = _released(*_DRAWN), _released(*_KEPT)
+    drawn_others, kept_others = _rows("rescaled-sst2.csv"), _rows("rescaled-sst2-oov.csv")
     lines = []
     for name, other in _OPPONENTS:
         ours = _first_three(drawn, name), _first_three(kept, name)
         theirs = _first_three(drawn_others, other), _first_three(kept_others, other)
-        line: dict = {"difference": f"{_label(name)} − {_label(other)}"}
+        line: dict = {"difference": f"{called(name)} − {called(other)}"}
         line["both draw"] = tradeoffs.paired(ours[0], theirs[0])
         line["only CusText keeps"] = tradeoffs.paired(ours[1], theirs[0])
         line["both keep"] = tradeoffs.paired(ours[1], theirs[1])
@@ -237,7 +204,7 @@ def leads(results: Path | None = None) -> list[dict]:
     return lines
 
 
-def divided(results: Path | None = None) -> list[dict]:
+def divided() -> list[dict]:
     """Compute accuracy and Bayes vulnerability on SST-2 at an epsilon of 1, 2, 3 over the largest distance.
 
     Returns:
@@ -245,11 +212,8 @@ def divided(results: Path | None = None) -> list[dict]:
         the mechanism, `accuracy` over seeds and epsilons, `printed` the mean of Chen et al.; `chance`; `blind`,
         the success of always guessing the list's most frequent word, and the largest `V(X | Y)` of the three
         epsilons, NaN for FBDD, which has no formula.
-
-    Raises:
-        ValueError: the folder has no such table.
     """
-    drawn, others = _released(results, *_DRAWN), _rows(results, "rescaled-sst2.csv")
+    drawn, others = _released(*_DRAWN), _rows("rescaled-sst2.csv")
     blind = float(select(drawn, {"defence": "random"}).vulnerability.mean())
     accuracy = _printed(_CUSTEXT, "Table 1", dataset="SST-2", metric="accuracy")
     parts = {name: (others[others.defence == name], "ε / d_max") for name in ("fbdd", "santext", "santext+")}
@@ -257,17 +221,21 @@ def divided(results: Path | None = None) -> list[dict]:
     lines = []
     for name, (some, unit) in parts.items():
         printed = [value for (method, _), value in accuracy.items() if method.casefold() == name]
-        line = {"text": f"{_label(name)} at {unit}", "accuracy": _learnt(some), "printed": float(np.mean(printed))}
+        line = {
+            "text": f"{called(name)} at {unit}",
+            "accuracy": _learnt(some),
+            "printed": float(np.mean(printed)),
+        }
         line |= {"chance": float(some.chance.mean()), "blind": blind}
         lines.append(line | {"V(X | Y)": float(some.groupby("epsilon").vulnerability.mean().max())})
     return lines
 
 
-def _exposures(results: Path | None, name: str, epsilon: float) -> dict[str, float]:
+def _exposures(name: str, epsilon: float) -> dict[str, float]:
     """Return the mean exposure of a phrase by rule: drawn, kept, and with the list of the task."""
     cell = {"defence": name, "epsilon": epsilon}
-    drawn = select(_rows(results, "utility-sst2-exposure.csv"), cell)
-    others = select(_rows(results, "utility-oov-exposure.csv"), cell)
+    drawn = select(_rows("utility-sst2-exposure.csv"), cell)
+    others = select(_rows("utility-oov-exposure.csv"), cell)
     kept, listed = (select(others, {"vocabulary": words}) for words in ("10000", "data"))
     found = {"drawn": drawn, "kept": kept, "task's list": listed}
     return {rule: float(some.exposure.mean()) for rule, some in found.items()} | {
@@ -275,65 +243,55 @@ def _exposures(results: Path | None, name: str, epsilon: float) -> dict[str, flo
     }
 
 
-def published_losses(results: Path | None = None) -> list[dict]:
+def published_losses() -> list[dict]:
     """Compute the loss of CusText+ on SST-2 under both rules, with its paper's and with the exposure of a phrase.
 
     Returns:
         a row an epsilon (1, 3): `ε`, losses of accuracy `drawn` and `kept` on the same test phrases, the `printed`
         one; `exposure drawn` and `exposure kept`, average-case disclosure of all words of a phrase, and
         `unlisted`, the share of words that are on no list.
-
-    Raises:
-        ValueError: the folder has no such table.
     """
-    whole = select(_rows(results, "utility-sst2-original.csv"), {"task.text": "original"})
+    whole = select(_rows("utility-sst2-original.csv"), {"task.text": "original"})
     lines = []
     for epsilon in (1.0, 3.0):
         cell, line = {"defence": "custext+", "epsilon": epsilon}, dict[str, object]({"ε": epsilon})
         for rule, tables in (("drawn", _DRAWN), ("kept", _KEPT)):
-            line[rule] = tradeoffs.paired(whole, select(_released(results, *tables), cell))
-        shares = _exposures(results, "custext+", epsilon)
+            line[rule] = tradeoffs.paired(whole, select(_released(*tables), cell))
+        shares = _exposures("custext+", epsilon)
         line |= {"printed": _printed_loss(_CUSTEXT, "custext+", epsilon), "unlisted": shares["unlisted"]}
         lines.append(line | {f"exposure {rule}": shares[rule] for rule in ("drawn", "kept")})
     return lines
 
 
-def task_list(results: Path | None = None) -> dict:
+def task_list() -> dict:
     """Compare two ways of CusText+ to avoid random words, at an epsilon of 3 on SST-2: a longer list, and keeping.
 
     Returns:
         `accuracy`, that with the task's list minus that of 10,000 words that keeps others; exposures of a phrase,
         `task's list` and `kept`.
-
-    Raises:
-        ValueError: the folder has no such table.
     """
     cell = {"defence": "custext+", "epsilon": 3}
-    listed, kept = select(_released(results, *_LISTED), cell), select(_released(results, *_KEPT), cell)
-    shares = _exposures(results, "custext+", 3.0)
+    listed, kept = select(_released(*_LISTED), cell), select(_released(*_KEPT), cell)
+    shares = _exposures("custext+", 3.0)
     return {"accuracy": tradeoffs.paired(listed, kept)} | {key: shares[key] for key in ("task's list", "kept")}
 
 
-def keeping(dataset: str, results: Path | None = None) -> list[dict]:
+def keeping(dataset: str) -> list[dict]:
     """Compute what keeping unlisted words changes for a task on pairs of texts, three seeds, frozen encoder.
 
     Args:
         dataset: "stsb", Pearson's r, or "qnli", accuracy.
-        results: the folder of stored tables.
 
     Returns:
         a row a mechanism and epsilon (1, 3): `mechanism`, `ε`, `drawn`, `kept`, `gain`, kept minus drawn;
         `task's list`, which has the words of the task and follows the mechanism's paper for others; `chance`.
-
-    Raises:
-        ValueError: the folder has no such table.
     """
-    both = _released(results, f"utility-oov-{dataset}.csv")
+    both = _released(f"utility-oov-{dataset}.csv")
     rules = select(both, {"vocabulary": 10_000, "defence.oov": "keep"})
-    drawn, lines = _released(results, f"utility-{dataset}.csv"), []
+    drawn, lines = _released(f"utility-{dataset}.csv"), []
     for (name, epsilon), some in rules.groupby(["defence", "epsilon"]):
         other = select(drawn, {"defence": name, "epsilon": epsilon})
-        line = {"mechanism": _label(str(name)), "ε": epsilon, "drawn": _learnt(other), "kept": _learnt(some)}
+        line = {"mechanism": called(str(name)), "ε": epsilon, "drawn": _learnt(other), "kept": _learnt(some)}
         gain = tradeoffs.paired(some.assign(embeddings=np.nan), other)
         rule = "keep" if str(name).startswith("custext") else "uniform"
         cell = {"vocabulary": "data", "defence": name, "epsilon": epsilon, "defence.oov": rule}
@@ -355,11 +313,9 @@ ORDER = (
 """Texts of which the first is expected to leave at least as much of a task as the second, at one epsilon."""
 
 
-def _grid(results: Path | None, *datasets: str) -> pd.DataFrame:
+def _grid(*datasets: str) -> pd.DataFrame:
     """Return the rows of the tables that draw; `defence` is "original" for that text."""
-    rows = _rows(
-        results, *(f"utility-{data}{kind}.csv" for data in datasets for kind in ("", "-original", "-noise"))
-    )
+    rows = _rows(*(f"utility-{data}{kind}.csv" for data in datasets for kind in ("", "-original", "-noise")))
     return rows.assign(defence=rows.defence.where(rows["task.text"] != "original", "original"))
 
 
@@ -370,92 +326,78 @@ def _at(rows: pd.DataFrame, name: str, epsilon: float) -> pd.DataFrame:
     )
 
 
-def grid(dataset: str, results: Path | None = None) -> list[dict]:
+def grid(dataset: str) -> list[dict]:
     """Compute what is learnt of a task under six mechanisms that draw, frozen encoder, over the seeds.
 
     Args:
         dataset: "sst2" or "qnli", accuracy; "stsb", Pearson's r; "cola", Matthews' coefficient.
-        results: the folder of stored tables.
 
     Returns:
         a row for the original text and each mechanism: `text`, and a column an epsilon, `ε = 1`, `ε = 2`, `ε = 3`,
         the same three times where there is none.
-
-    Raises:
-        ValueError: the folder has no such table.
     """
-    rows = _grid(results, dataset)
+    rows = _grid(dataset)
     return [
-        {"text": name if name == "original" else _label(name)}
+        {"text": name if name == "original" else called(name)}
         | {f"ε = {epsilon:g}": _learnt(_at(rows, name, epsilon)) for epsilon in (1.0, 2.0, 3.0)}
         for name in ("original", "santext+", "custext+", "custext", "santext", "fbdd", "random")
     ]
 
 
-def _by_rule(results: Path | None, rule: str) -> pd.DataFrame:
+def _by_rule(rule: str) -> pd.DataFrame:
     """Return the rows of three tasks under "draw", "keep", or "task's list", which draws for what it lacks."""
     if rule == "draw":
-        return _grid(results, *_DATA)
+        return _grid(*_DATA)
     parts = ("", "-between", "-words", "-words-all", "-stsb", "-qnli")
-    rows = _released(results, *(f"utility-oov{part}.csv" for part in parts))
+    rows = _released(*(f"utility-oov{part}.csv" for part in parts))
     kept = {"defence.oov": "keep", "vocabulary": 10_000}
     return select(rows, kept if rule == "keep" else {"defence.oov": "uniform", "vocabulary": "data"})
 
 
-def steps(rule: str, results: Path | None = None) -> list[dict]:
+def steps(rule: str) -> list[dict]:
     """Test the expected order of texts under one rule for unlisted words, on three tasks, at epsilons of 1, 2, 3.
 
     Args:
         rule: "draw" or "keep" with 10,000 words, or "task's list", which draws for the few words that it lacks.
-        results: the folder of stored tables.
 
     Returns:
         a row for each task, pair of `ORDER` and epsilon that was run: `data`, `step`, `ε`, `gap` of the utility on
         the same test examples, and `verdict`, "as expected", "undecided" or "the other way", by its interval.
-
-    Raises:
-        ValueError: the folder has no such table.
     """
-    rows, lines = _by_rule(results, rule), []
+    rows, lines = _by_rule(rule), []
     for data, (above, below), epsilon in product(_DATA, ORDER, (1.0, 2.0, 3.0)):
         pair = [_at(rows[rows.dataset == data], name, epsilon) for name in (above, below)]
         if all(map(len, pair)):
             gap = tradeoffs.paired(*pair)
             verdict = "as expected" if gap.low > 0 else "the other way" if gap.high < 0 else "undecided"
-            names = (name if name == "original" else _label(name) for name in (above, below))
+            names = (name if name == "original" else called(name) for name in (above, below))
             lines.append({"data": data, "step": " ≥ ".join(names), "ε": epsilon, "gap": gap, "verdict": verdict})
     return lines
 
 
-def chosen_on_test(results: Path | None = None) -> tuple[float, float]:
+def chosen_on_test() -> tuple[float, float]:
     """Compute what a choice among four heads on the test set would have added to the tables of `grid`.
 
     Returns:
         the mean over all rows, and the largest.
-
-    Raises:
-        ValueError: the folder has no such table.
     """
-    rows = _grid(results, *_DATA, "cola")
+    rows = _grid(*_DATA, "cola")
     gains = rows.best_on_test - rows.utility
     return float(gains.mean()), float(gains.max())
 
 
-def divided_pairs(results: Path | None = None) -> list[dict]:
+def divided_pairs() -> list[dict]:
     """Compute what is learnt of two tasks on pairs of texts at an epsilon of 1, 2, 3 over the largest distance.
 
     Returns:
         a row a task and mechanism: `task`, `text`, `learnt`, over seeds and epsilons, and `chance`.
-
-    Raises:
-        ValueError: the folder has no such table.
     """
     names = {"stsb": "STS-B, r", "qnli": "QNLI, accuracy"}
-    rows = _rows(results, "rescaled-stsb.csv", "rescaled-qnli.csv")
+    rows = _rows("rescaled-stsb.csv", "rescaled-qnli.csv")
     return [
         {
             "task": names[str(data)],
-            "text": _label(str(name)),
+            "text": called(str(name)),
             "learnt": _learnt(some),
             "chance": float(some.chance.mean()),
         }
@@ -463,35 +405,29 @@ def divided_pairs(results: Path | None = None) -> list[dict]:
     ]
 
 
-def neighbours(results: Path | None = None) -> list[dict]:
+def neighbours() -> list[dict]:
     """Compare GloVe's vectors before and after the fitting with the published ones and with rated similarity.
 
     Returns:
         a row a measure: `what`, `GloVe`, `counter-fitted`.
-
-    Raises:
-        ValueError: the folder has no such table.
     """
-    rows = _rows(results, "counter-fitted.csv")
+    rows = _rows("counter-fitted.csv")
     return [
         {"what": what} | {row.vectors: Estimate(row.value, row.low, row.high) for row in some.itertuples()}
         for what, some in rows.groupby("what", sort=False)
     ]
 
 
-def fitted_vectors(results: Path | None = None) -> list[dict]:
+def fitted_vectors() -> list[dict]:
     """Compute what counter-fitted vectors change for CusText on SST-2, over the seeds.
 
     Returns:
         a row an epsilon (1, 2, 3, 8): `ε`; differences of the accuracy to GloVe's vectors, `drawn` and, where both
         keep unlisted words, `gain`, and the `printed` one; exposures of a phrase where both keep, `fitted` and
         `GloVe`, and the shares of words that are `unlisted` under either, fitted first.
-
-    Raises:
-        ValueError: the folder has no such table.
     """
-    fitted, glove = _released(results, "utility-oov-vectors.csv"), _released(results, *_KEPT)
-    drawn = _released(results, "utility-sst2-vectors.csv"), _released(results, *_DRAWN)
+    fitted, glove = _released("utility-oov-vectors.csv"), _released(*_KEPT)
+    drawn = _released("utility-sst2-vectors.csv"), _released(*_DRAWN)
     accuracy = _printed(_CUSTEXT, "Table 2", dataset="SST-2", metric="accuracy")
     lines = []
     for epsilon in (1.0, 2.0, 3.0, 8.0):
@@ -501,7 +437,7 @@ def fitted_vectors(results: Path | None = None) -> list[dict]:
         names = (f"CusText ({vectors})" for vectors in ("Counter-Fitting", "GloVe"))
         first, second = (accuracy[name, setting] for name in names)
         line["printed"] = float(first - second)
-        shares = [select(_rows(results, table), cell | {"oov": "keep"}) for table in _FITTED.values()]
+        shares = [select(_rows(table), cell | {"oov": "keep"}) for table in _FITTED.values()]
         line |= {vectors: float(some.exposure.mean()) for vectors, some in zip(_FITTED, shares, strict=True)}
         lines.append(line | {"unlisted": tuple(float(some.unlisted.mean()) for some in shares)})
     return lines
@@ -510,23 +446,19 @@ def fitted_vectors(results: Path | None = None) -> list[dict]:
 _FITTED = {"fitted": "utility-oov-vectors-exposure.csv", "GloVe": "utility-oov-all-exposure.csv"}
 
 
-def fitted_at_equal_exposure(points: int = 5, results: Path | None = None) -> list[dict]:
+def fitted_at_equal_exposure(points: int = 5) -> list[dict]:
     """Compare counter-fitted vectors with GloVe's for CusText that keeps, at equal exposure of a phrase of SST-2.
 
     Args:
         points: values of the exposure, evenly spaced over what both reach.
-        results: the folder of stored tables.
 
     Returns:
         a row a value: `exposure`, `gap` of the accuracy, and `better`, "fitted", "GloVe" or "undecided".
-
-    Raises:
-        ValueError: the folder has no such table.
     """
     key, pair = ["defence", "epsilon", "seed"], []
-    learnt = _released(results, "utility-oov-vectors.csv"), _released(results, *_KEPT)
+    learnt = _released("utility-oov-vectors.csv"), _released(*_KEPT)
     for rows, table in zip(learnt, _FITTED.values(), strict=True):
-        shares = select(_rows(results, table), {"defence": "custext", "oov": "keep"})
+        shares = select(_rows(table), {"defence": "custext", "oov": "keep"})
         merged = rows.drop(columns="vulnerability").merge(shares[[*key, "exposure"]], on=key)
         pair.append(merged.assign(vulnerability=merged.exposure))
     lines = []
@@ -537,25 +469,21 @@ def fitted_at_equal_exposure(points: int = 5, results: Path | None = None) -> li
     return lines
 
 
-def draw_rules(axes: Sequence, results: Path | None = None) -> dict[str, list[Estimate]]:
+def draw_rules(axes: Sequence) -> dict[str, list[Estimate]]:
     """Draw the accuracy on SST-2 by mechanism and by what becomes of unlisted words, a panel a size.
 
     Args:
         axes: two matplotlib axes, for 1,000 phrases with a frozen encoder and 60,000 with a fine-tuned one.
-        results: the folder of stored tables.
 
     Returns:
         for each label of the legend its points, those of the first panel first.
-
-    Raises:
-        ValueError: the folder has no such table.
     """
     tuned, texts = {"task.protocol": "fine-tuned"}, ("10,000 words, others random", "10,000 words, others kept")
     labels = (*texts, "words of the task")
-    small = [_released(results, *names) for names in (_DRAWN, _KEPT, _LISTED)]
-    large = [select(_rows(results, _LARGE[rule]), tuned) for rule in ("10,000 words", "papers")]
-    whole = [select(_rows(results, "utility-sst2-original.csv"), {"task.text": "original"})]
-    whole.append(select(_rows(results, _WHOLE), tuned))
+    small = [_released(*names) for names in (_DRAWN, _KEPT, _LISTED)]
+    large = [select(_rows(_LARGE[rule]), tuned) for rule in ("10,000 words", "papers")]
+    whole = [select(_rows("utility-sst2-original.csv"), {"task.text": "original"})]
+    whole.append(select(_rows(_WHOLE), tuned))
     cells = [(name, 3.0) for name in ("custext+", "custext", "santext+", "santext")], SETTINGS
     by_rule = dict(zip(labels, small, strict=True)), dict(zip(labels[::2], large, strict=True))
     drawn: dict[str, list[Estimate]] = {label: [] for label in labels}
@@ -569,26 +497,23 @@ def draw_rules(axes: Sequence, results: Path | None = None) -> dict[str, list[Es
                     drawn[label].append(found := _learnt(some))
                     plotting.points(ax, [found], [[place + (number - 1) / 5] * 3], series=number, label=label)
         ax.axvline(original.chance.mean(), color=plotting.look(role="chance").colour, ls="--")
-        names = [_label(name) if ax is axes[0] else _label(name, epsilon) for name, epsilon in settings]
+        names = [called(name) if ax is axes[0] else called(name, epsilon) for name, epsilon in settings]
         ax.set_yticks(range(len(settings) + 1), ["original", *names])
         ax.set(xlabel="accuracy", ylim=(len(settings) + 0.5, -0.5))
         ax.grid(visible=False, axis="y")
     return drawn
 
 
-def prepared(results: Path | None = None) -> list[dict]:
+def prepared() -> list[dict]:
     """Compute what filling blanks of sanitized text gives an encoder over filling blanks of raw text, over seeds.
 
     Returns:
         a row an epsilon of SanText (4, 5): `ε`; `learner`, the difference of the fine-tuned accuracy on SST-2, and
         `mask inference`, that of the attack's success on the same words; the success `bare` of the attack with the
         encoder that read raw text, and its `chance`.
-
-    Raises:
-        ValueError: the folder has no such table.
     """
     lines = []
-    for epsilon, some in _rows(results, "utility-preparation.csv").groupby("epsilon"):
+    for epsilon, some in _rows("utility-preparation.csv").groupby("epsilon"):
         ready, bare = (select(some, {"model": model}) for model in ("prepared", "bare"))
         line = {"ε": epsilon, "learner": _learnt(ready, "over_bare")}
         line |= {"mask inference": _learnt(ready, "mask_over_bare"), "bare": _learnt(bare, "mask")}
@@ -603,8 +528,7 @@ def printed_gains() -> dict[str, list[float]]:
         `learner`, six differences of the accuracy, and `mask inference`, of the attack's success: the printed
         change of its defence rate with the other sign.
     """
-    rows = pd.read_csv(project_data() / "paper_numbers.csv")
-    rows = rows[(rows.paper == _SANTEXT) & (rows.table_or_figure == "Table 3")]
+    rows = stored.printed(paper=_SANTEXT, table_or_figure="Table 3")
     values = rows.assign(value=pd.to_numeric(rows.value, errors="coerce"))
     accuracy = values[values.metric == "accuracy"]
     before = accuracy.mechanism_or_method.str.startswith("bert")
@@ -613,44 +537,35 @@ def printed_gains() -> dict[str, list[float]]:
     return {"learner": gains.tolist(), "mask inference": (-changes).tolist()}
 
 
-def readers(results: Path | None = None) -> list[dict]:
+def readers() -> list[dict]:
     """Compute what a model prepared on sanitized text adds to an attacker with bigrams and channel, over seeds.
 
     Returns:
         a row a corpus, mechanism and epsilon: `corpus`, `mechanism`, `ε`, `gain` in success on the same words.
-
-    Raises:
-        ValueError: the folder has no such table.
     """
-    rows = _rows(results, "contextual.csv", "contextual-amazon.csv")
+    rows = _rows("contextual.csv", "contextual-amazon.csv")
     rows = select(rows, {"attack": "noisy channel", "attack.epochs": 0})
     names, lines = {"rt": "film reviews", "amazon": "product reviews"}, []
     for (corpus, name, epsilon), some in rows.groupby(["dataset", "defence", "epsilon"], sort=False):
         gains = [gain for row in some.to_dict("records") if (gain := over(row, "markov"))]
-        line = {"corpus": names[str(corpus)], "mechanism": _label(str(name)), "ε": epsilon}
+        line = {"corpus": names[str(corpus)], "mechanism": called(str(name)), "ε": epsilon}
         lines.append(line | {"gain": pooled(gains)})
     return lines
 
 
-def encoder_space(dataset: str = "sst2", results: Path | None = None) -> list[dict]:
+def encoder_space(dataset: str = "sst2") -> list[dict]:
     """Compute attacks and accuracy for SanText on the input vectors of the learner's own encoder, over the seeds.
 
     Args:
         dataset: "sst2" or "qnli".
-        results: the folder of stored tables.
 
     Returns:
         a row an epsilon: `ε`, `V(X | Y)`, the share `unchanged` of the attacked words, the success of
         `mask inference` and of the `noisy channel`, the `accuracy` and its `chance`.
-
-    Raises:
-        ValueError: the folder has no such table.
     """
     suffix = "" if dataset == "sst2" else f"-{dataset}"
     masked = f"mask-public-pieces{suffix}.csv"
-    rows = load_tables(results or project_data() / "results", [f"utility-pieces{suffix}.csv", masked])
-    if not len(rows):
-        raise ValueError(f"results: no row of utility-pieces{suffix}.csv; pass the folder of stored tables")
+    rows = stored.table(f"utility-pieces{suffix}.csv", masked)
     rows = rows[(rows.attack != "mask inference") | (rows.table == masked)]
     lines = []
     for epsilon, some in rows.groupby("epsilon"):
@@ -663,24 +578,17 @@ def encoder_space(dataset: str = "sst2", results: Path | None = None) -> list[di
     return lines
 
 
-def draw_prepared(ax, results: Path | None = None) -> dict[str, list[Estimate]]:
+def draw_prepared(ax) -> dict[str, list[Estimate]]:
     """Draw what a model prepared on sanitized text adds for a learner and for two attackers, with printed changes.
-
-    Args:
-        ax: matplotlib axes.
-        results: the folder of stored tables.
 
     Returns:
         for each lane its points, in the order of epsilon.
-
-    Raises:
-        ValueError: the folder has no such table.
     """
-    lines, lanes = prepared(results), {}
+    lines, lanes = prepared(), {}
     for name in ("learner", "mask inference"):
         lanes[f"{name}, SanText"] = [line[name] for line in lines]
     for corpus in ("film reviews", "product reviews"):
-        some = [row for row in readers(results) if row["corpus"] == corpus and row["mechanism"] == "CusText+"]
+        some = [row for row in readers() if row["corpus"] == corpus and row["mechanism"] == "CusText+"]
         lanes[f"noisy channel, CusText+,\n{corpus}"] = [row["gain"] for row in some]
     for place, found in enumerate(lanes.values()):
         heights = place + 0.12 * (np.arange(len(found)) - (len(found) - 1) / 2)

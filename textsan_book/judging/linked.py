@@ -2,10 +2,8 @@
 
 import pandas as pd
 
-from textsan import plotting, project_data
 from textsan.evaluation import Estimate
-from textsan.sweeps.tables import load_tables
-from textsan_book.judging import verdicts
+from textsan_book.judging import stored, verdicts
 
 _LARGEST = 1000  # candidates; a longer list is all documents that there are
 _SHOWN = {
@@ -27,13 +25,11 @@ def cases(name: str) -> pd.DataFrame:
         name: a file of the stored results: "linkage.csv" or "linkage-held.csv".
 
     Returns:
-        The rows of the table, those of one case next to each other, with further columns: `who`, the sanitizer and
-        its epsilon; `case`, the threat model and the version; `listed`, the number of candidates, or "all".
+        The rows of `stored.released`, those of one case next to each other, with further columns: `case`, the
+        threat model and the version; `listed`, the number of candidates, or "all".
     """
-    rows = load_tables(project_data() / "results", name)
+    rows = stored.released(name)
     rows["version"] = rows.version.fillna("")
-    labels = rows.defence.map(lambda defence: plotting.look(mechanism=defence).label)
-    rows["who"] = labels + rows.epsilon.map(", ε = {:g}".format)
     rows["case"] = (rows.threat + ", " + rows.version).str.removesuffix(", ").str.removeprefix("version, ")
     rows["listed"] = rows.candidates.map("{:,}".format).mask(rows.candidates > _LARGEST, "all")
     order = (rows.case + rows.listed).factorize()[0]

@@ -11,22 +11,7 @@ from textsan.evaluation import Estimate, clustered_rate
 from textsan.sweeps.hits import load_hits
 from textsan.sweeps.paired import paired_differences
 from textsan.sweeps.tables import load_tables, pooled, select
-
-_NAMES = {"rt": "film reviews", "amazon": "product reviews", "nyt": "news (nyt)", "tweets": "tweets"}
-_NAMES |= {"ag_news": "news (AG)", "mtsamples": "medical reports", "drugs": "drug reviews"}
-_NAMES |= {"prose": "this book", "symptom2disease": "symptoms"}
-
-
-def named(corpus: str) -> str:
-    """Return the name of a corpus as tables and figures have it.
-
-    Args:
-        corpus: its name in a stored table.
-
-    >>> named("rt"), named("yelp")
-    ('film reviews', 'yelp')
-    """
-    return _NAMES.get(corpus, corpus)
+from textsan_book.judging import stored
 
 
 def success(table: Path, attackers: Mapping[str, Mapping], where: Mapping) -> list[dict]:
@@ -45,27 +30,36 @@ def success(table: Path, attackers: Mapping[str, Mapping], where: Mapping) -> li
     """
     rows, hits, found = load_tables(table.parent, table.name), load_hits(table), []
     for corpus in dict.fromkeys(select(rows, where).dataset):
-        line: dict[str, Any] = {"corpus": named(corpus)}
+        line: dict[str, Any] = {"corpus": stored.corpus(corpus)}
         for name, asked in attackers.items():
             chosen = select(rows, {**where, **asked, "dataset": corpus})
             if not len(chosen) or chosen.seed.duplicated().any():
                 raise ValueError(f"attackers: {name!r} has {len(chosen)} rows of {corpus}, not one a seed")
-            line[name] = pooled([_rate(hits[row]) for row in chosen.index])
+            line[name] = share(chosen, hits)
         found.append(line)
     return found
 
 
-def _rate(arrays: Mapping[str, np.ndarray]) -> Estimate:
-    words = arrays["letter"]
-    return clustered_rate(arrays["hit"][words], arrays["source"][words])
+def share(rows: pd.DataFrame, hits: Mapping[int, Mapping[str, np.ndarray]], event: str = "hit") -> Estimate:
+    """Compute the share of words with a letter or a digit that had an event, pooled over rows, a seed each.
+
+    Args:
+        rows: of a table.
+        hits: of `load_hits` of all its rows.
+        event: "hit", "unchanged" or another one of them.
+    """
+    words = [(at[event][at["letter"]], at["source"][at["letter"]]) for at in map(hits.get, rows.index)]
+    return pooled([clustered_rate(*one) for one in words])
 
 
-def gains(table: Path, ours: Mapping, theirs: Mapping, by: Sequence[str], *, marks: bool = False) -> pd.DataFrame:
+def gains(
+    table: Path, ours: Mapping, theirs: Mapping | str, by: Sequence[str], *, marks: bool = False
+) -> pd.DataFrame:
     """Compute what one attacker gains over another on the same words with a letter or a digit.
 
     Args:
         table: a csv file with its hits beside it.
-        ours, theirs: values by column of `load_tables`.
+        ours, theirs: values by column of `load_tables`, or the name of an attack.
         by: columns that say what is pooled over the seeds: "dataset", "epsilon", "n_shadow".
         marks: count punctuation marks, too.
 

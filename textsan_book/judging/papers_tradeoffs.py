@@ -3,15 +3,14 @@
 from collections.abc import Sequence
 
 import numpy as np
-import pandas as pd
 
-from textsan import Channel, plotting, project_data
+from textsan import Channel, plotting
+from textsan.base.project import project_data
 from textsan.evaluation import Estimate, clustered_rate
 from textsan.privacy.deniability import expected_deniability
 from textsan.sweeps.hits import load_hits
-from textsan.sweeps.tables import estimate, load_tables, pooled
 from textsan.text.embeddings import Embeddings
-from textsan_book.judging import tradeoffs
+from textsan_book.judging import stored, tradeoffs
 
 LISTS = {"10,000 frequent words": "tradeoff-w-p.csv", "words of the task": "tradeoff-w-p-words.csv"}
 """Tables of SanText+ over w and p at an epsilon of 2, by the list of words."""
@@ -23,14 +22,6 @@ _MASKED = {
 _SQUARE = ["defence.w", "defence.p"]
 
 
-def _table(name: str) -> pd.DataFrame:
-    return load_tables(project_data() / "results", name)
-
-
-def _mean(rows: pd.DataFrame, column: str) -> Estimate:
-    return pooled([estimate(row, column) for row in rows.to_dict("records")])
-
-
 def corners() -> list[dict]:
     """Compare the accuracy under SanText+ at two opposite corners of the square of w and p.
 
@@ -40,8 +31,8 @@ def corners() -> list[dict]:
     """
     lines = []
     for name, file in LISTS.items():
-        cells = dict(iter(_table(file).groupby(_SQUARE)))
-        line: dict = {"list": name} | {label: _mean(cells[at], "utility") for label, at in _CORNERS.items()}
+        cells = dict(iter(stored.table(file).groupby(_SQUARE)))
+        line: dict = {"list": name} | {label: stored.mean(cells[at], "utility") for label, at in _CORNERS.items()}
         lines.append(line | {"difference": tradeoffs.paired(*(cells[at] for at in _CORNERS.values()))})
     return lines
 
@@ -51,7 +42,7 @@ def task_words() -> tuple[int, int, int]:
 
     A setting counts where the 95 % interval of the paired difference to 10,000 frequent words is on one side of 0.
     """
-    frequent, task = (dict(iter(_table(file).groupby(_SQUARE))) for file in LISTS.values())
+    frequent, task = (dict(iter(stored.table(file).groupby(_SQUARE))) for file in LISTS.values())
     gaps = [tradeoffs.paired(task[at], frequent[at]) for at in task]
     return sum(gap.low > 0 for gap in gaps), sum(gap.high < 0 for gap in gaps), len(gaps)
 
@@ -63,8 +54,8 @@ def draw_w_p(axes) -> None:
         axes: (2, 2) matplotlib axes, a column a list of words.
     """
     for (above, below), (name, file) in zip(np.transpose(axes), LISTS.items(), strict=True):
-        for series, (w, rows) in enumerate(_table(file).groupby("defence.w")):
-            by_p = {p: _mean(some, "utility") for p, some in rows.groupby("defence.p")}
+        for series, (w, rows) in enumerate(stored.table(file).groupby("defence.w")):
+            by_p = {p: stored.mean(some, "utility") for p, some in rows.groupby("defence.p")}
             across = [p + 0.012 * (series - 1.5) for p in by_p]  # no interval covers another
             plotting.points(above, across, list(by_p.values()), series=series, label=f"w = {w:g}", joined=True)
             success = rows.groupby("defence.p").vulnerability.mean()
@@ -95,7 +86,7 @@ def deniability(embeddings: Embeddings, words: int = 200, draws: int = 1000, see
         weights = np.exp(-epsilon * distances / 2)
         channel = Channel.from_matrix(weights / weights.sum(axis=1, keepdims=True), names, embeddings.words)
         expected, _ = expected_deniability(channel, draws)
-        line = {"epsilon": float(epsilon), "accuracy": _mean(seeds, "utility")}
+        line = {"epsilon": float(epsilon), "accuracy": stored.mean(seeds, "utility")}
         medians = {"N_x": expected.unchanged, "S_x": expected.distinct_outputs}
         lines.append(line | {name: float(np.median(values)) for name, values in medians.items()})
     return lines
@@ -128,13 +119,13 @@ def masks() -> list[dict]:
     """
     lines = []
     for vectors, (learnt, masked) in _MASKED.items():
-        rows = load_tables(project_data() / "results", [learnt, masked])
+        rows = stored.table(learnt, masked)
         rows = rows[rows.task.notna() | (rows.table == masked)]
         rows["k"] = rows["defence.k"].fillna(0).astype(int) if "defence.k" in rows else 0
         for (sanitizer, k, epsilon), some in rows.groupby(["defence", "k", "epsilon"]):
             line = {"vectors": vectors, "sanitizer": sanitizer, "k": int(k), "epsilon": float(epsilon)}
-            line["recovered"] = _mean(some[some.attack == "mask inference"], "asr")
-            line["accuracy"] = _mean(some[some.task.notna()], "utility")
+            line["recovered"] = stored.mean(some[some.attack == "mask inference"], "asr")
+            line["accuracy"] = stored.mean(some[some.task.notna()], "utility")
             lines.append(line | {"V": float(some.vulnerability.mean())})
     return lines
 
@@ -152,7 +143,7 @@ def draw_masks(axes, lines: Sequence[dict]) -> None:
         for name, k in dict.fromkeys((line["sanitizer"], line["k"]) for line in mine):
             some = [line for line in mine if (line["sanitizer"], line["k"]) == (name, k)]
             across, kept = [1 - line["recovered"].value for line in some], [line["accuracy"] for line in some]
-            label = plotting.look(mechanism=name).label + (f", K = {k}" if k else "")
+            label = stored.called(name) + (f", K = {k}" if k else "")
             look = {"series": {5: 1, 20: 2, 50: 3}[k]} if k else {"mechanism": name}
             plotting.points(ax, across, kept, label=label, joined=True, **look)
         plotting.theory(ax, [0, 1], [tradeoffs.original()] * 2, role="bound", label="original text")
@@ -166,7 +157,7 @@ def at_equal_masks() -> list[dict]:
     Returns:
         rows as of `textsan_book.judging.tradeoffs.matches`; a level is the attack's success, a mean over seeds.
     """
-    learnt, masked = (_table(file) for file in _MASKED["GloVe"])
+    learnt, masked = (stored.table(file) for file in _MASKED["GloVe"])
     key = ["defence", "defence.k", "epsilon"]
     recovered = masked.groupby(key, dropna=False).asr.mean().rename("recovered").reset_index()
     rows = learnt[learnt.task.notna() & ~learnt["defence.k"].isin([5, 50])].merge(recovered, on=key)
@@ -179,8 +170,8 @@ def marks() -> dict[str, tuple[Estimate, int]]:
     Returns:
         by kind its success, where unlisted words are released unchanged, and the number of attacked positions.
     """
-    path = project_data() / "results" / _MASKED["GloVe"][1]
-    rows, hits = load_tables(path.parent, path.name), load_hits(path)
+    name = _MASKED["GloVe"][1]
+    rows, hits = stored.table(name), load_hits(project_data() / "results" / name)
     attacked, found = [hits[row] for row in rows[rows.attack == "mask inference"].index], {}
     for kind, lettered in {"words": True, "marks": False}.items():
         of_kind = [(one["hit"], one["source"], one["letter"] == lettered) for one in attacked]

@@ -11,6 +11,7 @@ from textsan.evaluation import Estimate, clustered_difference, clustered_rate
 from textsan.plotting import look
 from textsan.sweeps.hits import load_hits
 from textsan.sweeps.tables import estimate, load_tables, over, pooled, select
+from textsan_book.chapters.paper_pages import WORDS
 
 _PLACE = ("document", "index", "source", "letter", "unchanged")  # equal where two tables have the same words
 
@@ -238,7 +239,6 @@ _CLAIMS = {  # how the chapter says it: how the table of claims does, and in whi
     "K-ASR bounds attacks that read context": ("The contextual K-ASR bound bounds", "Definition 2"),
     "K-ASR is above the bound of one word": ("The contextual K-ASR bound is above the context-free", "5.2"),
 }
-_VERDICTS = {"holds": "reproduced", "does not hold": "refuted"}
 
 
 def tong_claims(folder: Path) -> list[dict]:
@@ -258,7 +258,7 @@ def tong_claims(folder: Path) -> list[dict]:
             raise ValueError(f"claims: {text!r} has {len(rows)} rows")
         row = rows.iloc[0]
         difference = Estimate(float(row.value), float(row.low), float(row.high))
-        found.append({"claim": text, "difference": difference, "verdict": _VERDICTS.get(row.verdict, row.verdict)})
+        found.append({"claim": text, "difference": difference, "verdict": WORDS.get(row.verdict, row.verdict)})
     return found
 
 

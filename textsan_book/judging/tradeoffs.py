@@ -16,12 +16,15 @@ import numpy as np
 import pandas as pd
 from sklearn.isotonic import IsotonicRegression
 
-from textsan import plotting, project_data
+from textsan import plotting
 from textsan.evaluation import Estimate, clustered_difference
-from textsan.sweeps.tables import difference, estimate, load_tables, pooled, select
+from textsan.sweeps.tables import difference, pooled, select
+from textsan_book.judging import stored
+from textsan_book.judging.stored import called
 
 SANITIZERS = ("santext+", "santext", "custext+", "custext")
 COUNTS = {"common": "words that all protect", "exposure": "all words"}
+POINTS = 5  # levels of equal disclosure for each pair
 _GRIDS = {  # by the rule for unlisted words: tables of the classifiers, and one of what the releases disclose
     "draw": ("utility-sst2.csv utility-sst2-between.csv utility-sst2-custext.csv", "utility-sst2-exposure.csv"),
     "keep": ("utility-oov.csv utility-oov-between.csv", "utility-oov-all-exposure.csv"),
@@ -122,7 +125,7 @@ def matched(rows: pd.DataFrame, others: pd.DataFrame, vulnerability: float) -> t
     return difference, "undecided"
 
 
-def common_range(some: Sequence[pd.DataFrame], points: int = 5) -> np.ndarray:
+def common_range(some: Sequence[pd.DataFrame], points: int = POINTS) -> np.ndarray:
     """Values of V(X | Y) that all mechanisms reach under every seed, evenly spaced; empty where there are none.
 
     Args:
@@ -149,12 +152,12 @@ def grid(unlisted: str = "draw") -> pd.DataFrame:
         `exposure`. Where the rule is "draw" it also has `lost`, the mean distance of a word and its release;
         `least`, the least at its exposure; and `linked`, the share of documents of three words that are named.
     """
-    folder, (names, disclosed) = project_data() / "results", _GRIDS[unlisted]
-    rows = load_tables(folder, names.split()).dropna(subset="utility").drop(columns="vulnerability")
+    names, disclosed = _GRIDS[unlisted]
+    rows = stored.table(*names.split()).dropna(subset="utility").drop(columns="vulnerability")
     rows, key = rows[rows.defence.isin(SANITIZERS)], [*_SETTING, "seed"]
-    rows = rows.merge(load_tables(folder, disclosed)[[*key, *COUNTS]], on=key)
+    rows = rows.merge(stored.table(disclosed)[[*key, *COUNTS]], on=key)
     if unlisted == "draw":
-        distances = load_tables(folder, "utility-sst2-distances.csv")
+        distances = stored.table("utility-sst2-distances.csv")
         rows = rows.merge(distances[[*key, "lost", "least", "linked"]], on=key)
     return rows
 
@@ -165,7 +168,7 @@ def original() -> float:
 
 
 def _original() -> pd.DataFrame:
-    rows = load_tables(project_data() / "results", "utility-sst2-original.csv")
+    rows = stored.table("utility-sst2-original.csv")
     return rows[rows["task.words"] == "text"]
 
 
@@ -181,22 +184,14 @@ def settings(rows: pd.DataFrame) -> list[dict]:
     """
     whole, found = original(), []
     for (sanitizer, epsilon), seeds in rows.groupby(_SETTING):
-        line = {"sanitizer": sanitizer, "setting": _called(sanitizer, epsilon), "epsilon": float(epsilon)}
+        line = {"sanitizer": sanitizer, "setting": called(sanitizer, epsilon), "epsilon": float(epsilon)}
         line |= {column: float(seeds[column].mean()) for column in COUNTS}
         found.append(line | {"kept": _share(seeds, whole)})
     return found
 
 
-def _label(sanitizer: str) -> str:
-    return plotting.look(mechanism=sanitizer).label
-
-
-def _called(sanitizer: str, epsilon: float) -> str:
-    return f"{_label(sanitizer)}, ε = {epsilon:g}"
-
-
 def _accuracy(rows: pd.DataFrame) -> Estimate:
-    return pooled([estimate(row, "utility") for row in rows.to_dict("records")])
+    return stored.mean(rows, "utility")
 
 
 def _share(rows: pd.DataFrame, whole: float) -> Estimate:
@@ -204,7 +199,7 @@ def _share(rows: pd.DataFrame, whole: float) -> Estimate:
     return Estimate(*(float((end - chance) / (whole - chance)) for end in _accuracy(rows)))
 
 
-def matches(rows: pd.DataFrame, column: str, pairs: Sequence[tuple[str, str]], points: int = 5) -> list[dict]:
+def matches(rows: pd.DataFrame, column: str, pairs: Sequence[tuple[str, str]], points: int = POINTS) -> list[dict]:
     """Compare pairs of sanitizers at levels of equal disclosure that both reach under every seed.
 
     Args:
@@ -231,21 +226,18 @@ PAIRS = tuple(combinations(SANITIZERS, 2))
 """All pairs of the four sanitizers."""
 
 
-def wins(points: int = 5) -> list[dict]:
+def wins() -> list[dict]:
     """Count for each pair of sanitizers how often each is better at equal disclosure, under both rules and counts.
-
-    Args:
-        points: levels of disclosure for each pair.
 
     Returns:
         A row a pair, and a last one of what is undecided; in each column, a count of words and a rule for unlisted
         ones, "wins of the first : wins of the second".
     """
-    lines: list[dict] = [{"pair": " : ".join(map(_label, pair))} for pair in PAIRS]
-    last: dict = {"pair": f"undecided, of {points * len(PAIRS)}"}
+    lines: list[dict] = [{"pair": " : ".join(map(called, pair))} for pair in PAIRS]
+    last: dict = {"pair": f"undecided, of {POINTS * len(PAIRS)}"}
     for column, words in COUNTS.items():
         for rule in _GRIDS:
-            found, name = matches(grid(rule), column, PAIRS, points), f"{words}, {rule}"
+            found, name = matches(grid(rule), column, PAIRS), f"{words}, {rule}"
             for line, pair in zip(lines, PAIRS, strict=True):
                 better = [one["better"] for one in found if one["pair"] == pair]
                 line[name] = " : ".join(str(better.count(one)) for one in pair)
@@ -253,7 +245,7 @@ def wins(points: int = 5) -> list[dict]:
     return [*lines, last]
 
 
-def keeping(points: int = 5) -> list[dict]:
+def keeping(points: int = POINTS) -> list[dict]:
     """Compare the two rules for unlisted words under each sanitizer, at equal epsilon and at equal exposure.
 
     Args:
@@ -268,7 +260,7 @@ def keeping(points: int = 5) -> list[dict]:
     for name in SANITIZERS:
         both = [rows[rows.defence == name] for rows in (kept, drawn)]
         gains, better = zip(*_gains(*both), strict=True)
-        line = {"sanitizer": _label(name), "least gain": min(gains), "largest": max(gains)}
+        line = {"sanitizer": called(name), "least gain": min(gains), "largest": max(gains)}
         line["better at equal ε"] = f"{sum(better)} of {len(better)}"
         levels = [rows.assign(vulnerability=rows.exposure) for rows in both]
         verdicts = [matched(levels[0], levels[1], at)[1] for at in common_range(levels, points)]
@@ -291,7 +283,7 @@ def shared() -> float:
     """
     rows = grid()
     rows = rows[rows.defence == "santext+"]
-    unlisted = load_tables(project_data() / "results", _GRIDS["draw"][1]).groupby("seed").unlisted.first()
+    unlisted = stored.table(_GRIDS["draw"][1]).groupby("seed").unlisted.first()
     listed = rows.coverage / (1 - rows.coverage) * unlisted[rows.seed].to_numpy()
     return float(listed.mean())
 
@@ -320,7 +312,7 @@ def tuned() -> list[dict]:
     lines: list[dict] = [{"setting": "original text"} | dict.fromkeys(COUNTS, 1.0)]
     lines[0] |= {"accuracy": _accuracy(texts["fine-tuned"])}
     for (sanitizer, epsilon), some in rows.groupby(_SETTING):
-        name = _called(sanitizer, epsilon)
+        name = called(sanitizer, epsilon)
         by_protocol = {protocol: select(some, {"task.protocol": protocol}) for protocol in texts}
         line = {"setting": name} | disclosed[name]
         line |= {"accuracy": _accuracy(by_protocol["fine-tuned"])}
@@ -346,10 +338,9 @@ def tuned_difference(first: tuple[str, float], second: tuple[str, float]) -> dic
 
 def _papers_size() -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:
     """Rows of releases, and by protocol those of the original text."""
-    folder = project_data() / "results"
-    untouched = load_tables(folder, "papers-settings-sst2-original.csv")
+    untouched = stored.table("papers-settings-sst2-original.csv")
     texts = {name: select(untouched, {"task.protocol": name}) for name in ("frozen", "fine-tuned")}
-    return load_tables(folder, "papers-settings-sst2.csv"), texts
+    return stored.table("papers-settings-sst2.csv"), texts
 
 
 def least_distance(points: int = 3) -> list[dict]:
@@ -363,7 +354,7 @@ def least_distance(points: int = 3) -> list[dict]:
         where exposure is below 0.7; wins of the channel of least distance on the task, and its losses, of so many
         levels; named, the smallest share of documents of three words that are named among 1,000.
     """
-    marks = load_tables(project_data() / "results", "utility-sst2-frontier.csv")
+    marks = stored.table("utility-sst2-frontier.csv")
     channel = marks.assign(epsilon=marks.success, vulnerability=marks.exposure)
     lines, rows = [], grid()
     rows = rows.assign(vulnerability=rows.exposure)
@@ -371,44 +362,40 @@ def least_distance(points: int = 3) -> list[dict]:
         mine = rows[rows.defence == name]
         times = (mine.lost / mine.least)[mine.exposure < 0.7]
         verdicts = [matched(channel, mine, at)[1] for at in common_range([channel, mine], points)]
-        line = {"sanitizer": _label(name), "from": float(times.min()), "to": float(times.max())}
+        line = {"sanitizer": called(name), "from": float(times.min()), "to": float(times.max())}
         line |= {"wins": verdicts.count("first"), "losses": verdicts.count("second"), "levels": len(verdicts)}
         lines.append(line | {"named": float(mine.linked.min())})
     return lines
 
 
-def at_mixture(without: Sequence[float] = (), points: int = 5) -> list[dict]:
+def at_mixture(without: Sequence[float] = ()) -> list[dict]:
     """Compare all pairs of sanitizers at equal success of the mixture of attacks, measured under one seed.
 
     Success is measured, so it may fall where epsilon rises; such values are pooled with their neighbours.
 
     Args:
         without: epsilons that are left out.
-        points: levels of success for each pair.
 
     Returns:
         Rows as of `matches`. What the measurement of success is off is in no interval.
     """
-    attacked = load_tables(project_data() / "results", "utility-sst2-mixture.csv").sort_values("epsilon")
+    attacked = stored.table("utility-sst2-mixture.csv").sort_values("epsilon")
     by_name = [rows for _, rows in attacked.groupby("defence")]
     rising = [rows.assign(mixture=IsotonicRegression().fit_transform(rows.epsilon, rows.asr)) for rows in by_name]
     key = [*_SETTING, "seed"]
     rows = grid().merge(pd.concat(rising)[[*key, "mixture"]], on=key)
-    return matches(rows[~rows.epsilon.isin(without)], "mixture", PAIRS, points)
+    return matches(rows[~rows.epsilon.isin(without)], "mixture", PAIRS)
 
 
-def without_noise(sanitizer: str = "santext") -> tuple[float, Estimate, float]:
-    """Compute the loss of a sanitizer at its largest epsilon, where next to no noise is left.
-
-    Args:
-        sanitizer: a key of the registry.
+def without_noise() -> tuple[float, Estimate, float]:
+    """Compute the loss of SanText at its largest epsilon, where next to no noise is left.
 
     Returns:
         its V(X | Y) on words that all protect; the accuracy from the original text less that from its release;
         the share of unlisted words, each replaced by a uniform random word.
     """
     rows = grid()
-    rows = rows[rows.defence == sanitizer]
+    rows = rows[rows.defence == "santext"]
     rows = rows[rows.epsilon == rows.epsilon.max()]
     return float(rows.common.mean()), paired(_original(), rows), float(1 - rows.coverage.mean())
 
@@ -424,7 +411,7 @@ def facts() -> list[dict]:
     lines = []
     for (sanitizer, epsilon), rows in drawn.items():
         others, means = kept[sanitizer, epsilon], ("common", "exposure", "linked", "lost", "least")
-        line = {"setting": _called(sanitizer, epsilon)} | {name: float(rows[name].mean()) for name in means}
+        line = {"setting": called(sanitizer, epsilon)} | {name: float(rows[name].mean()) for name in means}
         line |= {"exposure, keep": float(others.exposure.mean())}
         lines.append(line | {"accuracy, draw": _accuracy(rows), "accuracy, keep": _accuracy(others)})
     return lines
@@ -437,7 +424,7 @@ def yardstick() -> dict[str, float]:
         exposure; common and santext, V(X | Y) on words that all protect, of the channel and of SanText,
         interpolated; named, the smallest share of documents of three words that the channel names.
     """
-    marks, rows = load_tables(project_data() / "results", "utility-sst2-frontier.csv"), grid()
+    marks, rows = stored.table("utility-sst2-frontier.csv"), grid()
     low = marks[marks.success == marks.success.min()]
     curve = rows[rows.defence == "santext"].groupby("epsilon")[list(COUNTS)].mean()
     other = np.interp(low.exposure.mean(), curve.exposure, curve.common)
@@ -488,7 +475,7 @@ def draw_pairs(axes, rows: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> No
             levels, gaps = ([one[name] for one in found] for name in ("at", "difference"))
             plotting.points(ax, levels, gaps, label=f"counting {words}", series=series, joined=True)
         plotting.theory(ax, [0, 1], [0, 0], role="chance", label="")
-        ax.set(title=" minus ".join(map(_label, pair)))
+        ax.set(title=" minus ".join(map(called, pair)))
         ax.set(xlabel="equal share of these words disclosed", xlim=(-0.03, 1.03))
     axes[0].set_ylabel("difference in accuracy")
 
@@ -507,7 +494,7 @@ def draw_least_distance(axes, rows: pd.DataFrame) -> None:
         rows: of `grid`.
     """
     left, right = axes
-    marks = load_tables(project_data() / "results", "utility-sst2-frontier.csv")
+    marks = stored.table("utility-sst2-frontier.csv")
     for sanitizer in SANITIZERS:
         plotting.points(left, *_curve(rows, sanitizer, "linked"), mechanism=sanitizer, joined=True)
         mine = rows[rows.defence == sanitizer].groupby("epsilon")[["exposure", "lost"]].mean()
@@ -524,11 +511,7 @@ def draw_least_distance(axes, rows: pd.DataFrame) -> None:
 
 
 def draw_rules(axes) -> None:
-    """Draw accuracy over both counts where unlisted words are released, and pale lines where they are replaced.
-
-    Args:
-        axes: matplotlib axes, one a count.
-    """
+    """Draw accuracy over both counts where unlisted words are released, and pale lines where they are replaced."""
     drawn, kept = (grid(rule) for rule in _GRIDS)
     for ax, (column, words) in zip(axes, COUNTS.items(), strict=True):
         for sanitizer in SANITIZERS:

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from textsan.evaluation import Estimate
-from textsan.sweeps.tables import pooled
+from textsan_book.judging import stored
 
 TOLD = 0.95
 """Probability from which on a release tells its channel, with every seed."""
@@ -25,8 +24,7 @@ def lengths(results: Path) -> Iterator[dict]:
     table = pd.read_csv(results / "untold-noise.csv")
     for size, rows in table.groupby("documents"):
         cells = [cell for _, cell in rows.groupby(["dataset", "defence"])]
-        ends = ["difference", "difference_low", "difference_high"]
-        losses = [pooled([Estimate(*row) for row in cell[ends].to_numpy()]) for cell in cells]
+        losses = [stored.mean(cell, "difference") for cell in cells]
         row = {"documents": size, "words": rows.words.mean(), "cells": len(cells)}
         row |= {name: sum(cell[name].min() >= TOLD for cell in cells) for name in ("mechanism", "channel")}
         yield row | {"shown": sum(loss.high < 0 for loss in losses), "most": -min(loss.low for loss in losses)}

@@ -1,16 +1,14 @@
 """Stored tables of attacks on sentence vectors: dates of birth, bases, keywords, leaked pairs and defences."""
 
-from pathlib import Path
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from scipy.stats import t as student
 
 from textsan import plotting
-from textsan.base.project import project_data
 from textsan.evaluation import Estimate
-from textsan.sweeps.tables import estimate, load_tables, select
+from textsan.sweeps.tables import estimate, select
+from textsan_book.judging import stored
 from textsan_book.judging.seeds import over_seeds
 from textsan_book.studies import citizen
 
@@ -31,63 +29,43 @@ _VECTORS = (  # of whose vectors, table, rows of it
 )
 
 
-def _table(results: Path | None, *names: str) -> pd.DataFrame:
-    rows = load_tables(results or project_data() / "results", names)
-    if not len(rows):
-        raise ValueError(f"results: no row of {', '.join(names)}; pass the folder of stored tables")
-    return rows
-
-
-def printed(data: Path | None = None) -> pd.DataFrame:
+def printed() -> pd.DataFrame:
     """Return the success that Table II of Pan et al. 2020 prints for the first guess.
-
-    Args:
-        data: the folder that has `paper_numbers.csv`; None is the project's.
 
     Returns:
         a row an encoder, "Baseline (random guess)" the last one, a column a segment: shares of 1,000 victims.
     """
-    rows = pd.read_csv((data or project_data()) / "paper_numbers.csv")
-    rows = rows[(rows.table_or_figure == "Table II") & (rows.metric == "Top-1 accuracy")]
+    rows = stored.printed(table_or_figure="Table II", metric="Top-1 accuracy")
     table = rows.pivot(index="mechanism_or_method", columns="setting", values="value").astype(float)
     table = table.rename(columns=lambda name: name.removeprefix("segment="))[list(_PRINTED.values())]
     table.columns = list(_PRINTED)
     return table.sort_index(key=lambda names: names.str.startswith("Baseline").astype(int), kind="stable")
 
 
-def citizens(results: Path | None = None) -> list[dict]:
+def citizens() -> list[dict]:
     """Compute the success of the first guess of each part of a date of birth, pooled over the seeds.
-
-    Args:
-        results: the folder of stored tables; None is the project's, here and below.
 
     Returns:
         a row for each kind of vectors: `vectors of`, `numbers` that were encoded, an estimate a segment; first
         BERT's printed shares, in the end the exact blind guesses.
-
-    Raises:
-        ValueError: the folder has no such table.
     """
     lines: list[dict] = [{"vectors of": "BERT, printed", "numbers": None} | dict(printed().loc["Bert"])]
     for name, table, where in _VECTORS:
-        rows = select(_table(results, table), where | {"top": 1})
+        rows = select(stored.table(table), where | {"top": 1})
         cells = over_seeds(rows, by=["segment"]).set_index("segment")
         line = {"vectors of": name, "numbers": int(rows.pairs.iloc[0])}
         lines.append(line | {segment: estimate(cells.loc[segment].to_dict()) for segment in SEGMENTS})
     return [*lines, {"vectors of": "blind guess, counted", "numbers": 0} | citizen.blind(1)]
 
 
-def bases(results: Path | None = None) -> list[dict]:
+def bases() -> list[dict]:
     """Compute the share of bases read from vectors of DNA windows, pooled over the seeds.
 
     Returns:
         a row a corpus: `windows`, `read` and `gain`, estimates, `majority`, the share of the base that is most
         frequent at its position; mean gains at the `first` position, the `last` one, and in the middle (3 to 18).
-
-    Raises:
-        ValueError: the folder has no such table.
     """
-    cells = over_seeds(_table(results, "vectors-genome.csv"), by=["corpus", "position"])
+    cells = over_seeds(stored.table("vectors-genome.csv"), by=["corpus", "position"])
     lines = []
     for corpus, some in cells.groupby("corpus", sort=False):
         at = some.set_index("position")
@@ -98,19 +76,16 @@ def bases(results: Path | None = None) -> list[dict]:
     return lines
 
 
-def keywords(results: Path | None = None) -> list[dict]:
+def keywords() -> list[dict]:
     """Compute the areas under the curve of linear keyword attacks on real text, pooled over the seeds.
 
     Returns:
         a row a keyword: `text`, `keyword`, areas `white box`, `black box` (plain transfer from film reviews) and
         `static` (a white box on means of word vectors); `accuracy` of the white box, and of always saying `no`.
-
-    Raises:
-        ValueError: the folder has no such table.
     """
     by = ["encoder", "dataset", "keyword"]
-    white = over_seeds(select(_table(results, "vectors-keywords.csv"), {"balance": "weights"}), by=by)
-    other = select(moved(results), {"reversal": 0.0, "moments": False}).set_index(by[1:])
+    white = over_seeds(select(stored.table("vectors-keywords.csv"), {"balance": "weights"}), by=by)
+    other = select(moved(), {"reversal": 0.0, "moments": False}).set_index(by[1:])
     static = select(white, {"encoder": "glove-6b-50d"}).set_index(by[1:])
     return [
         {
@@ -126,27 +101,20 @@ def keywords(results: Path | None = None) -> list[dict]:
     ]
 
 
-def moved(results: Path | None = None) -> pd.DataFrame:
-    """Return the black-box attacks on keywords, one row for all seeds of a setting.
-
-    Raises:
-        ValueError: the folder has no such table.
-    """
-    rows = _table(results, "vectors-transfer-airline.csv", "vectors-transfer.csv")
+def moved() -> pd.DataFrame:
+    """Return the black-box attacks on keywords, one row for all seeds of a setting."""
+    rows = stored.table("vectors-transfer-airline.csv", "vectors-transfer.csv")
     return over_seeds(rows, by=["dataset", "keyword", "reversal", "moments"])
 
 
-def adaptations(results: Path | None = None) -> list[dict]:
+def adaptations() -> list[dict]:
     """Compute the gain of each adaptation over plain transfer, with Student's interval over keywords.
 
     Returns:
         a row for each corpus and adaptation: `text`, `adaptation`, and `area` and `balanced`, the mean differences
         of the area and of the balanced accuracy at the attacker's own border.
-
-    Raises:
-        ValueError: the folder has no such table.
     """
-    cells, lines = moved(results), []
+    cells, lines = moved(), []
     for dataset, text in CORPORA.items():
         some = cells[cells.dataset == dataset]
         plain = select(some, {"reversal": 0.0, "moments": False}).set_index("keyword")
@@ -176,17 +144,14 @@ def over_draws(values: pd.Series, most: float = np.inf) -> Estimate:
     return Estimate(mean, mean - half, min(mean + half, most))
 
 
-def leaked(results: Path | None = None) -> list[dict]:
+def leaked() -> list[dict]:
     """Compute the share of a text's words that five guesses recover after a leak, pooled over the seeds.
 
     Returns:
         a row for each corpus and size: `text`, `leaked pairs`, `words recovered` and its `gain`, estimates, and
         `blind`, the share that the most frequent words of the leaked texts reach.
-
-    Raises:
-        ValueError: the folder has no such table.
     """
-    cells = over_seeds(_table(results, "vectors-inversion.csv"), by=["dataset", "leak"])
+    cells = over_seeds(stored.table("vectors-inversion.csv"), by=["dataset", "leak"])
     return [
         {"text": CORPORA[row["dataset"]], "leaked pairs": row["leak"], "words recovered": estimate(row)}
         | {"blind": row["chance"], "gain": estimate(row, "over")}
@@ -194,17 +159,14 @@ def leaked(results: Path | None = None) -> list[dict]:
     ]
 
 
-def erased(results: Path | None = None) -> list[dict]:
+def erased() -> list[dict]:
     """Compute areas under the curve of a linear attacker before and after LEACE erases a word, over the seeds.
 
     Returns:
         a row for each word and number of sentences behind the erasure: `word`, `is erased`, `fitted on`,
         `before` and `after`, estimates, and `change`, of the accuracy on the sentiment.
-
-    Raises:
-        ValueError: the folder has no such table.
     """
-    rows = select(_table(results, "vectors-erasure.csv"), {"head": "linear"})
+    rows = select(stored.table("vectors-erasure.csv"), {"head": "linear"})
     rows = rows.assign(erased=rows.erased.fillna(""))
     rows = rows[~rows.erased.str.contains(" ")]  # one word alone
     cells = over_seeds(rows, by=["erased", "fitted", "keyword"])
@@ -217,39 +179,32 @@ def erased(results: Path | None = None) -> list[dict]:
     ]
 
 
-def defences(results: Path | None = None) -> pd.DataFrame:
+def defences() -> pd.DataFrame:
     """Return the defended releases of film reviews, with what the keyword attack and the task reach on them.
 
     Returns:
         the stored rows, "none" the first; `keeps`, the accuracy on the sentiment is inside the interval of the
         undefended one or above it; `stops keyword` (balanced accuracy) and `stops month`, the attack is not shown
         to be above 0.55 and above the blind guess.
-
-    Raises:
-        ValueError: the folder has no such table.
     """
-    rows = _table(results, "vectors-defences.csv")
+    rows = stored.table("vectors-defences.csv")
     bare = rows[rows.defence == "none"].iloc[0]
     keeps, keyword = rows.utility > bare.utility_low, rows.balanced_low < 0.55
     stops = {"stops keyword": keyword, "stops month": rows.month_low < rows.month_chance}
     return rows.assign(keeps=keeps, **stops)
 
 
-def draw_defences(attack: str = "asr", ax=None, results: Path | None = None):
+def draw_defences(attack: str = "asr", ax=None):
     """Draw an attack against the task, a point for each defended release.
 
     Args:
         attack: "asr", the keyword's area under the curve; "balanced", its balanced accuracy; "month".
         ax: matplotlib axes; None makes a figure with its legend.
-        results: the folder of stored tables.
 
     Returns:
         the axes.
-
-    Raises:
-        ValueError: the folder has no such table.
     """
-    rows = defences(results)
+    rows = defences()
     alone, bare = ax is None, rows[rows.defence == "none"].iloc[0]
     if alone:
         _, ax = plt.subplots(figsize=(6.4, 4.2))

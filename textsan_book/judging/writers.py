@@ -9,14 +9,13 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import brentq
 
-from textsan import plotting, project_data
-from textsan.evaluation import Estimate
+from textsan import plotting
 from textsan.mechanisms import ChannelMechanism, Mechanism, make_mechanism
 from textsan.priors import Prior
-from textsan.sweeps.tables import load_tables, pooled
+from textsan.sweeps.tables import estimate
 from textsan.text.embeddings import Embeddings
 from textsan.text.vocabulary import count_words
-from textsan_book.judging import verdicts
+from textsan_book.judging import stored, verdicts
 from textsan_book.studies.exposure import vulnerability_of
 from textsan_book.studies.writer import content_words
 
@@ -34,13 +33,10 @@ def readings(name: str) -> pd.DataFrame:
         name: a file of the stored results: "writer.csv" or "writer-held.csv".
 
     Returns:
-        The rows of the table with the columns `who`, the sanitizer and its epsilon, and `texts`.
+        The rows of `stored.released` with the column `texts`.
     """
-    rows = load_tables(project_data() / "results", name)
-    labels = rows.defence.map(lambda defence: plotting.look(mechanism=defence).label)
-    return rows.assign(
-        who=labels + rows.epsilon.map(", ε = {:g}".format), texts=[_NAMES.get(one, one) for one in rows.dataset]
-    )
+    rows = stored.released(name)
+    return rows.assign(texts=rows.dataset.replace(_NAMES))
 
 
 def judged(rows: pd.DataFrame, column: str = "excess") -> verdicts.Excess:
@@ -50,8 +46,7 @@ def judged(rows: pd.DataFrame, column: str = "excess") -> verdicts.Excess:
         rows: of `readings`, one a seed and corpus.
         column: "excess", of main over control, or "lead", of main over baseline.
     """
-    ends = rows[[column, f"{column}_low", f"{column}_high"]].to_numpy()
-    return verdicts.of_excess([Estimate(*row) for row in ends], rows.n_released)
+    return verdicts.of_excess([estimate(row, column) for row in rows.to_dict("records")], rows.n_released)
 
 
 def summary(rows: pd.DataFrame) -> list[dict]:
@@ -92,8 +87,9 @@ def by_corpus(rows: pd.DataFrame) -> list[dict]:
     lines = []
     for (texts, who), part in rows[rows.reading == "release"].groupby(["texts", "who"], sort=False):
         original = rows[(rows.reading == "original") & (rows.texts == texts)]
-        main = pooled([Estimate(*ends) for ends in part[["main", "main_low", "main_high"]].to_numpy()])
-        line = {"texts": texts, "sanitizer": who, "main": main} | part[["control", "baseline"]].mean().to_dict()
+        line = {"texts": texts, "sanitizer": who, "main": stored.mean(part, "main")} | part[
+            ["control", "baseline"]
+        ].mean().to_dict()
         lines.append(line | {"original": original.main.mean(), "excess": judged(part).pooled})
     return lines
 
@@ -115,7 +111,7 @@ def at_equal(rows: pd.DataFrame, column: str) -> list[dict]:
         for defence in ("custext", "custext+"):
             gaps = np.array([_gap(seed, defence, column) for _, seed in part.groupby("seed")])
             word = "more" if (gaps > 0).all() else "less" if (gaps < 0).all() else "undecided"
-            line = {"texts": texts, "compared": plotting.look(mechanism=defence).label}
+            line = {"texts": texts, "compared": stored.called(defence)}
             lines.append(line | {"least": gaps.min(), "most": gaps.max(), "discloses": word})
     return lines
 

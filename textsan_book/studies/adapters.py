@@ -21,7 +21,7 @@ from textsan.text.corpora import load_dataset, normalised
 from textsan.text.loading import load_embeddings
 from textsan.text.vocabulary import STOP_WORDS, count_words
 
-BATCH = 32
+BATCH, RATE = 32, 1e-3  # sentences of a step, highest learning rate
 ROUND = 64  # batches sanitized with one mechanism, and steps between checkpoints
 SANITIZERS = (
     ("custext+", 1.0),
@@ -68,7 +68,6 @@ def train_adapter(
     folder: Path = encoders.ADAPTERS,
     *,
     steps: int = 1536,
-    learning_rate: float = 1e-3,
     seed: int = 0,
     checkpoint: Path | None = None,
     say: Callable[[str], None] = lambda line: None,
@@ -82,7 +81,6 @@ def train_adapter(
         without: the corpus left out.
         folder: where the adapter goes.
         steps: batches of 32 sentences.
-        learning_rate: the highest.
         seed: of everything.
         checkpoint: file that keeps the state of a run that is killed, for the next one to go on from.
         say: takes a line of progress every round.
@@ -111,7 +109,7 @@ def train_adapter(
 
     state = checkpoints.load(checkpoint, reader.trained())
     rounds = _Rounds(docs, reader, seed)
-    train(reader, rounds, steps=steps, learning_rate=learning_rate, seed=seed, state=state, after=after)
+    train(reader, rounds, steps=steps, learning_rate=RATE, seed=seed, state=state, after=after)
     files = {file["path"]: file["sha256"] for file in assets.registry()["assets"][encoders.ENCODER]["files"]}
     recipe = {
         "command": f"textsan train-mlm {without} --steps {steps} --seed {seed}",
@@ -125,7 +123,7 @@ def train_adapter(
         "sanitizers": [f"{name} {epsilon:g}" for name, epsilon in SANITIZERS],
         "steps": steps,
         "sentences_a_step": BATCH,
-        "learning_rate": learning_rate,
+        "learning_rate": RATE,
         "masked": MASKED,
         "candidates": K,
         "seed": seed,

@@ -14,6 +14,7 @@ import numpy as np
 from textsan.base import checks
 from textsan.evaluation import words_at
 from textsan.sweeps import problems
+from textsan_book.studies.experiments import Attacked, takes_settings
 
 POSITIONS, DRAWS = 3000, 2000
 """Positions that the paper attacks (section 5.1), and draws of types."""
@@ -89,22 +90,13 @@ def scatter(
     return Scatter(float(whole.mean()), float(whole.std()), float(part.std()))
 
 
-def attacked_types(
-    *,
-    dataset: str,
-    drawn_from: str,
-    n_private: int,
-    n_shadow: int,
-    defence: str,
-    epsilon: float,
-    seed: int,
-) -> list[dict]:
+@takes_settings
+def attacked_types(release: Attacked, *, drawn_from: str) -> list[dict]:
     """Measure the scatter of rates that the paper prints, a row an attack, lines split as in the released code.
 
     Args:
-        dataset, drawn_from, n_private, n_shadow, seed: of the problem, as for `textsan.sweeps.problems.prepare`.
-        defence: a key of `ATTACKED`.
-        epsilon: of it.
+        release: whose defence is a key of `ATTACKED`.
+        drawn_from: of `textsan.sweeps.problems.prepare`.
 
     Returns:
         Rows with attack, multiple (of the constant 1 / alpha, where it has one), released_types, n_positions, asr
@@ -113,18 +105,14 @@ def attacked_types(
     Raises:
         ValueError: another defence.
     """
-    checks.choice("defence", defence, tuple(ATTACKED))
-    parameters, attacks = ATTACKED[defence]
-    drawn = {"vocabulary": "data", "split_by": "line", "drawn_from": drawn_from}
-    problem = problems.prepare(
-        dataset, n_private, n_shadow, None, seed, defence, epsilon=epsilon, **drawn, **parameters
-    )
+    parameters, attacks = ATTACKED[checks.choice("defence", release.defence, tuple(ATTACKED))]
+    problem = release.problem(vocabulary="data", split_by="line", drawn_from=drawn_from, **parameters)
     released = words_at(problem.released, problem.positions)
     truth, rows = np.array(problem.truth.words), []
     for attack, settings in attacks:
         hits = truth == np.array(problem.guesses(attack, **settings))
         row = {"attack": attack, "multiple": settings.get("multiple"), "released_types": len(set(released))}
-        scattered = scatter(hits, released, seed=seed)
+        scattered = scatter(hits, released, seed=release.seed)
         numbers = {"asr": float(hits.mean())} | scattered._asdict()
         rows.append(
             row | {"n_positions": len(hits)} | {name: round(number, 5) for name, number in numbers.items()}

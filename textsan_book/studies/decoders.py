@@ -13,6 +13,8 @@ import torch.nn.functional as F
 
 from textsan.gradient_leakage.spans import Span, span
 
+_LONGEST = 64  # pieces of a sentence
+
 
 @dataclass(frozen=True)
 class Growth:
@@ -51,9 +53,7 @@ def language_gradient(model, sentences: Sequence[Sequence[int]], end: int) -> di
     return dict(zip(weights, torch.autograd.grad(losses, list(weights.values())), strict=True))
 
 
-def grow(
-    model, gradient: dict[str, torch.Tensor], start: int, *, threshold: float | None = None, longest: int = 64
-) -> Growth:
+def grow(model, gradient: dict[str, torch.Tensor], start: int) -> Growth:
     """The sentences of a batch, from the gradient of a decoder's first two layers.
 
     Args:
@@ -61,12 +61,10 @@ def grow(
         gradient: of `language_gradient`.
         start: the piece that each sentence begins with, and that comes nowhere else: to repeat it changes
             nothing that the second layer reads.
-        threshold: largest residual that passes; None is 10,000 rounding errors of the number type.
-        longest: pieces of a sentence.
     """
     first, second = (_both(gradient, layer) for layer in (0, 1))
     dtype, layers = model.get_input_embeddings().weight.dtype, model.model.layers
-    threshold = 1e4 * torch.finfo(dtype).eps if threshold is None else threshold
+    threshold = 1e4 * torch.finfo(dtype).eps  # largest residual that passes
     with torch.no_grad():
         read = layers[0].input_layernorm(model.get_input_embeddings().weight)
         pieces = torch.nonzero(first.residual(read) < threshold).flatten().tolist()
@@ -74,7 +72,7 @@ def grow(
         while prefixes:
             grown = []
             for prefix in prefixes:
-                tried = [[*prefix, piece] for piece in rest] if len(prefix) < longest else []
+                tried = [[*prefix, piece] for piece in rest] if len(prefix) < _LONGEST else []
                 passed = _passing(model, second, tried, threshold)
                 grown += passed
                 if not passed:

@@ -5,14 +5,12 @@ departments: a linear layer on released vectors. Here it learns on what a defend
 the attacker.
 """
 
-import numpy as np
+from collections import Counter
 
-from textsan.embedding_leakage.keyword import KeywordInference, keyword_score, present
-from textsan.embedding_leakage.vector_knowledge import VectorKnowledge
 from textsan.evaluation import hit_rate
 from textsan.text.corpora import Record, load_dataset, normalised, private_and_shadow
 from textsan_book.studies.experiments import columns, takes_settings
-from textsan_book.studies.vector_defences import analysed, releases
+from textsan_book.studies.vector_defences import Part, attacked, releases, used
 from textsan_book.studies.vectors import View
 
 DEPARTMENTS = (
@@ -69,21 +67,16 @@ def departments(
         ValueError: the data set has fewer than 2 n such texts, or there is no such defence.
     """
     service, asked = releases(view.encode, defence, strength, vocabulary=vocabulary, seed=seed)
-    attacked, own = private_and_shadow(filed(load_dataset(dataset, split="all")), n, n, seed)
-    texts, known_texts = ([record.text for record in part] for part in (attacked, own))
-    released, known = service(texts), asked(known_texts)
-
-    truth, labels = (np.array([record.label for record in part]) for part in (attacked, own))
-    utility = hit_rate(analysed(known, labels, released) == truth)
-    majority = np.unique(truth, return_counts=True)[1].max() / n
-
-    knowledge = VectorKnowledge(lambda _: known, known_texts, seed=seed)  # encoded once for attacker and analyst
+    sides = zip(
+        private_and_shadow(filed(load_dataset(dataset, split="all")), n, n, seed), (service, asked), strict=True
+    )
+    released, own = (Part(part, encode([record.text for record in part])) for part, encode in sides)
+    utility = hit_rate(used(released, own, lambda record: record.label))
+    majority = Counter(record.label for record in released.records).most_common(1)[0][1] / n
     rows = []
     for keyword in keywords.split():
-        holds = present(texts, keyword)
-        scores = KeywordInference.against(knowledge, keyword=keyword, head="linear").scores(released)
-        score = keyword_score(scores, holds, seed=seed)
-        row = {"keyword": keyword, "positives": int(holds.sum()), "majority": float(majority)}
+        score = attacked(released, own, keyword, "linear", seed=seed)
+        row = {"keyword": keyword, "positives": score.positives, "majority": majority}
         row |= {**columns(score.auc), **columns(score.balanced, "balanced_"), **columns(utility, "utility_")}
         rows.append(row)
     return rows

@@ -7,40 +7,20 @@ theirs what the service releases of them, and the third is released. So nothing 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 
 from textsan.embedding_leakage.erasure import Eraser, NullspaceProjection
-from textsan.embedding_leakage.heads import Standard
-from textsan.embedding_leakage.keyword import KeywordInference, KeywordScore, keyword_score, present
-from textsan.embedding_leakage.vector_knowledge import VectorKnowledge
-from textsan.evaluation import Estimate, clustered_difference, clustered_rate
+from textsan.embedding_leakage.keyword import present
+from textsan.evaluation import clustered_difference, clustered_rate
 from textsan.models.sentence_vectors import sentence_vectors
-from textsan.text.corpora import Record, load_dataset, normalised, private_and_shadow
+from textsan.text.corpora import load_dataset, normalised, private_and_shadow
 from textsan_book.studies.experiments import columns, takes_settings
-from textsan_book.studies.vector_defences import is_positive
+from textsan_book.studies.vector_defences import Part, attacked, is_positive, used
 from textsan_book.studies.vectors import View
 
 HEADS = ("linear", "mlp")
 """The attackers: erasing promises something of the one, and nothing of the other."""
-
-
-class Part(NamedTuple):
-    """Sentences with their vectors.
-
-    Attributes:
-        records: labelled sentences.
-        vectors: (n, d), as they are before anything is erased.
-    """
-
-    records: Sequence[Record]
-    vectors: np.ndarray
-
-    @property
-    def texts(self) -> list[str]:
-        """The sentences."""
-        return [record.text for record in self.records]
 
 
 def parts(dataset: str, keywords: Sequence[str], n: int, service: int, *, seed: int, **view) -> tuple[Part, ...]:
@@ -90,46 +70,6 @@ def eraser(service: Part, keywords: Sequence[str]) -> Eraser:
         ValueError: a keyword is in none of them.
     """
     return Eraser.fit(service.vectors, np.stack([present(service.texts, word) for word in keywords], axis=1))
-
-
-def attacked(released: Part, own: Part, keyword: str, head: str, *, seed: int) -> KeywordScore:
-    """Score a reader of a keyword who learns on vectors of the same service.
-
-    Args:
-        released, own: as they are released.
-        keyword: that is looked for.
-        head: of `KeywordInference.against`.
-        seed: of training and intervals.
-    """
-    knowledge = VectorKnowledge(lambda _: own.vectors, own.texts, seed=seed)
-    attack = KeywordInference.against(knowledge, keyword=keyword, head=head)
-    return keyword_score(attack.scores(released.vectors), present(released.texts, keyword), seed=seed)
-
-
-def used(released: Part, own: Part) -> np.ndarray:
-    """Find the released sentences whose sentiment an analyst gets right who learns it from vectors, (n,) bool.
-
-    Args:
-        released, own: as they are released.
-    """
-    from sklearn.linear_model import LogisticRegression
-
-    liked, truth = (np.array([is_positive(record) for record in part.records]) for part in (own, released))
-    standard = Standard(own.vectors)
-    analyst = LogisticRegression(C=0.01, max_iter=1000).fit(standard(own.vectors), liked)
-    return analyst.predict(standard(released.vectors)) == truth
-
-
-def change(one: np.ndarray, other: np.ndarray) -> Estimate:
-    """The rate of one less that of another on the same sentences, with a 95 % interval.
-
-    Args:
-        one, other: (n,) bool, of `used`.
-
-    >>> change(np.array([True, True]), np.array([False, False])).value
-    1.0
-    """
-    return clustered_difference(one.astype(float) - other, range(len(one)))
 
 
 @takes_settings
@@ -188,23 +128,15 @@ def _rows(
 ) -> list[dict]:
     """Attack and use of the first two parts, changed in this way."""
     released, own = (part._replace(vectors=change_of(part.vectors)) for part in plain[:2])
-    right, before = used(released, own), used(*plain[:2])
-    moved = np.square(released.vectors - plain[0].vectors).sum() / np.square(_centred(plain[0].vectors)).sum()
-    same = {"moved": float(moved), **columns(clustered_rate(right, range(len(right))), "utility_")}
-    same |= columns(change(right, before), "over_plain_")
+    right, before = used(released, own, is_positive), used(*plain[:2], is_positive)
+    vectors, each = plain[0].vectors, range(len(right))
+    moved = np.square(released.vectors - vectors).sum() / np.square(vectors - vectors.mean(axis=0)).sum()
+    same = {"moved": float(moved), **columns(clustered_rate(right, each), "utility_")}
+    same |= columns(clustered_difference(right.astype(float) - before, each), "over_plain_")
     rows = []
     for word in asked:
         for head in HEADS:
             score = attacked(released, own, word, head, seed=seed)
-            row = {
-                "keyword": word,
-                "head": head,
-                "is_erased": word in erased,
-                "positives": score.positives,
-            }
+            row = {"keyword": word, "head": head, "is_erased": word in erased, "positives": score.positives}
             rows.append(row | columns(score.auc) | columns(score.balanced, "balanced_") | same)
     return rows
-
-
-def _centred(vectors: np.ndarray) -> np.ndarray:
-    return vectors - vectors.mean(axis=0)

@@ -2,7 +2,10 @@
 
 import inspect
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import wraps
+
+from textsan.sweeps.problems import Problem, prepare
 
 Rows = list[dict]
 
@@ -31,6 +34,39 @@ def takes_settings(experiment: Callable[..., Rows]) -> Callable[..., Rows]:
     del by_name.__wrapped__  # type: ignore[attr-defined]  # else tools take its source for the signature's
     by_name.__signature__ = inspect.Signature([*shared, *further])  # type: ignore[attr-defined]
     return by_name
+
+
+@dataclass(frozen=True)
+class Release:
+    """Text of a data set that a mechanism releases.
+
+    Attributes:
+        dataset: whose documents are released, and whose others the attacker owns.
+        defence, epsilon: the mechanism, by name, and its privacy parameter.
+        seed: of the split and of all draws.
+    """
+
+    dataset: str
+    defence: str
+    epsilon: float
+    seed: int
+
+
+@dataclass(frozen=True)
+class Attacked(Release):
+    """A release that is attacked at all positions.
+
+    Attributes:
+        n_private, n_shadow: documents that are released, and of the attacker's own.
+    """
+
+    n_private: int
+    n_shadow: int
+
+    def problem(self, **given) -> Problem:
+        """Release the text; what is given is as of `prepare`."""
+        drawn = self.dataset, self.n_private, self.n_shadow, None, self.seed
+        return prepare(*drawn, self.defence, epsilon=self.epsilon, **given)
 
 
 def columns(estimate: Sequence[float | None], prefix: str = "") -> dict[str, float]:

@@ -22,28 +22,15 @@ HIDDEN = 0.15
 (section 5.1)."""
 
 LONGEST = 32  # words of a sentence that are read
+RATE = 5e-4  # highest learning rate
 
 
-def masked_model(encoder: str = encoders.ENCODER, seed: int = 0):
-    """A registered encoder with a head that fills in blanks: its own, or a fresh one tied to its input embeddings.
-
-    Args:
-        encoder: a registered BERT.
-        seed: of a fresh head.
-
-    Returns:
-        a transformers model for masked language modelling.
-
-    Raises:
-        KeyError: unknown encoder.
-    """
+def masked_model():
+    """The encoder with a fresh head that fills in blanks, tied to its input embeddings: a transformers model."""
     from transformers import BertForMaskedLM
 
-    try:
-        return encoders.load_encoder(encoder, masked=True)
-    except ValueError:  # it has no such head
-        bare = encoders.load_encoder(encoder)
-    with encoders.seeded(seed):
+    bare = encoders.load_encoder()
+    with encoders.seeded(0):
         model = BertForMaskedLM(bare.config)
     model.base_model.load_state_dict(bare.state_dict(), strict=False)  # it has no place for the pooler
     return model.eval()
@@ -56,14 +43,12 @@ def pretrain(
     *,
     steps: int,
     batch: int = 16,
-    learning_rate: float = 5e-4,
-    seed: int = 0,
-    encoder: str = encoders.ENCODER,
     after: Callable[[int, float], None] | None = None,
 ) -> None:
     """Teaches a model to fill in blanks of sanitized text with the original words, by AdamW.
 
-    Text is sanitized anew for each pass over it. A word is predicted where the original one is a single piece.
+    The learning rate rises for a twentieth of the steps, then falls to 0. Text is sanitized anew for each pass
+    over it. A word is predicted where the original one is a single piece.
 
     Args:
         model: of `masked_model`; changed in place, left in evaluation mode.
@@ -71,9 +56,6 @@ def pretrain(
         mechanism: what sanitizes them; None leaves them as they are, which makes the bare model.
         steps: batches, at least 1.
         batch: sentences of a step.
-        learning_rate: the highest; it rises for a twentieth of the steps, then falls to 0.
-        seed: of order, draws, blanks and dropout.
-        encoder: whose pieces are read.
         after: called after each step with its number and its loss in nats a blank.
 
     Raises:
@@ -85,18 +67,18 @@ def pretrain(
     docs = [list(doc[:LONGEST]) for doc in docs if len(doc)]
     if len(docs) < checks.whole("batch", batch, low=1):
         raise ValueError(f"docs: {len(docs)} sentences make no batch of {batch}; pass more")
-    blanks = _Blanks(encoder)
+    blanks = _Blanks()
     model.to(encoders.pick_device())
     model.requires_grad_(True).get_input_embeddings().requires_grad_(False)
     learnt = [parameter for parameter in model.parameters() if parameter.requires_grad]
-    optimizer = torch.optim.AdamW(learnt, lr=learning_rate, weight_decay=0.01)
+    optimizer = torch.optim.AdamW(learnt, lr=RATE, weight_decay=0.01)
     model.train()
-    with encoders.seeded(seed):
-        for step, (originals, released) in enumerate(_batches(docs, mechanism, steps, batch, seed)):
+    with encoders.seeded(0):
+        for step, (originals, released) in enumerate(_batches(docs, mechanism, steps, batch)):
             warm = min(1.0, (step + 1) / max(1, 0.05 * steps))
             for group in optimizer.param_groups:
-                group["lr"] = learning_rate * warm * (1 - step / steps)
-            read = blanks.of(originals, released, np.random.default_rng([seed, 2, step]))
+                group["lr"] = RATE * warm * (1 - step / steps)
+            read = blanks.of(originals, released, np.random.default_rng([0, 2, step]))
             ids, attended, where, truths = (part.to(model.device) for part in read)
             hidden = model.base_model(input_ids=ids, attention_mask=attended).last_hidden_state
             logits = model.cls(hidden[where[:, 0], where[:, 1]])
@@ -110,27 +92,27 @@ def pretrain(
     model.eval()
 
 
-def _batches(docs, mechanism, steps, batch, seed):
+def _batches(docs, mechanism, steps, batch):
     """The original and the released sentences of each step; within one pass no sentence comes twice."""
     a_pass = len(docs) // batch
     for step in range(steps):
         number, at = divmod(step, a_pass)
         if at == 0:
-            order = np.random.default_rng([seed, 0, number]).permutation(len(docs))
+            order = np.random.default_rng([0, 0, number]).permutation(len(docs))
         originals = [docs[i] for i in order[at * batch : (at + 1) * batch]]
         if mechanism is None:
             yield originals, originals
         else:
-            yield originals, mechanism.sanitize(originals, seed=seed, first=step * batch)
+            yield originals, mechanism.sanitize(originals, seed=0, first=step * batch)
 
 
 class _Blanks:
     """Sentences as pieces, with blanks; of each blank the piece that the original word is."""
 
-    def __init__(self, encoder: str):
-        self.pieces = Pieces(encoder)
-        [[self.mask]] = encoders.word_pieces([encoders.MASK], encoder)
-        self.size = encoders.load_tokenizer(encoder).get_vocab_size()
+    def __init__(self):
+        self.pieces = Pieces(encoders.ENCODER)
+        [[self.mask]] = encoders.word_pieces([encoders.MASK])
+        self.size = encoders.load_tokenizer().get_vocab_size()
 
     def of(self, originals, released, generator):
         import torch

@@ -1,15 +1,16 @@
-"""The effect of a defence of a client's gradient on the exact attack, and on the model.
+"""The effect of a defence of a client's gradient on the exact attack, and on the model that is learnt.
 
-Text is read from one sentence's gradient, the worst case; the model is trained by batches of 32 whose gradients go
+Text is read from one sentence's gradient, the worst case; the model is trained by batches whose gradients go
 through the same defence. Sanitized training text stands beside the defences of gradients: what is read of it,
 exactly, is the sanitized text, and a guess at each word is made from that.
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
+import torch
 
 from textsan.attacks import ContextFreeBayes
 from textsan.base import checks
@@ -19,9 +20,9 @@ from textsan.mechanisms import Mechanism, make_mechanism
 from textsan.mechanisms.base import Oov
 from textsan.models.encoders import load_tokenizer
 from textsan.sweeps.splits import load_split
-from textsan.text.corpora import load_dataset
+from textsan.text.corpora import Record, load_dataset
 from textsan.text.vocabulary import count_words
-from textsan_book.studies.experiments import columns
+from textsan_book.studies.experiments import columns, takes_settings
 from textsan_book.studies.gradients import PUBLIC, training_records
 
 SANITIZERS = {"santext+": {"w": 0.9, "p": 0.3}, "custext+": {"k": 20}}
@@ -34,54 +35,76 @@ GRADIENTS: dict[str, Callable] = {
 CUTS = (1e-6, 1e-3, 0.01, 0.03, 0.1, 0.3)
 """Shares of the largest singular value below which an attacker may take the spectrum for noise."""
 
+RATE = 5e-5
+"""Learning rate at one sentence a batch; it grows with the root of the batch, as is usual for Adam."""
+
 _BATCH = 32  # sentences of a step of training
 
 
+@dataclass(frozen=True)
+class Client:
+    """A client whose sentences train a model through a defence; the victim is MiniLM with a fresh head.
+
+    Attributes:
+        dataset: with labels, a train and a test split.
+        defence: none; noise, pruning or DP-SGD, on gradients; or a key of `SANITIZERS`, on text.
+        size: of the defence: relative noise, share pruned, noise multiplier, or epsilon.
+        longest: words of a sentence that is read, at most.
+        seed: of everything.
+    """
+
+    dataset: str
+    defence: str
+    size: float
+    longest: int
+    seed: int
+
+    def change(self) -> Callable | None:
+        """The defence of gradients; None is none."""
+        checks.choice("defence", self.defence, ("none", *GRADIENTS))
+        return GRADIENTS[self.defence](self.size) if self.defence in GRADIENTS else None
+
+    def short(self, records: Iterable[Record]) -> list[Record]:
+        """Select records of at most `longest` words, and at least one."""
+        return [record for record in records if 0 < len(record.tokens) <= self.longest]
+
+
+@takes_settings
 def gradient_defences(
-    *,
-    dataset: str,
-    defence: str,
-    size: float,
-    steps: int,
-    attacked: int,
-    longest: int,
-    vocabulary: int | str,
-    seed: int,
-    oov: Oov = "uniform",
+    client: Client, *, steps: int, attacked: int, vocabulary: int | str, oov: Oov = "uniform"
 ) -> list[dict]:
     """Success of the exact attack on a client's words, and accuracy of the model that its gradients train.
 
-    The victim is MiniLM with a fresh head, in the first round. The attacker knows defence and setting. Of several
-    cuts of the spectrum the best one counts, which needs the truth and so favours the attacker.
+    The first round is attacked, by who knows defence and setting. Of several cuts of the spectrum the best one
+    counts, which needs the truth and so favours the attacker.
 
     Args:
-        dataset: with labels, a train and a test split.
-        defence: none; noise, pruning or DP-SGD, on gradients; santext+ or custext+, on the text.
-        size: of the defence: relative noise, share pruned, noise multiplier, or epsilon.
+        client: that may sanitize its text.
         steps: of training, 32 sentences each.
         attacked: sentences whose gradients are read, one at a time.
-        longest: words of those at most.
         vocabulary: words of the mechanism, as `textsan.sweeps.splits.load_split` takes them.
-        seed: of everything.
         oov: what becomes of words without a row in the sanitized text.
 
     Returns:
         one row: accuracy on test sentences as they are, with that of the more frequent label; and the share of the
         words of the attacked sentences that is read, both with intervals.
     """
-    checks.choice("defence", defence, ("none", *GRADIENTS, *SANITIZERS))
+    checks.choice("defence", client.defence, ("none", *GRADIENTS, *SANITIZERS))
+    dataset, seed = client.dataset, client.seed
     records, victim = training_records(dataset, seed), victims.load_victim(seed=seed)
-    docs, labels = _attacked(records, attacked, longest, seed)
-    change, mechanism = GRADIENTS[defence](size) if defence in GRADIENTS else None, None
-    sent = docs
-    if defence in SANITIZERS:
+    docs, labels = _attacked(records, attacked, client.longest, seed)
+    change, mechanism, sent = None, None, docs
+    if client.defence in SANITIZERS:
         words = load_split(dataset, 1, 1, seed=seed, vocabulary=vocabulary).embeddings
-        mechanism = make_mechanism(defence, words, epsilon=size, oov=oov, **SANITIZERS[defence])
+        given = {"epsilon": client.size, "oov": oov, **SANITIZERS[client.defence]}
+        mechanism = make_mechanism(client.defence, words, **given)
         released = mechanism.sanitize([record.tokens for record in records], seed=seed)
         sent = mechanism.sanitize(docs, seed=seed + 1)
         records = [
             replace(record, text=" ".join(doc)) for record, doc in zip(records, released, strict=True) if doc
         ]
+    else:
+        change = client.change()
     read = best_reading(victim, sent, labels, change, seed)
     guesses = read if mechanism is None else _originals(mechanism, read)
     right = {
@@ -90,24 +113,60 @@ def gradient_defences(
     }
     epochs = steps * _BATCH / len(records)
     victims.fine_tune(victim, records, epochs=epochs, batch=_BATCH, seed=seed, change=change)
-    tested = [record for record in load_dataset(dataset, split="test") if record.tokens]
-    hits, positive = victims.accuracy(victim, tested), sum(victims.labels_of(tested)) / len(tested)
-    row = {"words": sum(map(len, docs)), "test": len(tested), "majority": max(positive, 1 - positive)}
-    row |= columns(hit_rate(hits), "accuracy_")
+    row = {"words": sum(map(len, docs))} | _tested(victim, dataset)[0]
     for name, rate in right.items():
         row |= columns(rate, f"{name}_")
     return [row]
 
 
-def blind_reading(*, dataset: str, attacked: int, longest: int, seed: int) -> Estimate:
-    """Success at the words of that study of somebody who has no gradient: the most frequent public word each time.
+@takes_settings
+def gradient_learning(client: Client, *, B: int, sentences: int) -> list[dict]:
+    """Accuracy of the model that a client's gradients train, each sentence once, in batches of one size.
+
+    The first batches are those that `gradient_protocol.gradient_reading` reads, with the same weights.
 
     Args:
-        dataset, attacked, longest, seed: as for `gradient_defences`.
+        client: that does not sanitize.
+        B: sentences of a batch.
+        sentences: that are trained on; the same ones for every B.
+
+    Returns:
+        one row: accuracy on test sentences of any length, that of the more frequent label, and of each test
+        sentence whether it is right, eight a byte in hexadecimal digits, so that two rows are compared in pairs.
     """
-    docs, _ = _attacked(training_records(dataset, seed), attacked, longest, seed)
-    [(most, _)] = _public_counts().most_common(1)
-    return _read([[most] * len(doc) for doc in docs], docs)
+    records, seed = client.short(training_records(client.dataset, client.seed)), client.seed
+    change = pruned(client.size) if client.defence == "pruning" else client.change()
+    victim = victims.load_victim(seed=seed)
+    given = {"epochs": sentences / len(records), "batch": B, "learning_rate": RATE * B**0.5, "seed": seed}
+    victims.fine_tune(victim, records, change=change, **given)
+    row, right = _tested(victim, client.dataset)
+    return [{"steps": round(sentences / B), **row, "right": np.packbits(right).tobytes().hex()}]
+
+
+def _tested(victim, dataset: str) -> tuple[dict, np.ndarray]:
+    """Accuracy on the test sentences as columns, with that of the more frequent label; and which are right."""
+    tested = [record for record in load_dataset(dataset, split="test") if record.tokens]
+    hits, positive = victims.accuracy(victim, tested), sum(victims.labels_of(tested)) / len(tested)
+    row = {"test": len(tested), "majority": max(positive, 1 - positive)}
+    return row | columns(hit_rate(hits), "accuracy_"), hits
+
+
+def pruned(share: float) -> Callable:
+    """`defences.prune` by selection in place of sorting, for training: the same entries, several times as fast.
+
+    Args:
+        share: of the entries, from 0 to below 1.
+    """
+
+    def change(gradient, victim, ids, mask, labels, seed: int):
+        kept = {}
+        for name, entries in gradient.items():
+            sizes, dropped = entries.abs(), int(share * entries.numel())
+            least = sizes.flatten().kthvalue(dropped).values if dropped else -1.0
+            kept[name] = torch.where(sizes > least, entries, torch.zeros_like(entries))
+        return kept
+
+    return change
 
 
 def best_reading(

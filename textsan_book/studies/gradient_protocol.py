@@ -27,7 +27,8 @@ from textsan.gradient_leakage import cases, spans, victims
 from textsan.models.encoders import load_tokenizer
 from textsan.priors import LanguageModel, MarkovModel, Prior
 from textsan.text.corpora import load_dataset
-from textsan_book.studies.gradient_learning import change_of, short
+from textsan_book.studies.experiments import takes_settings
+from textsan_book.studies.gradient_defences import Client
 from textsan_book.studies.gradients import PUBLIC, training_records
 
 CUTS = (1e-6, 0.03, 0.1, 0.3)
@@ -45,33 +46,19 @@ _SAID_AT_MOST = 400
 _ATTACHED = tuple(".,;:!?)'-%/")  # marks that follow a word without a blank
 
 
-def gradient_reading(
-    *,
-    dataset: str,
-    defence: str,
-    size: float,
-    B: int,
-    sentences: int,
-    own: int,
-    longest: int,
-    width: int,
-    seed: int,
-) -> list[dict]:
+@takes_settings
+def gradient_reading(client: Client, *, B: int, sentences: int, own: int, width: int) -> list[dict]:
     """Read the gradients of the first batches that a client sends with two attacks; a row a sentence.
 
-    The victim is MiniLM with a fresh head. Where n sentences of a batch have a piece at a place, every attacker
+    Where n sentences of a batch have a piece at a place, every attacker
     says n pieces for it; a piece of a sentence is read if it is among those said for its place.
 
     Args:
-        dataset: the client's, with labels.
-        defence: none, noise, pruning or DP-SGD.
-        size: of the defence: relative noise, share pruned, or noise multiplier.
+        client: that does not sanitize.
         B: sentences of a batch.
         sentences: that are attacked, a multiple of B; the same ones for every B.
         own: batches of the attacker's own sentences.
-        longest: words of a sentence at most.
         width: prefixes of the language model's beam for each sentence of a batch.
-        seed: of everything.
 
     Returns:
         of each sentence its pieces; how many of them are the nearest ones, are read by the beam, and by a beam
@@ -79,10 +66,11 @@ def gradient_reading(
         tried, and those of them that pass. Of each batch the rank of the undefended span by theory, and whether
         that is full.
     """
-    victim, change = victims.load_victim(seed=seed), change_of(defence, size)
-    client, public = short(training_records(dataset, seed), longest), short(_public_records(), longest)
+    seed, change = client.seed, client.change()
+    victim = victims.load_victim(seed=seed)
+    sending, public = map(client.short, (training_records(client.dataset, seed), _public_records()))
     known = Attacker.calibrated(victim, *_drawn(public, B, own, seed), change, seed)
-    batches, strangers = _drawn(client, B, sentences // B, seed)
+    batches, strangers = _drawn(sending, B, sentences // B, seed)
     sent = [cases.make_case(victim, *one, defence=change, seed=seed + at) for at, one in enumerate(batches)]
     tables = [residual_tables(case, [known.cut])[0] for case in sent]
     likelihoods = [known.likelihood(table) for table in tables]

@@ -15,6 +15,7 @@ from textsan.text.corpora import load_dataset
 from textsan_book.studies.experiments import takes_settings
 
 TRAINED_ON = 8500  # sentences: all of CoLA's and Rotten Tomatoes' train, a draw from SST-2's
+_STARTS = 5  # of a fit, public features
 PUBLIC = ("amazon", "nyt")  # what the bigram model and the public features are of: no corpus under attack
 
 
@@ -180,20 +181,19 @@ def _rows(rows: list[dict]) -> list[dict]:
     ]
 
 
-def own_features(shared: cases.Shared, public: np.ndarray, starts: int = 5):
+def own_features(shared: cases.Shared, public: np.ndarray):
     """Features of a batch by least squares on the victim's own pooler, the best of some public starts.
 
     Args:
         shared: of a case.
         public: features of public sentences, (n, d).
-        starts: how many.
 
     Returns:
         features, slopes and error, as `features.fit_features`.
     """
     B, (seen, outer) = len(shared.labels), features.TwoLayer.own(shared)
     best = None
-    for k in range(starts):
+    for k in range(_STARTS):
         fit = features.fit_features(seen, public[B * k : B * (k + 1)], shared.victim.activation, outer=outer)
         best = fit if best is None or fit[2] < best[2] else best
         if best[2] < 1e-6:
@@ -201,14 +201,9 @@ def own_features(shared: cases.Shared, public: np.ndarray, starts: int = 5):
     return best
 
 
-def public_features(victim, count: int = 64) -> np.ndarray:
-    """Features of sentences that the server owns, of another kind than those under attack, (count, d).
-
-    Args:
-        victim: as it is.
-        count: sentences.
-    """
-    texts = [record.text for record in load_dataset(PUBLIC[0])[:count]]
+def public_features(victim) -> np.ndarray:
+    """Features of 64 sentences that the server owns, of another kind than those under attack, (64, d)."""
+    texts = [record.text for record in load_dataset(PUBLIC[0])[:64]]
     ids, mask = victim.encode(texts)
     with torch.no_grad():
         return victim.features(victim.words[ids], mask).double().numpy()

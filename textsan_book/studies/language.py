@@ -11,26 +11,17 @@ import numpy as np
 from textsan.attacks.language_model import COUNTS, TEMPERATURE, unseen_prior
 from textsan.evaluation import clustered_rate, paired_difference
 from textsan.priors import LanguageModel
-from textsan.sweeps.problems import Problem, prepare
+from textsan.sweeps.problems import Problem
+from textsan_book.studies.experiments import Attacked, columns, takes_settings
 
 
-def known_neighbours(
-    *,
-    dataset: str,
-    n_private: int,
-    n_shadow: int,
-    vocabulary: int,
-    defence: str,
-    epsilon: float,
-    beams: str,
-    candidates: int,
-    seed: int,
-) -> list[dict]:
+@takes_settings
+def known_neighbours(release: Attacked, *, vocabulary: int, beams: str, candidates: int) -> list[dict]:
     """Success of a language model under a channel: alone, mixed, and told the true words before the attacked one.
 
     Args:
-        dataset, n_private, n_shadow, vocabulary, seed: of `prepare`.
-        defence, epsilon: the mechanism, by name, and its privacy parameter.
+        release: that is attacked.
+        vocabulary: of `prepare`.
         beams: widths of the search, with blanks between.
         candidates: words a position that the model chooses from.
 
@@ -38,7 +29,7 @@ def known_neighbours(
         Rows with an attack or what the model is told, its success, the paired difference to the context-free
         attack.
     """
-    problem = prepare(dataset, n_private, n_shadow, None, seed, defence, vocabulary=vocabulary, epsilon=epsilon)
+    problem = release.problem(vocabulary=vocabulary)
     truths, groups = problem.truth.words, problem.sentences
     guesses = {name: problem.guesses(name) for name in ("context-free", "unseen mass")}
     guesses["markov"] = problem.guesses("markov", public=False)
@@ -55,13 +46,8 @@ def known_neighbours(
         row = {"attack": name, "n": len(truths), "vulnerability": problem.vulnerability}
         rate = clustered_rate(np.equal(guess, truths), groups)
         over = paired_difference(guess, guesses["context-free"], truths, groups)
-        for prefix, estimate in (("", rate), ("over_", over)):
-            row |= {f"{prefix}{end}": getattr(estimate, at) for end, at in _ENDS.items()}
-        rows.append(row)
+        rows.append(row | columns(rate) | {f"over_{end}": value for end, value in columns(over).items()})
     return rows
-
-
-_ENDS = {"asr": "value", "low": "low", "high": "high"}
 
 
 def listed_words(problem: Problem, k: int) -> list[tuple[list[str], np.ndarray]]:

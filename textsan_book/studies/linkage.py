@@ -21,7 +21,7 @@ from textsan.priors import Prior
 from textsan.sweeps.splits import load_split
 from textsan.text.embeddings import Embeddings
 from textsan.text.vocabulary import count_words
-from textsan_book.studies.experiments import columns
+from textsan_book.studies.experiments import Release, columns, takes_settings
 
 Docs = Sequence[Sequence[str]]
 
@@ -41,23 +41,12 @@ _UNSEEN = 0.1  # share of words that a second release is taken to say nothing of
 _EQUAL = 1e-9
 
 
-def linkages(
-    *,
-    dataset: str,
-    defence: str,
-    epsilon: float,
-    seed: int,
-    n_released: int = 100,
-    n_private: int = 1000,
-    n_shadow: int = 500,
-) -> list[dict]:
+@takes_settings
+def linkages(release: Release, *, n_released: int = 100, n_private: int = 1000, n_shadow: int = 500) -> list[dict]:
     """Measure how often a release is linked to its original, by six threat models.
 
     Args:
-        dataset: whose documents are released.
-        defence: name of a mechanism with an epsilon.
-        epsilon: its parameter.
-        seed: of the split and of all draws.
+        release: of documents, by a mechanism with an epsilon.
         n_released: documents that are released, each once.
         n_private: documents among which they are looked for, themselves among them.
         n_shadow: documents of the attacker's own, for a prior and a threshold.
@@ -68,7 +57,7 @@ def linkages(
         over ties and the candidates that are listed, four digits), accused (the same of the control) and source
         (the groups of the intervals).
     """
-    world = _World(dataset, defence, epsilon, seed, n_released, n_private, n_shadow)
+    world = _World(release, n_released, n_private, n_shadow)
     threats = world.originals, world.versions, world.open_set, world.alike, world.twice, world.kept_words
     return [row for threat in threats for row in threat()]
 
@@ -76,11 +65,12 @@ def linkages(
 class _World:
     """The documents of one cell and what became of them."""
 
-    def __init__(self, dataset, defence, epsilon, seed, n_released, n_private, n_shadow):
-        split = load_split(dataset, n_private, n_shadow, seed=seed)
+    def __init__(self, release: Release, n_released: int, n_private: int, n_shadow: int):
+        defence, seed = release.defence, release.seed
+        split = load_split(release.dataset, n_private, n_shadow, seed=seed)
         self.split, self.seed, self.n = split, seed, n_released
         counts = count_words(split.shadow)
-        self.mechanism = make_mechanism(defence, split.embeddings, counts=counts, epsilon=epsilon)
+        self.mechanism = make_mechanism(defence, split.embeddings, counts=counts, epsilon=release.epsilon)
         other = ("custext", 1.0) if defence.startswith("santext") else ("santext", 3.0)
         self.other = make_mechanism(other[0], split.embeddings, epsilon=other[1])
         self.docs = split.private

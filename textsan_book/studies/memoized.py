@@ -24,7 +24,7 @@ from textsan.priors import InterpolatedModel
 from textsan.text.corpora import load_dataset, private_and_shadow
 from textsan.text.loading import load_embeddings
 from textsan.text.vocabulary import count_words
-from textsan_book.studies.experiments import columns
+from textsan_book.studies.experiments import Release, columns, takes_settings
 from textsan_book.studies.writer import content_words
 
 Docs = Sequence[Sequence[str]]
@@ -83,23 +83,12 @@ class Evidence(NamedTuple):
     chains: list[tuple[np.ndarray, Sparse]]
 
 
-def memoized_attacks(
-    *,
-    dataset: str,
-    defence: str,
-    epsilon: float,
-    seed: int,
-    n_released: int,
-    n_shadow: int,
-    vocabulary: int = 5_000,
-) -> list[dict]:
+@takes_settings
+def memoized_attacks(release: Release, *, n_released: int, n_shadow: int, vocabulary: int = 5_000) -> list[dict]:
     """Attack content words under fresh noise and under one draw for all places in a document or in the file.
 
     Args:
-        dataset: of `load_dataset`.
-        defence: name of a mechanism with an epsilon and an exact channel.
-        epsilon: its parameter.
-        seed: of the split and of all draws.
+        release: by a mechanism with an epsilon and an exact channel.
         n_released: documents of the file; as many more of the attacker's own choose a and b.
         n_shadow: documents that the attacker's bigrams are counted in, with the public table.
         vocabulary: so many of the most frequent words of the vectors.
@@ -110,10 +99,12 @@ def memoized_attacks(
         Attacks are on "fresh" noise, on it "told" which places hold the same word, and on one draw ("once"); by
         the word alone, by counts, by context. Intervals are over documents.
     """
-    private, shadow = private_and_shadow(load_dataset(dataset, "all"), n_released, n_shadow + n_released, seed)
+    records, seed = load_dataset(release.dataset, "all"), release.seed
+    private, shadow = private_and_shadow(records, n_released, n_shadow + n_released, seed)
     docs, own = ([list(record.tokens) for record in part] for part in (private, shadow))
     known = load_embeddings().frequent(vocabulary)
-    mechanism = make_mechanism(defence, known, counts=count_words(own[n_released:]), epsilon=epsilon)
+    counts = count_words(own[n_released:])
+    mechanism = make_mechanism(release.defence, known, counts=counts, epsilon=release.epsilon)
     attacker = Attacker(mechanism, own[n_released:])
     learnt, attacked = _released(attacker, mechanism, own[:n_released], docs, seed)
     a_b, fresh = _guesses(attacker, attacker.alone(learnt), attacker.alone(attacked), counts=False)

@@ -7,6 +7,7 @@ trains on vectors that went through the defence, with draws of their own.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -126,6 +127,59 @@ def releases(encode: defences.Encode, name: str, strength: float, *, vocabulary:
     return partial(release, first=0), partial(release, first=1 << 32)
 
 
+class Part(NamedTuple):
+    """Records with their vectors.
+
+    Attributes:
+        records: with labels.
+        vectors: (n, d), as a service releases them.
+    """
+
+    records: Sequence[Record]
+    vectors: np.ndarray
+
+    @property
+    def texts(self) -> list[str]:
+        """The texts of the records."""
+        return [record.text for record in self.records]
+
+
+def attacked(released: Part, own: Part, keyword: str, head: str, *, seed: int) -> KeywordScore:
+    """Score a reader of a keyword who learns on vectors of the same service.
+
+    Args:
+        released, own: of the victims and of the attacker.
+        keyword: that is looked for.
+        head: of `KeywordInference.against`.
+        seed: of training and intervals.
+    """
+    knowledge = VectorKnowledge(lambda _: own.vectors, own.texts, seed=seed)
+    attack = KeywordInference.against(knowledge, keyword=keyword, head=head)
+    return keyword_score(attack.scores(released.vectors), present(released.texts, keyword), seed=seed)
+
+
+def used(released: Part, own: Part, label: Callable[[Record], object]) -> np.ndarray:
+    """Find the released records whose label a linear analyst gets right, (n,) bool: the use that defences cost.
+
+    Args:
+        released: asked about.
+        own: of the analyst, who learns on them.
+        label: of a record.
+
+    >>> own = Part([Record("", "no"), Record("", "yes")] * 9, np.array([[0.0], [1.0]] * 9))
+    >>> used(Part([Record("", "yes")], np.array([[2.0]])), own, lambda record: record.label).tolist()
+    [True]
+    """
+    from sklearn.linear_model import LogisticRegression
+
+    from textsan.embedding_leakage.heads import Standard
+
+    truth, labels = (np.array(list(map(label, part.records))) for part in (released, own))
+    standard = Standard(own.vectors)
+    analyst = LogisticRegression(C=0.01, max_iter=1000).fit(standard(own.vectors), labels)
+    return analyst.predict(standard(released.vectors)) == truth
+
+
 def outcome(task: Task, service: defences.Encode, asked: defences.Encode) -> Outcome:
     """Both attacks and the task on one release.
 
@@ -133,41 +187,17 @@ def outcome(task: Task, service: defences.Encode, asked: defences.Encode) -> Out
         task: what is released.
         service, asked: of `releases`.
     """
-    attacked, own = ([record.text for record in part] for part in (task.attacked, task.own))
-    released, known = service(attacked), asked(own)
-    knowledge = VectorKnowledge(lambda _: known, own, seed=task.seed)  # encoded once for attacker and analyst
-    attack = KeywordInference.against(knowledge, keyword=task.keyword)
-    score = keyword_score(attack.scores(released), present(attacked, task.keyword), seed=task.seed)
-
-    liked, truth = (np.array([is_positive(record) for record in part]) for part in (task.own, task.attacked))
-    utility = hit_rate(analysed(known, liked, released) == truth)
-
+    sides = zip((task.attacked, task.own), (service, asked), strict=True)
+    released, own = (Part(part, encode([record.text for record in part])) for part, encode in sides)
+    score = attacked(released, own, task.keyword, "linear", seed=task.seed)
+    positive = np.mean([is_positive(record) for record in task.attacked])
     ask = VectorKnowledge(
         lambda texts: asked([spelled(text) for text in texts]), rule=citizen.generate, seed=task.seed
     )
     dates = pattern.PatternReconstruction.against(ask, segments=MONTH, pairs=task.pairs, steps=task.steps)
     hits = dates.hits(service([spelled(number) for number in task.numbers]), task.numbers)
-    return Outcome(score, hit_rate(hits["month"]), utility, float(max(truth.mean(), 1 - truth.mean())))
-
-
-def analysed(known: np.ndarray, labels: np.ndarray, released: np.ndarray) -> np.ndarray:
-    """Classify released vectors by a linear analyst, (n,): the use that defences cost.
-
-    Args:
-        known: vectors of the analyst's own, as the service releases them.
-        labels: of these.
-        released: vectors asked about.
-
-    >>> analysed(np.array([[0.0], [1.0]] * 9), np.array(["no", "yes"] * 9), np.array([[2.0]])).tolist()
-    ['yes']
-    """
-    from sklearn.linear_model import LogisticRegression
-
-    from textsan.embedding_leakage.heads import Standard
-
-    standard = Standard(known)
-    analyst = LogisticRegression(C=0.01, max_iter=1000).fit(standard(known), labels)
-    return analyst.predict(standard(released))
+    utility = hit_rate(used(released, own, is_positive))
+    return Outcome(score, hit_rate(hits["month"]), utility, float(max(positive, 1 - positive)))
 
 
 def is_positive(record: Record) -> bool:

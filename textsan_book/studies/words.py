@@ -8,9 +8,9 @@ import numpy as np
 
 from textsan.attacks import LanguageModelBayes
 from textsan.evaluation import Estimate, clustered_difference, clustered_rate, paired_difference
-from textsan.sweeps.problems import Problem, prepare
+from textsan.sweeps.problems import Problem
 from textsan.text.names import find_names
-from textsan_book.studies.experiments import columns
+from textsan_book.studies.experiments import Attacked, columns, takes_settings
 from textsan_book.studies.grammar import parts_of_speech, usual_parts
 
 RANKS = (1_000, 5_000)
@@ -28,19 +28,14 @@ SLOTS = [line.split(", ") for line in _PHRASES.splitlines()]
 """Phrases that dice choose from, one of each list a sentence."""
 
 
-def found_words(
-    *, dataset: str, n_private: int, n_shadow: int, defence: str, epsilon: float, seed: int
-) -> list[dict]:
+@takes_settings
+def found_words(release: Attacked) -> list[dict]:
     """Success of attacks by part of speech, by public frequency, and on personal names.
-
-    Args:
-        dataset, n_private, n_shadow, seed: of `prepare`.
-        defence, epsilon: the mechanism, by name, and its privacy parameter.
 
     Returns:
         Rows with which words, an attack, its success, the paired difference to the context-free attack on them.
     """
-    problem = prepare(dataset, n_private, n_shadow, None, seed, defence, epsilon=epsilon)
+    problem = release.problem()
     kinds, sources = kinds_of(problem), np.array(problem.sentences)
     names = ("context-free", "unseen mass", "markov", "mixture without language", "mixture")
     truths = np.array(problem.truth.words)
@@ -79,9 +74,8 @@ def kinds_of(problem: Problem) -> dict[str, list[str]]:
     }
 
 
-def remembered(
-    *, dataset: str, n_private: int, n_shadow: int, defence: str, epsilon: float, beam: int, seed: int
-) -> list[dict]:
+@takes_settings
+def remembered(release: Attacked, *, beam: int) -> list[dict]:
     """Measure the gain of a language model over the channel: in sentences as written, with words exchanged, and
     made by dice.
 
@@ -90,21 +84,20 @@ def remembered(
     above.
 
     Args:
-        dataset, n_private, n_shadow, seed: of `prepare`.
-        defence, epsilon: the mechanism, by name, and its privacy parameter.
+        release: that is attacked.
         beam: prefixes that are kept a sentence.
 
     Returns:
         Rows with a text, the success of the channel alone, and what the model adds to it, paired.
     """
-    problem = prepare(dataset, n_private, n_shadow, None, seed, defence, epsilon=epsilon)
+    problem, seed = release.problem(), release.seed
     docs, spots = problem.truth.docs, problem.positions
     ranked = [word for word in problem.knowledge.channel.inputs if word in problem.knowledge.attacked]
     parts = parts_of_speech(docs), usual_parts(problem.split.shadow, ranked)
     texts = {"as written": (docs, spots)}
     texts["other words, as frequent"] = exchanged(docs, spots, ranked, seed=seed), spots
     texts["and of the same part of speech"] = exchanged(docs, spots, ranked, parts, seed=seed), spots
-    dice, known = made_by_dice(n_private, seed=seed), set(ranked)
+    dice, known = made_by_dice(release.n_private, seed=seed), set(ranked)
     places = [(d, i) for d, doc in enumerate(dice) for i, word in enumerate(doc) if word in known]
     texts["made by dice"] = (dice, places)
     rows = []

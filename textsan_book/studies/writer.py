@@ -31,7 +31,7 @@ from textsan.text.embeddings import Embeddings
 from textsan.text.loading import load_embeddings
 from textsan.text.sources import sharing_runs
 from textsan.text.vocabulary import STOP_WORDS, count_words
-from textsan_book.studies.experiments import columns
+from textsan_book.studies.experiments import Release, columns, takes_settings
 from textsan_book.studies.exposure import vulnerability_of
 
 Docs = Sequence[Sequence[str]]
@@ -51,17 +51,13 @@ _FEWEST = 20  # texts of an attribute in the corpus, and answers from which a th
 _MATCHED = 100  # documents that the linkage is averaged over
 
 
-def writers(
-    *, dataset: str, defence: str, epsilon: float, seed: int, n_released: int = 300, n_shadow: int = 1000
-) -> list[dict]:
+@takes_settings
+def writers(release: Release, *, n_released: int = 300, n_shadow: int = 1000) -> list[dict]:
     """Measure how often a release tells what its writer feels, has or writes about, and how many words are named
     surely.
 
     Args:
-        dataset: labelled texts; see `labelled`.
-        defence: name of a mechanism with an epsilon.
-        epsilon: its parameter.
-        seed: of the split and of all draws.
+        release: of labelled texts, see `labelled`, by a mechanism with an epsilon.
         n_released: documents that are released, each `DRAWS` times.
         n_shadow: labelled documents of the attacker's own.
 
@@ -73,12 +69,12 @@ def writers(
         read right each time (of words: of which half are named, in expectation); and right, a sign a document, +
         where its first release is read right. Beside them vulnerability and linked with ends, of content words.
     """
-    records = labelled(dataset)
+    records, seed = labelled(release.dataset), release.seed
     private, shadow = private_and_shadow(records, n_released, n_shadow, seed)
     docs, own = ([list(record.tokens) for record in part] for part in (private, shadow))
     truth, learnt = (np.array([record.label for record in part]) for part in (private, shadow))
     words = load_embeddings().frequent(PUBLIC)
-    mechanism = make_mechanism(defence, words, counts=count_words(own), epsilon=epsilon)
+    mechanism = make_mechanism(release.defence, words, counts=count_words(own), epsilon=release.epsilon)
     releases = mechanism.sanitize(docs * DRAWS, seed=seed)
     copies = mechanism.sanitize(own * _COPIES, seed=seed, first=1 << 21)
     of_own, sources = np.array(source_numbers(shadow)), np.array(source_numbers(private))

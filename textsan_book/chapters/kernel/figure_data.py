@@ -145,11 +145,7 @@ def _axes(axes) -> Iterator[str]:
 
 
 def figure_data(figure) -> list[str]:
-    """Describe what a figure draws, one artist a line.
-
-    Args:
-        figure: a matplotlib figure.
-    """
+    """Describe what a figure draws, one artist a line."""
     lines = [f"figure of {_numbers(figure.get_size_inches())} inches"]
     lines += [f"text {text.get_text()!r}" for text in figure.texts]
     lines += [f"legend {[text.get_text() for text in legend.get_texts()]}" for legend in figure.legends]

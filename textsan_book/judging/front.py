@@ -13,31 +13,24 @@ from typing import NamedTuple
 import pandas as pd
 import yaml
 
-from textsan.evaluation import Estimate, clustered_rate
+from textsan.base.project import project_data
+from textsan.evaluation import Estimate
 from textsan.sweeps.hits import load_hits
-from textsan.sweeps.paired import paired_differences
-from textsan.sweeps.tables import load_tables, pooled, select
+from textsan.sweeps.tables import select
 from textsan.text.vocabulary import STOP_WORDS
 from textsan_book.chapters import paper_pages, reports
+from textsan_book.judging import on_words, stored, tradeoffs
 
 TABLE = "mixture.csv"
 """The table of attacks on the words of film reviews, with the strongest attacker that the page speaks of."""
 
 READERS = ("context-free", "mixture")  # by counting, and with a language model
 BESIDE = "public-mixture.csv"  # the same, with a public table of word pairs as well
-SANITIZERS = {"santext": "SanText", "santext+": "SanText+", "custext": "CusText", "custext+": "CusText+"}
 PATH = "santext"  # whose settings a line joins
 CARD = Path("book", "card.json")  # a sentence read back, from `textsan_book.studies.card`
 LINES = ("written", "released", "read back")
 _PLACE = r"\{\{ (\w+) \}\}"
 COMPARED = ("agrees", "differs", "undecided")
-UNLISTED = {  # rule for unlisted words: tables of utility, and the one of exposure
-    "drawn": (
-        ["utility-sst2.csv", "utility-sst2-between.csv", "utility-sst2-custext.csv"],
-        "utility-sst2-exposure.csv",
-    ),
-    "kept": (["utility-oov.csv", "utility-oov-between.csv"], "utility-oov-all-exposure.csv"),
-}
 
 
 class Budget(NamedTuple):
@@ -61,85 +54,48 @@ class Setting(NamedTuple):
     @property
     def name(self) -> str:
         """The sanitizer and its epsilon."""
-        return f"{SANITIZERS[self.mechanism]} at ε = {self.epsilon:g}"
+        return f"{stored.called(self.mechanism)} at ε = {self.epsilon:g}"
 
     def __str__(self) -> str:
         return f"{percent(self.disclosed)} % disclosed, {with_ends(self.kept)} kept"
 
 
-def budgets(root: Path) -> list[Budget]:
-    """Read what attackers find in film reviews under CusText+, by epsilon, from `TABLE`.
+def _of_words_in(table: str, **where) -> tuple[pd.DataFrame, Mapping]:
+    """Rows of a table, and what was hit of all of them."""
+    return select(stored.table(table), where), load_hits(project_data() / "results" / table)
 
-    Args:
-        root: the project's folder.
-    """
-    path = root / "data" / "results" / TABLE
-    hits = load_hits(path)
-    rows = select(
-        load_tables(path.parent, path.name), {"dataset": "rt", "defence": "custext+", "attack.told": False}
-    )
+
+def budgets() -> list[Budget]:
+    """Read what attackers find in film reviews under CusText+, by epsilon, from `TABLE`."""
+    rows, hits = _of_words_in(TABLE, **{"dataset": "rt", "defence": "custext+", "attack.told": False})
     by_epsilon = []
     for epsilon, group in rows.groupby("epsilon"):
         counted, language = (select(group, {"attack": attack}) for attack in READERS)
         (seeds,) = {tuple(sorted(side.seed)) for side in (counted, language)}
-        shares = (_share(*of, hits) for of in ((counted, "unchanged"), (counted, "hit"), (language, "hit")))
+        events = (counted, "unchanged"), (counted, "hit"), (language, "hit")
+        shares = (on_words.share(of, hits, event) for of, event in events)
         by_epsilon.append(Budget(float(epsilon), *shares, seeds))
     return by_epsilon
 
 
-def _share(rows: pd.DataFrame, event: str, hits) -> Estimate:
-    """Of the words with a letter or a digit the share of an event, pooled over the seeds."""
-    rates = []
-    for row in rows.index:
-        words = hits[row]["letter"]
-        rates.append(clustered_rate(hits[row][event][words], hits[row]["source"][words]))
-    return pooled(rates)
-
-
-def larger(root: Path) -> list[Estimate]:
+def larger() -> list[Estimate]:
     """Compare a larger language model, alone and given the positions, with the mixture without a model.
-
-    Args:
-        root: the project's folder.
 
     Returns:
         the difference of the shares of words that they find, by corpus and epsilon.
     """
-    model = {"attack.model": "gemma3-270m"}
-    differences = paired_differences(
-        root / "data" / "results" / "alone-gemma.csv",
-        model,
-        "mixture without language",
-        where=lambda at: at["letter"],
-    )
-    groups = differences.groupby(["dataset", "epsilon"])[["difference", "low", "high"]]
-    return [pooled([Estimate(*row) for row in group.to_numpy()]) for _, group in groups]
+    model, table = {"attack.model": "gemma3-270m"}, project_data() / "results" / "alone-gemma.csv"
+    return [*on_words.gains(table, model, "mixture without language", ["dataset", "epsilon"]).gain]
 
 
-def settings(root: Path, unlisted: str = "drawn") -> list[Setting]:
+def settings(unlisted: str = "draw") -> list[Setting]:
     """Return what settings of four sanitizers disclose, and keep of sentiment on SST-2 for a frozen encoder.
 
     Args:
-        root: the project's folder.
-        unlisted: the rule for words that are on no list: "drawn" at random, or "kept" as they are.
+        unlisted: the rule for words that are on no list, as of `tradeoffs.grid`.
     """
-    folder = root / "data" / "results"
-    tables, exposures = UNLISTED[unlisted]
-    utility = load_tables(folder, tables).dropna(subset="utility")
-    disclosed = load_tables(folder, exposures).groupby(["defence", "epsilon"]).exposure.mean()
-    return [
-        Setting(name, float(epsilon), float(disclosed[name, epsilon]), _kept(group, folder))
-        for (name, epsilon), group in utility.groupby(["defence", "epsilon"])
-        if name in SANITIZERS and (name, epsilon) in disclosed
-    ]
-
-
-def _kept(rows: pd.DataFrame, folder: Path) -> Estimate:
-    """Of what a classifier learns from the original the share that it keeps, over the seeds."""
-    original = load_tables(folder, "utility-sst2-original.csv")
-    whole, chance = float(original[original["task.words"] == "text"].utility.mean()), rows.chance.mean()
-    rate = pooled([Estimate(*row) for row in rows[["utility", "utility_low", "utility_high"]].to_numpy()])
-    return Estimate(*((end - chance) / (whole - chance) for end in rate))
+    names = "sanitizer", "epsilon", "exposure", "kept"
+    return [Setting(*map(row.get, names)) for row in tradeoffs.settings(tradeoffs.grid(unlisted))]
 
 
 Line = list[tuple[str, str]]
@@ -148,11 +104,7 @@ Line = list[tuple[str, str]]
 
 
 def readings(root: Path) -> dict[float, dict[str, Line]]:
-    """Read the sentence of the card, as written, released and read back at each epsilon.
-
-    Args:
-        root: the project's folder.
-    """
+    """Read the sentence of the card, as written, released and read back at each epsilon."""
     stored = json.loads((root / CARD).read_text(encoding="utf-8"))
     return {row["epsilon"]: {name: _marked(row, name) for name in LINES} for row in stored}
 
@@ -197,13 +149,9 @@ class Claim(NamedTuple):
     margin: Estimate
 
 
-def claims(root: Path) -> list[Claim]:
-    """Read the papers' claims that were measured with an interval, with the margin by which each is met.
-
-    Args:
-        root: the project's folder.
-    """
-    table = pd.read_csv(root / "data" / "results" / "claims.csv")
+def claims() -> list[Claim]:
+    """Read the papers' claims that were measured with an interval, with the margin by which each is met."""
+    table = pd.read_csv(project_data() / "results" / "claims.csv")
     measured = table[(table.high > table.low) & table.rule.notna()]
     return [
         Claim(row.place.partition(",")[0], row.claim, row.verdict, _margin(row.rule, row.value, row.low, row.high))
@@ -223,13 +171,9 @@ def _margin(rule: str, value: float, low: float, high: float) -> Estimate:
     return Estimate(needed - value, needed - high, needed - low)
 
 
-def published(root: Path) -> pd.DataFrame:
-    """A row for every published number, `shown` among its columns: what became of it, trivial agreement apart.
-
-    Args:
-        root: the project's folder.
-    """
-    board = pd.read_csv(root / "data" / "results" / "scoreboard.csv")
+def published() -> pd.DataFrame:
+    """A row for every published number, `shown` among its columns: what became of it, trivial agreement apart."""
+    board = pd.read_csv(project_data() / "results" / "scoreboard.csv")
     trivial = board.trivial.notna() & board.verdict.isin(COMPARED)
     shown = board.verdict.where(board.verdict.isin(COMPARED) & ~trivial, "not compared")
     return board.assign(shown=shown.where(~trivial, "trivial"))
@@ -267,18 +211,14 @@ def seeds_in_words(seeds: Sequence[int]) -> str:
     return "one random seed" if len(seeds) == 1 else f"{len(seeds)} random seeds"
 
 
-def numbers(root: Path) -> dict[str, str]:
-    """Compute the numbers of the front page, by the names that its text has in their places.
-
-    Args:
-        root: the project's folder.
-    """
+def numbers() -> dict[str, str]:
+    """Compute the numbers of the front page, by the names that its text has in their places."""
     return {
-        **_of_words(root),
-        **_of_settings(root),
-        **_of_linkage(root),
-        "published": of_the_papers(root),
-        "claims_drawn": f"{len(claims(root))}",
+        **_of_words(),
+        **_of_settings(),
+        **_of_linkage(),
+        "published": of_the_papers(),
+        "claims_drawn": f"{len(claims())}",
     }
 
 
@@ -295,37 +235,35 @@ def table_of_words(every: Sequence[Budget]) -> str:
     return "\n".join(lines)
 
 
-def _of_words(root: Path) -> dict[str, str]:
-    every = budgets(root)
+def _of_words() -> dict[str, str]:
+    every = budgets()
     by_epsilon = {budget.epsilon: budget for budget in every}
-    rows = select(load_tables(root / "data" / "results", TABLE), {"dataset": "rt", "defence": "custext+"})
+    rows, _ = _of_words_in(TABLE, dataset="rt", defence="custext+")
     texts = {"listed": percent(rows.coverage.mean()), "seeds": seeds_in_words(by_epsilon[4].seeds)}
     texts |= {"table_of_words": table_of_words(every)}
     for epsilon in (1, 4):
         texts[f"language_{epsilon}"] = percent(by_epsilon[epsilon].language.value)
         texts[f"unchanged_{epsilon}"] = percent(by_epsilon[epsilon].unchanged.value)
-    path = root / "data" / "results" / BESIDE
-    rows, hits = load_tables(path.parent, path.name), load_hits(path)
-    rows = select(rows, {"attack": READERS[1], "epsilon": 4.0})
-    shares = [_share(select(rows, {"dataset": corpus}), "hit", hits).value for corpus in rows.dataset]
+    rows, hits = _of_words_in(BESIDE, attack=READERS[1], epsilon=4.0)
+    shares = [on_words.share(some, hits).value for _, some in rows.groupby("dataset")]
     texts |= {"beside_least": percent(min(shares)), "beside_most": percent(max(shares))}
-    gains = larger(root)
+    gains = larger()
     texts |= {"larger_least": percent(min(gain.value for gain in gains))}
     texts |= {"larger_most": percent(max(gain.value for gain in gains))}
     texts |= {"larger_low": percent(min(gain.low for gain in gains))}
     return texts | {"larger_high": percent(max(gain.high for gain in gains))}
 
 
-def _of_settings(root: Path) -> dict[str, str]:
-    every, folder = settings(root), root / "data" / "results"
-    private, private_kept = (_below_half(candidates) for candidates in (every, settings(root, "kept")))
+def _of_settings() -> dict[str, str]:
+    every = settings()
+    private, private_kept = (_below_half(candidates) for candidates in (every, settings("keep")))
     best, best_kept = (
         max(candidates, key=lambda setting: setting.kept.value) for candidates in (private, private_kept)
     )
     half = max(every, key=lambda setting: (setting.kept.value >= 0.5, -setting.disclosed))
     widths = sorted((setting.kept.high - setting.kept.low) / 2 for setting in every)
     texts = {
-        "phrases": _phrases(folder, "utility-sst2"),
+        "phrases": _phrases("utility-sst2"),
         "private": f"{len(private)}",
         "private_kept": f"{len(private_kept)}",
         "best": percent(best.kept.value),
@@ -335,7 +273,7 @@ def _of_settings(root: Path) -> dict[str, str]:
         "best_setting_kept": f"{best_kept.name}, {best_kept}",
         "half": percent(half.disclosed),
         "half_setting": half.name,
-        "many_phrases": _phrases(folder, "papers-settings-sst2"),
+        "many_phrases": _phrases("papers-settings-sst2"),
     }
     texts |= {
         f"path_{setting.epsilon:g}": f"discloses {percent(setting.disclosed)} % of the words and keeps "
@@ -347,7 +285,7 @@ def _of_settings(root: Path) -> dict[str, str]:
         (setting,) = (
             candidate for candidate in every if (candidate.mechanism, candidate.epsilon) == (mechanism, 3.0)
         )
-        rows = select(load_tables(folder, "papers-settings-sst2.csv"), {"defence": mechanism, "epsilon": 3.0})
+        rows = select(stored.table("papers-settings-sst2.csv"), {"defence": mechanism, "epsilon": 3.0})
         trained, frozen = (select(rows, {"task.protocol": protocol}) for protocol in ("fine-tuned", "frozen"))
         texts |= {f"{name}_setting": setting.name, f"{name}_disclosed": percent(setting.disclosed)}
         texts |= {
@@ -362,16 +300,14 @@ def _below_half(every: Sequence[Setting]) -> list[Setting]:
     return [setting for setting in every if setting.disclosed < 0.5]
 
 
-def _phrases(folder: Path, table: str) -> str:
+def _phrases(table: str) -> str:
     """The released phrases that the classifiers of a table learn from."""
-    (number,) = set(load_tables(folder, f"{table}.csv").n_private)
+    (number,) = set(stored.table(f"{table}.csv").n_private)
     return f"{int(number):,}"
 
 
-def _of_linkage(root: Path) -> dict[str, str]:
-    rows = select(
-        load_tables(root / "data" / "results", "linkage.csv"), {"threat": "original", "candidates": 1000}
-    )
+def _of_linkage() -> dict[str, str]:
+    rows = select(stored.table("linkage.csv"), {"threat": "original", "candidates": 1000})
     texts, lengths = {}, []
     for mechanism, epsilon in (("custext", 1), ("santext", 1), ("santext", 2)):
         release = select(
@@ -383,14 +319,10 @@ def _of_linkage(root: Path) -> dict[str, str]:
     return texts | {"linked_length": percent(sum(lengths) / len(lengths))}
 
 
-def of_the_papers(root: Path) -> str:
-    """Count what became of the numbers and the claims of the five papers, in two sentences.
-
-    Args:
-        root: the project's folder.
-    """
-    board = published(root)
-    claims = pd.read_csv(root / "data" / "results" / "claims.csv").verdict.value_counts()
+def of_the_papers() -> str:
+    """Count what became of the numbers and the claims of the five papers, in two sentences."""
+    board = published()
+    claims = pd.read_csv(project_data() / "results" / "claims.csv").verdict.value_counts()
     agree, differ, undecided = (int((board.shown == name).sum()) for name in COMPARED)
     easy = blind_guesses(board)
     return (
@@ -402,11 +334,7 @@ def of_the_papers(root: Path) -> str:
 
 
 def citation(root: Path) -> str:
-    """Cite the book as `CITATION.cff` has it, in words and for BibTeX.
-
-    Args:
-        root: the project's folder.
-    """
+    """Cite the book as `CITATION.cff` has it, in words and for BibTeX."""
     cff = yaml.safe_load((root / "CITATION.cff").read_text(encoding="utf-8"))
     config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
     authors = ", ".join(
@@ -434,7 +362,7 @@ def fill(text: str, root: Path) -> str:
     """
     names = set(re.findall(_PLACE, text))
     texts: dict[str, str] = {}
-    makes = lambda root: {"cite": citation(root)}, paper_pages.tables, reports.texts, numbers
+    makes = lambda root: {"cite": citation(root)}, paper_pages.tables, reports.texts, lambda _: numbers()
     for make in makes:  # the dearest last
         if not names <= set(texts):
             texts |= make(root)

@@ -10,15 +10,16 @@ from html import escape
 from pathlib import Path
 
 from textsan.plotting.looks import GREY, look
-from textsan_book.chapters import front
-from textsan_book.chapters.front import PATH, Budget, Claim, Line, Setting
+from textsan_book.judging import front
+from textsan_book.judging.front import PATH, Budget, Claim, Line, Setting
+from textsan_book.judging.stored import called
 
 WIDTH = 390  # of a drawing, in pixels
 _LEGIBLE = 0.06  # of a bar: a narrower segment has no number, which would lie over the one before
-READ = {  # what a segment of a bar is called, and its colour: that of its attack everywhere in the book
-    "unchanged": ("released unchanged", GREY),
-    "counted": ("recovered by counting words", look(attack="context-free").colour),
-    "language": ("with a language model", look(attack="mixture").colour),
+READ = {  # of a segment of a bar its name, its colour, that of its attack, and a colour that can be read on it
+    "unchanged": ("released unchanged", GREY, "#000000"),
+    "counted": ("recovered by counting words", look(attack="context-free").colour, "#ffffff"),
+    "language": ("with a language model", look(attack="mixture").colour, "#ffffff"),
 }
 SHOWN = 4
 """The epsilon of the card before anybody chooses another."""
@@ -81,8 +82,7 @@ def tradeoff(settings: Sequence[Setting]) -> tuple[str, str]:
     parts.append(_text(x(0.5), 290, "disclosed words of a document", "middle"))
     turned = f'transform="translate(12,{y(0.5):.0f}) rotate(-90)" text-anchor="middle" fill="currentColor"'
     parts.append(f"<text {turned}>kept of a task, %</text>")
-    label = front.SANITIZERS[PATH]
-    names = ", ".join(name for key, name in front.SANITIZERS.items() if key != PATH)
+    label, names = called(PATH), ", ".join(map(called, ("santext+", "custext", "custext+")))
     parts.append(_text(46, 312, f"{label}, with 95 % intervals", mark=colour))
     parts.append(_text(46, 330, names, mark=GREY))
     private = [one for one in settings if one.disclosed < 0.5]
@@ -216,13 +216,10 @@ def card(budgets: Sequence[Budget], title: str, path: Path) -> None:
     ax = figure.add_axes((0.14, 0.22, 0.8, 0.48))
     for place, budget in enumerate(reversed(budgets)):
         start = 0.0
-        for name, share in (
-            ("unchanged", budget.unchanged),
-            ("counted", budget.counted),
-            ("language", budget.language),
-        ):
+        for name in READ:
+            share = getattr(budget, name)
             ax.barh(place, share.value - start, left=start, color=READ[name][1], height=0.62)
-            where = {"ha": "right", "va": "center", "fontsize": 18, "color": ink(READ[name][1])}
+            where = {"ha": "right", "va": "center", "fontsize": 18, "color": READ[name][2]}
             if share.value - start > _LEGIBLE:
                 ax.text(share.value - 0.008, place, front.percent(share.value), **where)
             start = share.value
@@ -231,7 +228,7 @@ def card(budgets: Sequence[Budget], title: str, path: Path) -> None:
     ax.set_yticklabels([f"ε = {budget.epsilon:g}" for budget in reversed(budgets)], fontsize=20)
     ax.set_frame_on(False)
     ax.tick_params(length=0)
-    for place, (label, colour) in zip((0.14, 0.38, 0.65), READ.values(), strict=True):
+    for place, (label, colour, _) in zip((0.14, 0.38, 0.65), READ.values(), strict=True):
         figure.text(place, 0.11, "■", color=colour, fontsize=20)
         figure.text(place + 0.022, 0.115, label, fontsize=15)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -240,25 +237,10 @@ def card(budgets: Sequence[Budget], title: str, path: Path) -> None:
 
 PARTS: dict[str, Callable[[Path], str | tuple[str, str]]] = {
     "three lines": lambda root: lines(front.readings(root)),
-    "trade-off": lambda root: tradeoff(front.settings(root)),
-    "claims": lambda root: forest(front.claims(root)),
-    "published numbers": lambda root: squares(front.published(root)),
+    "trade-off": lambda _: tradeoff(front.settings()),
+    "claims": lambda _: forest(front.claims()),
+    "published numbers": lambda _: squares(front.published()),
 }
-
-
-def ink(colour: str) -> str:
-    """Black or white, what can be read on a colour: the one of more contrast, by relative luminance.
-
-    Args:
-        colour: "#rrggbb".
-
-    >>> ink("#ffff00"), ink("#0000ff")
-    ('#000000', '#ffffff')
-    """
-    parts = (int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5))
-    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-    luminance = sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
-    return "#000000" if (luminance + 0.05) ** 2 > 1.05 * 0.05 else "#ffffff"
 
 
 def _svg(height: float, parts: Sequence[str]) -> str:
