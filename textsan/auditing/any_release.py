@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 
-from textsan.attacks import MaskInference, PublicReader
+from textsan.attacks import MaskInference, PublicReader, Ranks
 from textsan.auditing import linking, material as materials, quotes as quoting
 from textsan.auditing.belonging import SURE
 from textsan.auditing.deciding import DO_NOT, FEW, KEPT, MORE, OPEN, held_against, state_of
@@ -298,7 +298,7 @@ def _retrieved(pairs: _Pairs, *, among: int, size: int) -> dict[str, Any]:
     lengths, found = (np.log([1 + len(doc) for doc in docs]) for docs in (candidates, released))
     gaps = np.abs(found[:, None] - lengths - np.median(found - lengths[targets]))
     near = -gaps / (1 + gaps)
-    alone = linking.success(near, near[rows, targets], among)
+    alone = Ranks.of(near[rows, targets], near).success(among)
     similar, skipped = {"words": _tf_idf(released, candidates)}, {}
     try:
         both = [pairs.written[d] for d in pool[targets]], [pairs.texts[d] for d in pool]
@@ -310,11 +310,11 @@ def _retrieved(pairs: _Pairs, *, among: int, size: int) -> dict[str, Any]:
     attacks = []
     for name, cosines in similar.items():
         scores = cosines + _TIE * near
-        main = linking.success(scores, scores[rows, targets], among)
+        main = Ranks.of(scores[rows, targets], scores).success(among)
         own = np.zeros(scores.shape, dtype=bool)
         own[rows, targets] = True  # is taken away for the control, and another row seeks to be named in its place
         rest = scores[~own].reshape(len(rows), -1)
-        control = linking.success(rest, scores[rows, others], min(among, rest.shape[1]))
+        control = Ranks.of(scores[rows, others], rest).success(min(among, rest.shape[1]))
         excess = clustered_difference(main - alone, clusters)._asdict()
         shares = {"main": _rate(main, clusters), "control": _rate(control, clusters), "excess": excess}
         attacks.append({"attack": name, "label": ATTACKS[name], **shares})

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from textsan.attacks import Linkage
-from textsan.attacks.linkage import Ranks
+from textsan.attacks import Linkage, Ranks
 from textsan.auditing.material import Material
 from textsan.base import checks
 from textsan.evaluation import Estimate, hit_rate
@@ -18,7 +17,6 @@ from textsan.evaluation import Estimate, hit_rate
 AMONG = 300
 """Documents that an original is sought among, itself included, unless another number is asked for."""
 
-_EQUAL = 1e-9  # nats within which two candidates are as likely
 _POOL = 20_000  # documents that others are drawn from, at most: 80 MB for 500 releases
 
 
@@ -50,13 +48,13 @@ def linked(material: Material, *, among: int = AMONG, size: int) -> dict[str, An
     everyone = candidates + [stranger or [""] for stranger in strangers]
     scores = Linkage.against(material.knowledge(told=True)).log_likelihoods(released, everyone)
     rows, alone = np.arange(len(targets)), len(candidates)
-    main = success(scores[:, :alone], scores[rows, targets], among)
+    main = Ranks.of(scores[rows, targets], scores[:, :alone]).success(among)
     lengths = np.array([len(doc) for doc in candidates])
     same = np.where(lengths[targets][:, None] == lengths, 0.0, -np.inf)
-    length = success(same, np.zeros(len(rows)), among)
+    length = Ranks.of(np.zeros(len(rows)), same).success(among)
     known = np.array([stranger is not None for stranger in strangers])
     scores[rows, targets] = -np.inf  # the original is not among them: the stranger stands in its place
-    control = success(scores[:, :alone], scores[rows, alone + rows], among, inside=False)[known]
+    control = Ranks.of(scores[rows, alone + rows], scores[:, :alone], inside=False).success(among)[known]
     return {
         "among": among,
         "releases": len(targets),
@@ -66,25 +64,6 @@ def linked(material: Material, *, among: int = AMONG, size: int) -> dict[str, An
         "control": _share(control)._asdict() if known.any() else None,
         "excess": _excess(_share(main[known]), _share(control))._asdict() if known.any() else None,
     }
-
-
-def success(scores: np.ndarray, own: np.ndarray, among: int, *, inside: bool = True) -> np.ndarray:
-    """Compute for each release the chance that a candidate is named among so many, itself and others of a table.
-
-    Args:
-        scores: (releases, candidates) log-likelihoods.
-        own: (releases,) of the candidate.
-        among: how many candidates there are, itself among them.
-        inside: whether its score is one of the table; else it stands in for one whose score there is -inf.
-
-    Returns:
-        (releases,) over all draws of the others, and of one of several that are likeliest.
-    """
-    others, possible = scores.shape[1] - 1, own > -np.inf
-    level = np.where(possible, own, 0.0)[:, None]
-    above = np.where(possible, (scores > level + _EQUAL).sum(axis=1), others)
-    tied = np.where(possible, (np.abs(scores - level) <= _EQUAL).sum(axis=1) - inside, 0)
-    return Ranks(above, tied, others).success(among)
 
 
 def _strangers(material: Material, lengths: Sequence[int], generator: np.random.Generator) -> list:
