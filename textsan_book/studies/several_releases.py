@@ -1,9 +1,9 @@
 """Several releases of one source: a document that is released k times, and k texts of one pseudo-writer.
 
-A pseudo-writer is a set of texts that stand together: the sentences of an editorial (nyt), or of a medical report
+A pseudo-writer is a set of texts that stand together: sentences of an editorial (nyt) or of a medical report
 (mtsamples). It stands in for a person, of whom nothing is claimed. Main: the source of the releases is named among
-the candidates. Control: releases are of another source, which is no candidate, and the same one is named. Baseline:
-the attacker sees lengths alone. Log-likelihoods are summed over the releases.
+the candidates. Control: releases are of another source, which is no candidate, and the same one is named.
+Baseline: the attacker sees lengths alone. Log-likelihoods are summed over the releases.
 """
 
 import re
