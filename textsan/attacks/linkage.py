@@ -345,7 +345,7 @@ class Linkage:
         if not all(comparison.candidates):
             raise ValueError("sources: one has no word; leave it out")
         words = list(dict.fromkeys(word for doc in comparison.released for word in doc))
-        shares, logs = comparison.shares(), {}
+        shares, logs = comparison.shares(), dict[str, np.ndarray]()
         for at in range(0, len(words), _WORDS):
             some = words[at : at + _WORDS]
             with np.errstate(divide="ignore"):

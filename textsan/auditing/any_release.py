@@ -157,6 +157,7 @@ def audit_release(
         about |= {"seed": seed, "finder": finder, "quotes": False, "beside": beside}
         content: dict[str, Any] = {"textsan": version("textsan"), "about": about, "mechanism": None, "use": None}
         content |= {"absent": ABSENT, "limitations": list(LIMITATIONS), "belonging": fits}
+        content["persons"] = None if groups is None else _persons(pairs, materials.members_of(groups), among)
         content["words"] = _left(pairs, words) | {"guesses": guesses, "recovered": recovered}
         content |= {"entities": _entities(pairs), "linkage": _retrieved(pairs, among=among, size=sample)}
         return Report(content | {"decision": _decided(content, limits)})
@@ -320,6 +321,17 @@ def _retrieved(pairs: _Pairs, *, among: int, size: int) -> dict[str, Any]:
         attacks.append({"attack": name, "label": ATTACKS[name], **shares})
     about = {"among": among, "releases": len(targets), "length": _rate(alone, clusters)}
     return about | {"attacks": attacks, "skipped": skipped}
+
+
+def _persons(pairs: _Pairs, members: Sequence[Sequence[int]], among: int) -> dict[str, Any]:
+    """Measure how often a person is identified by words (TF-IDF) that releases and other originals share."""
+    if len(halves := linking.halved(pairs.docs, members)) < 3:
+        return linking.persons(members, np.zeros((0, 0)), among)
+    known, released = (
+        [[word for d in half[part] for word in docs[d]] for half in halves]
+        for part, docs in enumerate((pairs.docs, pairs.released))
+    )
+    return linking.persons(members, _tf_idf(released, known), among)
 
 
 def _entities(pairs: _Pairs) -> list[dict[str, Any]]:

@@ -17,6 +17,7 @@ from textsan.evaluation import Estimate, hit_rate
 AMONG = 300
 """Documents that an original is sought among, itself included, unless another number is asked for."""
 
+_OTHER_WORDS = 0.9  # of a person, off the texts that are known
 _POOL = 20_000  # documents that others are drawn from, at most: 80 MB for 500 releases
 
 
@@ -64,6 +65,53 @@ def linked(material: Material, *, among: int = AMONG, size: int) -> dict[str, An
         "control": _share(control)._asdict() if known.any() else None,
         "excess": _excess(_share(main[known]), _share(control))._asdict() if known.any() else None,
     }
+
+
+def halved(docs: Sequence, members: Sequence[Sequence[int]]) -> list[tuple[list[int], list[int]]]:
+    """Return the documents of each person that an attacker has, and the others; of persons with two texts or more.
+
+    >>> halved([["a"], ["b"], ["c"], []], [[0, 2, 3], [1]])
+    [([0], [2])]
+    """
+    full = ([d for d in some if docs[d]] for some in members)
+    return [(some[::2], some[1::2]) for some in full if len(some) > 1]
+
+
+def by_words(material: Material, halves: Sequence[tuple[list[int], list[int]]]) -> np.ndarray:
+    """Compute log-likelihoods of the releases of each person under the words of each, (persons, persons).
+
+    Args:
+        material: what is audited.
+        halves: of `halved`.
+    """
+    released = [material.released[d] for _, others in halves for d in others]
+    known = [[word for d in some for word in material.docs[d]] for some, _ in halves]
+    attack = Linkage.against(material.knowledge(told=True), changed=_OTHER_WORDS)
+    starts = np.cumsum([0, *(len(others) for _, others in halves)])[:-1]
+    return np.add.reduceat(attack.source_likelihoods(released, known), starts)
+
+
+def persons(members: Sequence[Sequence[int]], scores: np.ndarray, among: int) -> dict[str, Any]:
+    """Measure how often a person is identified by releases, by somebody who has other texts of each person.
+
+    Args:
+        members: documents of each person.
+        scores: (persons with two texts, the same persons) of a person's releases by another one's known texts.
+        among: persons of whom one is sought, at most.
+
+    Returns:
+        for json, as `audit.schema.json` says. In the control the releases are of another person, who is no
+        candidate; there is no such part where fewer than three persons have two texts.
+    """
+    about = {"persons": len(members), "most": max(map(len, members)), "linkage": None}
+    if (n := len(scores)) < 3:
+        return about
+    main = _share(Ranks.of(scores.diagonal(), scores).success(min(among, n)))
+    scores = np.roll(scores, 1, axis=0)
+    scores[np.arange(n), np.arange(n) - 1] = -np.inf
+    control = _share(Ranks.of(scores.diagonal(), scores).success(min(among, n)))
+    rates = {"main": main, "control": control, "excess": _excess(main, control)}
+    return about | {"linkage": {"persons": n, "among": min(among, n)} | {k: v._asdict() for k, v in rates.items()}}
 
 
 def _strangers(material: Material, lengths: Sequence[int], generator: np.random.Generator) -> list:
