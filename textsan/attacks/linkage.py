@@ -15,6 +15,8 @@ import logging
 import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
+from itertools import groupby
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -304,21 +306,15 @@ class Linkage:
         n = len(comparison.candidates)
         if right.shape != (len(comparison.released),) or not ((right >= 0) & (right < n)).all():
             raise ValueError(f"truth: pass the number of a candidate, below {n}, for each release")
-        above, tied = np.zeros(len(right), dtype=np.intp), np.zeros(len(right), dtype=np.intp)
+        above, tied = np.full(len(right), n - 1), np.zeros(len(right), dtype=np.intp)
 
         def count(rows):
-            own = {}
-            for row, which, scores in comparison.scores(rows, right):
-                if row not in own:  # the right candidate comes first, by itself
-                    own[row] = scores[0] if len(which) else -np.inf
-                    continue
-                above[row] += (scores > own[row] + _EQUAL).sum()
-                tied[row] += (np.abs(scores - own[row]) <= _EQUAL).sum() if own[row] > -np.inf else 0
-            for row in rows:
-                if own[row] == -np.inf:
-                    above[row], tied[row] = n - 1, 0
-                else:
-                    tied[row] -= 1  # itself
+            for row, blocks in groupby(comparison.scores(rows), key=itemgetter(0)):
+                which, scores = (np.concatenate(parts) for parts in list(zip(*blocks, strict=True))[1:])
+                own = scores[which == right[row]]
+                if (own > -np.inf).any():
+                    above[row] = (scores > own + _EQUAL).sum()
+                    tied[row] = (np.abs(scores - own) <= _EQUAL).sum() - 1  # itself
 
         list(map_jobs(count, comparison.batches()))
         return Ranks(above, tied, n - 1)
@@ -445,21 +441,11 @@ class _Comparison:
         order = sorted(range(len(self.released)), key=lambda row: len(self.released[row]))
         return (order[at : at + _RELEASES] for at in range(0, len(order), _RELEASES))
 
-    def scores(
-        self, rows: Sequence[int], right: np.ndarray | None = None
-    ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-        """For some releases, in blocks of candidates: a release, candidate numbers, log likelihoods.
-
-        With `right` the first block of each release is its right candidate alone, empty if it is impossible.
-        """
+    def scores(self, rows: Sequence[int]) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+        """For some releases, in blocks of candidates: a release, candidate numbers, log likelihoods."""
         words, score = self._scorer(rows)
         for row in rows:
             places = [words[word] for word in self.released[row]]
-            if right is not None:
-                document = self.candidates[right[row]]
-                fits = self.any_length or len(document) == len(places)
-                ids = np.array([self._index[word] for word in document], dtype=np.int32)[:, None]
-                yield row, right[row : row + fits], score(places, ids) if fits else np.empty(0)
             for numbers, ids in self._padded if self.any_length else self._blocks.get(len(places), []):
                 yield row, numbers, score(places, ids)
 
