@@ -73,11 +73,9 @@ def shares(rows: pd.DataFrame) -> dict[int, Estimate]:
     Args:
         rows: as for `sources`.
     """
-    columns = ["main", "main_low", "main_high"]
-    return {
-        int(k): pooled([Estimate(*row) for row in some[columns].to_numpy()])
-        for k, some in rows.groupby("releases")
-    }
+    by_k = rows.groupby("releases")[["main", "main_low", "main_high"]]
+    means = {int(str(k)): pooled([Estimate(*row) for row in draws.to_numpy()]) for k, draws in by_k}
+    return {k: Estimate(*(min(max(end, 0.0), 1.0) for end in mean)) for k, mean in means.items()}
 
 
 def cases(name: str) -> pd.DataFrame:
