@@ -7,7 +7,7 @@ import nbformat
 import pandas as pd
 
 from textsan_book.chapters import chapters
-from textsan_book.judging import any_releases, learning, repeats
+from textsan_book.judging import any_releases, learning, linked, repeats
 
 ROOT = Path(__file__).parents[1]
 ESTIMATE = re.compile(r"(-?[\d.]+) \[(-?[\d.]+), (-?[\d.]+)\]")
@@ -311,6 +311,33 @@ def test_a_memoized_file_loses_more_under_custext_plus_and_less_than_fresh_noise
         fresh, document, file, gain, _, _, told = map(float, re.findall(r"-?\d\.\d{3}", line))
         assert document < file < told and abs(file - fresh - gain) < 0.0015
         assert "SanText" in line or 0.064 < gain < 0.083
+
+
+def test_releases_of_a_document_add_up_under_santext_and_texts_of_a_writer_under_custext_plus():
+    exact = dict(re.findall(r"^(SanText, 20|CusText, 2) words: ([\d., ]+)$", shown("11"), re.MULTILINE))
+    first, *_, last = map(float, exact["SanText, 20"].split(", "))
+    assert last > 8 * first
+    first, *_, last = map(float, exact["CusText, 2"].split(", "))
+    assert last < 1.1 * first
+    table = linked.named("several-releases.csv")
+    for (threat, who), rows in table.groupby(["threat", "who"]):
+        found, shares = linked.sources(rows), linked.shares(rows)
+        assert (
+            any(found.shown.values())
+            == all(found.shown.values())
+            == ((threat, who[:7]) != ("one writer", "SanText"))
+        )
+        assert (found.added.low > 0) == (
+            (threat, who[:7]) in {("one writer", "CusText"), ("same document", "SanText")}
+        )
+        assert rows.control.mean() < 0.05 and rows.baseline.mean() < 0.05
+        if threat == "one writer" and who.startswith("CusText"):
+            editorials, reports = (
+                rows[(rows.dataset == of) & (rows.releases == 8)].main.mean() for of in ("nyt", "mtsamples")
+            )
+            assert 0.45 < shares[8].value < 0.55 and 1.8 < editorials / reports < 2.2
+    rows = table[(table.threat == "same document") & (table.defence == "santext")]
+    assert [k for k, most in linked.sources(rows).most.items() if most] == [8]
 
 
 def test_about_equal_success_on_words_goes_with_other_lengths():

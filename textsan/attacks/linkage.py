@@ -484,7 +484,7 @@ class _Comparison:
             table = np.logaddexp(table + stays, other[:, None])
         return table, background
 
-    def shares(self) -> scipy.sparse.csc_array:
+    def shares(self) -> "scipy.sparse.csc_array":
         """The share of each word in each candidate, (n words of candidates, n candidates)."""
         lengths = np.array([len(document) for document in self.candidates])
         rows = [self._index[word] for document in self.candidates for word in document]
