@@ -7,7 +7,7 @@ import nbformat
 import pandas as pd
 
 from textsan_book.chapters import chapters
-from textsan_book.judging import any_releases, learning, linked, repeats
+from textsan_book.judging import any_releases, learning, linked, one_scale, repeats
 
 ROOT = Path(__file__).parents[1]
 ESTIMATE = re.compile(r"(-?[\d.]+) \[(-?[\d.]+), (-?[\d.]+)\]")
@@ -77,12 +77,23 @@ def test_secrecy_of_the_noise_costs_the_attacker_next_to_nothing():
     lines = [line for line in shown("8").splitlines() if " documents, " in line and "a loss in" in line]
     assert [int(re.search(r"a loss in (\d+) of 12", line)[1]) for line in lines] == [2, 0, 0, 0, 0]
     assert max(float(re.search(r"at most (\d\.\d+)", line)[1]) for line in lines) < 0.04
-    assert "mechanism told in 12, its ε in 9" in lines[-1]
+    assert "mechanism identified in 12, its ε in 9" in lines[-1]
 
 
 def test_no_order_of_mechanisms_is_put_in_question_by_the_public_table():
     lines = [line for line in shown("S5").splitlines() if "orders are in question; against" in line]
     assert [line.partition(": ")[2].partition(" orders")[0] for line in lines] == ["0 of 20", "0 of 29", "0 of 36"]
+
+
+def test_published_labels_gain_a_third_of_density_ratios_under_custext_plus_and_lose_words_under_santext():
+    gains = {
+        name: [tuple(map(float, found)) for found in ESTIMATE.findall(line_of("6", f"{name}; "))]
+        for name in ("CusText+", "SanText")
+    }
+    for steps, ratio in zip(gains["CusText+"][::2], gains["CusText+"][1::2], strict=True):
+        assert 0.28 < steps[0] / ratio[0] < 0.36 and steps[1] > 0
+    assert [high < 0 for _, _, high in gains["SanText"][::2]] == [True, True, False]
+    assert all(low > 0 for _, low, _ in gains["SanText"][1::2])
 
 
 def test_detectors_that_learnt_nothing_of_context_do_not_pass():
@@ -281,6 +292,9 @@ def test_nearly_every_document_is_found_under_custext_plus_and_few_by_length_alo
     shares = dict(re.findall(r"^(.*): .* ([\d.]+) of 1,000$", shown("11"), re.MULTILINE))
     assert float(shares["length alone"]) < 0.1 < float(shares["SanText, ε = 1"]) < 0.25
     assert float(shares["SanText, ε = 2"]) > 0.6 and float(shares["CusText+, ε = 1"]) > 0.99
+    assert float(re.search(r"CusText\+, ε = 1, length and kept words: ([\d.]+)", shown("11"))[1]) > 0.95
+    weaker = ("summary 0.5", "quotation 0.5", "open set, calibrated", "two releases", "length and kept words")
+    assert all(row("11", f"   {name}")[0][1] < 0 < row("11", f"   {name}")[0][2] < 0.15 for name in weaker)
 
 
 def test_the_theorem_is_the_enumeration_and_a_group_is_an_address():
@@ -349,6 +363,8 @@ def test_about_equal_success_on_words_goes_with_other_lengths():
     }
     santext, custext = found["SanText, ε = 3"], found["CusText, ε = 0"]
     assert abs(santext[0] - custext[0]) < 0.05 and santext[2] < custext[1]
+    five = dict(re.findall(r"^(.*): 5 words ([\d.]+), 20 words", shown("11"), re.MULTILINE))
+    assert float(five["CusText, ε = 0"]) > 0.99 and float(five["SanText, ε = 3"]) < 0.75
 
 
 def test_every_release_says_something_of_its_writer_and_its_length_nothing():
@@ -396,6 +412,8 @@ def test_the_best_channel_loses_least_and_the_sentence_opens_it_most():
     assert all(least[1] > santext[2] for santext, least in corpora)
     more = re.findall(r": ([-\d.]+) \[([-\d.]+), ([-\d.]+)\] more; CusText", shown("13"))
     assert len(more) == 5 and all(float(low) > 0 for _, low, _ in more)
+    losses = one_scale.scale(ROOT / "data" / "results", 0.45)
+    assert (losses.loc["optimal custext"] < losses.loc["custext"]).all() and "custext+" not in losses.index
 
 
 def test_accuracy_at_the_papers_size_falls_with_the_noise_and_one_printed_loss_is_inside():
@@ -571,6 +589,14 @@ def test_a_detector_gains_as_word_pairs_do_at_one_epsilon_and_is_not_shown_to_at
     assert low < 0 and low < ours < high
 
 
+def test_positions_are_worth_less_than_three_points_and_most_to_the_combined_attack():
+    lost = [
+        row("8", f"{name}, without positions")[0]
+        for name in ("combined attack", "combined, no causal model", "context-free attack")
+    ]
+    assert min(lost)[0] == lost[0][0] > -0.03 and all(low < 0 and high <= 0 for _, low, high in lost)
+
+
 def test_closed_eyes_call_a_clear_text_defended():
     found = re.search(r"alone: ([\d.]+), defence rate ([\d.]+)", line_of("8", "text in the clear"))
     assert 0.3 < float(found[2]) and float(found[1]) + float(found[2]) == 1
@@ -612,6 +638,8 @@ def test_a_model_without_text_is_above_a_public_list_everywhere_and_counts_on_ha
     assert ruled == [["above", "above"]] * 3 + [["above", "undecided"]] * 3
     for name in ("this book", "symptoms"):
         assert line_of("7", f"{name}, minus combined").endswith("below")
+    marked = line_of("7", "if marks count as words")
+    assert (marked.count(" above;"), marked.count(" below;")) == (2, 3)
 
 
 def test_a_larger_model_is_above_the_smaller_on_news_only_and_above_text_without_a_model():

@@ -64,9 +64,9 @@ class Links(NamedTuple):
         return self.numbers[:, 0]
 
     def claimed(self, false_links: float = 1e-4) -> np.ndarray:
-        """Claim releases without knowing whether their originals are among the candidates.
+        """Claim releases, (n,) bool, without knowing whether their originals are among the candidates.
 
-        Those of a log ratio of at least log(N / false_links).
+        They are those of a log ratio of at least log(N / false_links), false_links above 0.
 
         Where the channel is exact and words are in order, a release whose original is not among N candidates of
         words drawn from the prior is claimed with probability `false_links` at most, whatever was released: E
@@ -74,15 +74,6 @@ class Links(NamedTuple):
         channel, whose entries that were never drawn count as half a draw, nor for words in any order. Real
         candidates are not drawn so, and near copies of the original least: calibrate on text of one's own beside
         it.
-
-        Args:
-            false_links: the rate, above 0.
-
-        Returns:
-            (n,) bool.
-
-        Raises:
-            ValueError: the attacker had no prior.
         """
         rate = checks.number("false_links", false_links, 1e-300, 1)
         if np.isnan(self.log_ratios).any():
@@ -129,9 +120,6 @@ class Ranks(NamedTuple):
 
         Args:
             candidates: N, from 1 to the number that there are; None is all.
-
-        Raises:
-            ValueError: more than there are.
 
         >>> Ranks(np.array([0, 1]), np.array([1, 0]), others=3).success(2).round(3)
         array([0.833, 0.667])
@@ -204,7 +192,6 @@ class Linkage:
             knowledge: the mechanism, or only its channel and kept words: then words that are no inputs are taken
                 to be released as they are. Shadow text or a prior are needed for versions and for an open set
                 only.
-            changed, lost, added, ordered: as of the class.
         """
         mechanism = knowledge.mechanism
         if mechanism is None:
@@ -260,12 +247,7 @@ class Linkage:
         A line in the log says how many releases no candidate can have become, and for one of them why.
 
         Args:
-            released: token lists as the mechanism released them.
             candidates: token lists; equal ones share their probability.
-            k: candidates a release, at least 1.
-
-        Raises:
-            ValueError: no candidate, or a released word that the mechanism releases of nothing.
         """
         comparison = _Comparison(self, released, candidates)
         n, k = len(comparison.released), min(checks.whole("k", k, low=1), len(comparison.candidates))
@@ -292,9 +274,6 @@ class Linkage:
 
     def ranks(self, released: Docs, candidates: Docs, truth: Sequence[int]) -> Ranks:
         """Count the candidates that are likelier than the right one, whose number `truth` has for each release.
-
-        Raises:
-            ValueError: as `link`, or a number that is no candidate's.
 
         >>> from textsan import Embeddings, SanText
         >>> attack = Linkage(SanText(Embeddings(["a", "b"], [[0.0], [1.0]]), epsilon=9.0))
@@ -361,9 +340,6 @@ class Linkage:
         """Compute log Pr(y) of released words whose originals are of the prior, or without a row, (n,).
 
         A word that is released as it is, and of which the prior knows nothing, counts as one of the vocabulary's.
-
-        Raises:
-            ValueError: there is no prior.
         """
         if self.prior is None:
             raise ValueError("prior: none is granted; pass shadow text or prior= to Knowledge")
