@@ -7,7 +7,7 @@ import nbformat
 import pandas as pd
 
 from textsan_book.chapters import chapters
-from textsan_book.judging import any_releases, learning, one_scale, repeats
+from textsan_book.judging import any_releases, learning, linked, one_scale, repeats, stored
 
 ROOT = Path(__file__).parents[1]
 ESTIMATE = re.compile(r"(-?[\d.]+) \[(-?[\d.]+), (-?[\d.]+)\]")
@@ -327,6 +327,33 @@ def test_a_memoized_file_loses_more_under_custext_plus_and_less_than_fresh_noise
         assert "SanText" in line or 0.064 < gain < 0.083
 
 
+def test_releases_of_a_document_add_up_under_santext_and_texts_of_a_writer_under_custext_plus():
+    exact = dict(re.findall(r"^(SanText, 20|CusText, 2) words: ([\d., ]+)$", shown("11"), re.MULTILINE))
+    first, *_, last = map(float, exact["SanText, 20"].split(", "))
+    assert last > 8 * first
+    first, *_, last = map(float, exact["CusText, 2"].split(", "))
+    assert last < 1.1 * first
+    table = stored.released("several-releases.csv")
+    for (threat, who), rows in table.groupby(["threat", "who"]):
+        found, shares = linked.sources(rows), linked.shares(rows)
+        assert (
+            any(found.shown.values())
+            == all(found.shown.values())
+            == ((threat, who[:7]) != ("one writer", "SanText"))
+        )
+        assert (found.added.low > 0) == (
+            (threat, who[:7]) in {("one writer", "CusText"), ("same document", "SanText")}
+        )
+        assert rows.control.mean() < 0.05 and rows.baseline.mean() < 0.05
+        if threat == "one writer" and who.startswith("CusText"):
+            editorials, reports = (
+                rows[(rows.dataset == of) & (rows.releases == 8)].main.mean() for of in ("nyt", "mtsamples")
+            )
+            assert 0.45 < shares[8].value < 0.55 and 1.8 < editorials / reports < 2.2
+    rows = table[(table.threat == "same document") & (table.defence == "santext")]
+    assert [k for k, most in linked.sources(rows).most.items() if most] == [8]
+
+
 def test_about_equal_success_on_words_goes_with_other_lengths():
     found = {
         name: (float(word), float(low), float(high))
@@ -493,7 +520,7 @@ def test_fitted_vectors_lead_where_words_are_kept_and_pay_for_it():
     assert better.count("fitted") == 2 and better.count("undecided") == 3
 
 
-def test_mask_inference_hardly_sees_the_noise_and_accuracy_follows_late():
+def test_mask_inference_sees_the_noise_and_little_of_what_can_be_read_and_accuracy_follows_late():
     rows = [
         (float(cells[0]), float(cells[1]), [tuple(map(float, one)) for one in ESTIMATE.findall(line)], cells[-1])
         for line in shown("S7").splitlines()
@@ -501,7 +528,7 @@ def test_mask_inference_hardly_sees_the_noise_and_accuracy_follows_late():
     ]
     assert len(rows) == 13
     for epsilon, best, (mask, channel, accuracy), chance in rows:
-        assert channel[0] >= best - 0.001 and mask[0] < 0.155
+        assert channel[0] >= best - 0.001 and mask[0] < max(0.11, best / 4)
         assert (accuracy[1] > float(chance)) == (epsilon >= 14) and (best > 0.5) == (epsilon >= 14)
 
 

@@ -17,10 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 
-from textsan.attacks import MaskInference, PublicReader
-from textsan.auditing import linking, material as materials, quotes as quoting
+from textsan.attacks import MaskInference, PublicReader, Ranks
+from textsan.auditing import deciding, linking, material as materials, quotes as quoting
 from textsan.auditing.belonging import SURE
-from textsan.auditing.deciding import DO_NOT, FEW, KEPT, MORE, OPEN, held_against, state_of
 from textsan.auditing.report import Report
 from textsan.auditing.wording import many, not_shown, odds, percent
 from textsan.base import checks
@@ -128,9 +127,7 @@ def audit_release(
     >>> audit_release(texts, texts, among=5).verdict
     'Do not release'
     """
-    limits = {}
-    for name, value in (tolerate or {}).items():
-        limits[checks.choice("tolerate", name, tuple(LIMITS))] = checks.number(f"tolerate: {name}", value, 0, 1)
+    limits = deciding.checked_limits(tolerate, LIMITS)
     checks.whole("sample", sample, low=1)
     texts, written = materials.checked_texts(texts, groups=groups), materials.checked_texts(released)
     if not all(isinstance(text, str) for text in (*texts, *written)):
@@ -157,6 +154,7 @@ def audit_release(
         about |= {"seed": seed, "finder": finder, "quotes": False, "beside": beside}
         content: dict[str, Any] = {"textsan": version("textsan"), "about": about, "mechanism": None, "use": None}
         content |= {"absent": ABSENT, "limitations": list(LIMITATIONS), "belonging": fits}
+        content["persons"] = None if groups is None else _persons(pairs, materials.members_of(groups), among)
         content["words"] = _left(pairs, words) | {"guesses": guesses, "recovered": recovered}
         content |= {"entities": _entities(pairs), "linkage": _retrieved(pairs, among=among, size=sample)}
         return Report(content | {"decision": _decided(content, limits)})
@@ -298,7 +296,7 @@ def _retrieved(pairs: _Pairs, *, among: int, size: int) -> dict[str, Any]:
     lengths, found = (np.log([1 + len(doc) for doc in docs]) for docs in (candidates, released))
     gaps = np.abs(found[:, None] - lengths - np.median(found - lengths[targets]))
     near = -gaps / (1 + gaps)
-    alone = linking.success(near, near[rows, targets], among)
+    alone = Ranks.of(near[rows, targets], near).success(among)
     similar, skipped = {"words": _tf_idf(released, candidates)}, {}
     try:
         both = [pairs.written[d] for d in pool[targets]], [pairs.texts[d] for d in pool]
@@ -310,16 +308,27 @@ def _retrieved(pairs: _Pairs, *, among: int, size: int) -> dict[str, Any]:
     attacks = []
     for name, cosines in similar.items():
         scores = cosines + _TIE * near
-        main = linking.success(scores, scores[rows, targets], among)
+        main = Ranks.of(scores[rows, targets], scores).success(among)
         own = np.zeros(scores.shape, dtype=bool)
         own[rows, targets] = True  # is taken away for the control, and another row seeks to be named in its place
         rest = scores[~own].reshape(len(rows), -1)
-        control = linking.success(rest, scores[rows, others], min(among, rest.shape[1]))
+        control = Ranks.of(scores[rows, others], rest).success(min(among, rest.shape[1]))
         excess = clustered_difference(main - alone, clusters)._asdict()
         shares = {"main": _rate(main, clusters), "control": _rate(control, clusters), "excess": excess}
         attacks.append({"attack": name, "label": ATTACKS[name], **shares})
     about = {"among": among, "releases": len(targets), "length": _rate(alone, clusters)}
     return about | {"attacks": attacks, "skipped": skipped}
+
+
+def _persons(pairs: _Pairs, members: Sequence[Sequence[int]], among: int) -> dict[str, Any]:
+    """Measure how often a person is identified by words (TF-IDF) that releases and other originals share."""
+    if len(halves := linking.halved(pairs.docs, members)) < 3:
+        return linking.persons(members, np.zeros((0, 0)), among)
+    known, released = (
+        [[word for d in half[part] for word in docs[d]] for half in halves]
+        for part, docs in enumerate((pairs.docs, pairs.released))
+    )
+    return linking.persons(members, _tf_idf(released, known), among)
 
 
 def _entities(pairs: _Pairs) -> list[dict[str, Any]]:
@@ -356,23 +365,23 @@ def _decided(content: Mapping[str, Any], limits: Mapping[str, float]) -> dict[st
         of_rows.append(f"{many(fits['astray'], 'row')} ({listed}; from 0) {what}")
     if not fits["shown"]:
         of_rows.append("That rows belong together is not shown: they share no more words than rows at random.")
-    if documents < FEW:
+    if documents < deciding.FEW:
         doubts.append(f"{many(documents, 'document')} show nothing to be kept: audit more rows.")
     if not any(LIMITS[name] for name in limits):
         doubts.append("No limit for words was asked for: pass --tolerate words=0.2, say.")
-    tolerated, rows = {"documents": min(linkage["length"]["value"] + MORE, 1.0)} | dict(limits), []
+    tolerated, rows = {"documents": min(linkage["length"]["value"] + deciding.MORE, 1.0)} | dict(limits), []
     for name, most in tolerated.items():
         measured = [row["main"] for row in linkage["attacks"]]
         if (group := LIMITS[name]) is not None:
             of_group = [row for row in content["words"]["recovered"] if row["group"] == group]
             measured = [row | {"high": row["most"]} for row in of_group]
-        largest = {key: max((row[key] for row in measured), default=None) for key in ("value", "low", "high")}
-        state = state_of(largest, most, few=documents < FEW, unread=bool(of_rows))
-        rows.append({"limit": name, "at_most": most, "asked": name in limits, **largest, "state": state})
+        doubtful = {"few": documents < deciding.FEW, "unread": bool(of_rows)}
+        rows.append(deciding.limit_row(name, most, name in limits, measured, **doubtful))
     states = {row["state"] for row in rows}
-    verdict = DO_NOT if "exceeded" in states else OPEN if of_rows or doubts or "not shown" in states else KEPT
+    open_ = of_rows or doubts or "not shown" in states
+    verdict = deciding.DO_NOT if "exceeded" in states else deciding.OPEN if open_ else deciding.KEPT
     said = [_of_words(content["words"], rows), _of_documents(content, rows[0])]
-    first = verdict == OPEN and (of_rows or doubts)
+    first = verdict == deciding.OPEN and (of_rows or doubts)
     reasons = [" ".join(of_rows + doubts), *said] if first else [*said, " ".join(of_rows) or ABSENT]
     advice = ["The documents that are left whole."] if content["words"]["whole"]["number"] else []
     if kinds := [row["kind"].replace("_", " ") for row in content["entities"] if row["left"] + row["partly"]]:
@@ -394,17 +403,17 @@ def _of_words(words: Mapping[str, Any], limits: Sequence[Mapping[str, Any]]) -> 
         share, constant = percent(best["value"]), percent(guesses["constant"]["value"])
         line += f" Of 100 replaced words {share} are guessed ({best['label']}), {constant} by one word for all"
         line += f"{not_shown(best['excess'], 0, 'an attack does better')}."
-    asked = [f" {row['limit'].capitalize()}: {held_against(row)}" for row in limits if LIMITS[row["limit"]]]
+    asked = [
+        f" {row['limit'].capitalize()}: {deciding.held_against(row)}" for row in limits if LIMITS[row["limit"]]
+    ]
     return line + "".join(asked)
 
 
 def _of_documents(content: Mapping[str, Any], row: Mapping[str, Any]) -> str:
     linkage, left = content["linkage"], content["words"]["whole"]
     best = max(linkage["attacks"], key=lambda attack: attack["main"]["value"])
-    share, length = best["main"]["value"], percent(linkage["length"]["value"])
-    line = f"Of 100 released documents, an attacker who holds {linkage['among']:,} originals identifies "
-    line += f"{percent(share)} ({odds(share)}); by length alone {length}"
-    line += f"{not_shown(best['excess'], 0, 'the words add to it')}. {held_against(row)}"
+    line = deciding.identified(linkage, best["main"], linkage["length"]["value"])
+    line += f"{not_shown(best['excess'], 0, 'the words add to it')}. {deciding.held_against(row)}"
     if left["number"]:
         listed = ", ".join(map(str, left["listed"])) + (", …" if left["number"] > _LISTED else "")
         line += f" {many(left['number'], 'document')} of {_WHOLE} words or more left whole: {listed} (from 0)."

@@ -17,11 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from textsan.attacks import ContextFreeBayes, Knowledge, Linkage
+from textsan.attacks import ContextFreeBayes, Knowledge, Linkage, Ranks
 from textsan.attacks.training_text import whole_sentences
 from textsan.auditing import promises, use
 from textsan.auditing.attacking import Workers, hit, markov
-from textsan.auditing.linking import success
 from textsan.auditing.material import Material, checked_texts, divided, material, one_each, tokens_of
 from textsan.auditing.promises import EPSILONS, greatest_within
 from textsan.auditing.quotes import unquoted
@@ -261,8 +260,7 @@ def _targets(words: float | None, documents: float | None, among: int | None) ->
     targets = []
     for what, share in (("words", words), ("documents", documents)):
         if share is not None:
-            if not 0 < checks.number(what, share) < 1:
-                raise ValueError(f"{what}: {share!r} is out of range; pass a share above 0 and below 1")
+            promises.checked_share(what, share)
             targets.append(Target(what, share, _AMONG if among is None else checks.whole("among", among, low=2)))
     if not targets:
         raise ValueError("words: no target; pass words=0.2, documents=0.05, or both")
@@ -610,7 +608,7 @@ class Trials:
         own = np.array([len(doc) for doc in self._docs])
         same = np.where(own[:, None] == np.append(others, 0), 0.0, -np.inf)
         same[:, -1] = 0.0  # the document itself
-        return float(success(same, np.zeros(len(own)), self._among).mean())
+        return float(Ranks.of(np.zeros(len(own)), same).success(self._among).mean())
 
     def _others(self) -> list[Sequence[str]]:
         """The documents of the attacker's that a document is sought among."""
@@ -632,7 +630,7 @@ def _linked(_: PluginImports, attack, released, docs, scored, *, others, among: 
     """The chance of each document to be named among itself and others."""
     table = attack.log_likelihoods(released, [*docs, *others])
     own, n = np.diagonal(table), len(docs)
-    return success(np.hstack([table[:, n:], own[:, None]]), own, among)
+    return Ranks.of(own, np.hstack([table[:, n:], own[:, None]])).success(among)
 
 
 def _promises(

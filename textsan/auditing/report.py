@@ -55,11 +55,12 @@ class Report:
     def summary(self) -> list[str]:
         """The first screen: the verdict, three reasons, and what to change next, a line each."""
         decision, task = self.content["decision"], used(self.content["use"])
+        persons = identified(self.content.get("persons"))
         reasons = [f"{number}. {line}" for number, line in enumerate(decision["reasons"], 1)]
         return [
             decision["verdict"],
             *reasons,
-            *filter(None, [task]),
+            *filter(None, [persons, task]),
             *(f"Next: {line}" for line in decision["next"]),
         ]
 
@@ -88,15 +89,18 @@ class Report:
             "factor": factor,
             "options": lambda line: Markup(_OPTION.sub(r"<code>\g<0></code>", str(escape(line)))),
         }
-        page = engine.get_template(TEMPLATE.name)
+        page, persons = engine.get_template(TEMPLATE.name), identified(self.content.get("persons"))
         if self.content["mechanism"] is None:
-            return page.render(**self.content, limits=self.content["limitations"], used="", draw=drawing)
+            return page.render(
+                **self.content, limits=self.content["limitations"], used="", identified=persons, draw=drawing
+            )
         return page.render(
             **self.content,
             limits=not_covered(self.content),
             fates=fates(self.content),
             compared=compared(self.content),
             used=used(self.content["use"]),
+            identified=persons,
             by_group=by_group(self.content["words"]["attacks"]),
             draw=drawing,
             zip=zip,
@@ -158,6 +162,18 @@ def used(use: Mapping[str, Any] | None) -> str:
         f"Of 100 documents a classifier tells the class of {percent(use['released']['value'])} from the release, "
         f"of {percent(use['original']['value'])} from the originals; {percent(use['largest'])} are of the "
         f"largest class{not_shown(use['released'], use['largest'], 'the release tells more')}."
+    )
+
+
+def identified(persons: Mapping[str, Any] | None) -> str:
+    """Return a sentence on how many persons are identified, of `linking.persons`; "" where none was sought."""
+    if not persons or not (found := persons["linkage"]):
+        return ""
+    main, control = found["main"], found["control"]["value"]
+    return (
+        f"Of 100 persons with two texts or more, an attacker who holds half of each one's texts identifies "
+        f"{percent(main['value'])} among {found['among']:,} by their other releases; by those of somebody else "
+        f"{percent(control)}{not_shown(found['excess'], 0, 'the own ones tell more')}."
     )
 
 
