@@ -56,6 +56,7 @@ class Report:
         """The first screen: the verdict, three reasons, and what to change next, a line each."""
         decision, task = self.content["decision"], used(self.content["use"])
         reasons = [f"{number}. {line}" for number, line in enumerate(decision["reasons"], 1)]
+        reasons += [f"   {row['release']}: {_line(row['audit'])}" for row in self.content.get("releases", ())]
         return [
             decision["verdict"],
             *reasons,
@@ -90,7 +91,8 @@ class Report:
         }
         page = engine.get_template(TEMPLATE.name)
         if self.content["mechanism"] is None:
-            return page.render(**self.content, limits=self.content["limitations"], used="", draw=drawing)
+            given: dict[str, Any] = {"limits": self.content["limitations"], "draw": drawing, "figures": figures}
+            return page.render(**{"releases": (), **self.content}, **given, used=used(self.content["use"]))
         return page.render(
             **self.content,
             limits=not_covered(self.content),
@@ -99,6 +101,7 @@ class Report:
             used=used(self.content["use"]),
             by_group=by_group(self.content["words"]["attacks"]),
             draw=drawing,
+            releases=(),
             zip=zip,
         )
 
@@ -159,6 +162,35 @@ def used(use: Mapping[str, Any] | None) -> str:
         f"of {percent(use['original']['value'])} from the originals; {percent(use['largest'])} are of the "
         f"largest class{not_shown(use['released'], use['largest'], 'the release tells more')}."
     )
+
+
+def figures(audit: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the figures of a release of which nothing is known that stand in a comparison.
+
+    Args:
+        audit: the json of `audit_release`.
+    """
+    words, linkage = audit["words"], audit["linkage"]
+    guesses = words["guesses"]["attacks"] if words["guesses"] else ()
+    return {
+        "left": next(row for row in words["verbatim"] if row["group"] == "all"),
+        "guessed": max(guesses, key=lambda row: row["value"], default=None),
+        "found": max(linkage["attacks"], key=lambda row: row["main"]["value"]),
+        "length": linkage["length"],
+    }
+
+
+def _line(audit: Mapping[str, Any]) -> str:
+    """A release in a line: its first line, and what it leaves, gives away and keeps."""
+    found, use = figures(audit), audit["use"]
+    shares = {
+        "words verbatim": found["left"],
+        "guessed": found["guessed"],
+        "documents identified": found["found"]["main"],
+    }
+    shares |= {"length alone": found["length"], "class told": use and use["released"]}
+    parts = [f"{name} {percent(row['value'])}" for name, row in shares.items() if row]
+    return f"{audit['decision']['verdict']}. Of 100: {', '.join(parts)}."
 
 
 def not_covered(content: Mapping[str, Any]) -> list[str]:
