@@ -17,7 +17,9 @@ from textsan.text.vocabulary import tokenize
 FREE = "doing nothing", "redaction"
 """The two rows that cost nothing."""
 
-_CHOSEN = "The named release was chosen on these rows, so its figures flatter it: audit it alone, on other rows."
+_CHOSEN = (
+    "A release that is recommended was chosen on these rows, which flatters it: audit it alone, on other rows."
+)
 _ALIKE = "All releases are audited alike, without their records: who knows how one was made recovers more."
 _HIDDEN = "<HIDDEN>"
 _SHORT = 5  # words to which documents are cut, to see what that does
@@ -79,7 +81,8 @@ def _compared(original: Original, given: Mapping[str, Sequence[str]]) -> dict[st
     }
     kept = [row for row in rows if row["audit"]["decision"]["verdict"] == KEPT]
     if not kept:
-        nearest = min(rows[len(FREE) :], key=_beyond)
+        exceeding = [row for row in rows[len(FREE) :] if row["audit"]["decision"]["verdict"] == DO_NOT]
+        nearest = min(exceeding or rows[len(FREE) :], key=_beyond)
         content["tried"] = list(_tried(original, nearest["release"], given[nearest["release"]]))
         said = {"named": None, "reasons": _open(rows), "next": _would_keep(nearest, content["tried"])}
     else:
@@ -137,10 +140,10 @@ def _tried(original: Original, name: str, released: Sequence[str]) -> Iterable[d
 def _would_keep(nearest: Mapping[str, Any], tried: Sequence[Mapping[str, Any]]) -> list[str]:
     """What would keep the limits, by what was tried on the release that is nearest to them."""
     name, found = nearest["release"], figures(nearest["audit"])
-    at_most = nearest["audit"]["decision"]["limits"][0]["at_most"]
+    limit = nearest["audit"]["decision"]["limits"][0]  # of documents
     length, best = found["length"]["value"], found["found"]["main"]["value"]
     lines = []
-    if 2 * length >= best or length > at_most:
+    if limit["state"] != "kept" and (2 * length >= best or length > limit["at_most"]):
         lines.append(
             f"Shorter or padded documents: length alone identifies {percent(length)} of 100 documents of {name}, "
             f"whatever their words are, and all that is measured {percent(best)}; of one length, 1 in "
