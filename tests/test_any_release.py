@@ -52,6 +52,21 @@ def share(content, group="all"):
     return next(row for row in content["words"]["verbatim"] if row["group"] == group)
 
 
+def test_persons_are_identified_by_words_that_are_left_and_not_by_masks():
+    generator = np.random.default_rng(1)
+    own = [[f"{word}{'abcdefghij'[i]}" for word in WORDS[:6]] for i in range(10)]
+    texts = [" ".join([*generator.choice(own[d % 10], 4), *generator.choice(WORDS, 4)]) for d in range(60)]
+    groups = [f"{PLANTED}{d % 10}" for d in range(60)]
+    left, gone = (audit_release(texts, after, groups=groups, sample=20) for after in (texts, masked(texts)))
+    assert left.content["persons"]["linkage"]["main"]["value"] == 1.0
+    assert left.content["persons"]["linkage"]["control"]["value"] < 0.5
+    assert gone.content["persons"]["linkage"]["excess"]["low"] <= 0 and gone.content["persons"]["most"] == 6
+    for report in (left, gone):
+        jsonschema.validate(json.loads(json.dumps(report.content)), json.loads(SCHEMA.read_text()))
+        assert PLANTED not in report.html() + json.dumps(report.content) + "".join(report.summary)
+        assert "Of 100 persons with two texts" in "".join(report.summary) and "persons with two" in report.html()
+
+
 @pytest.fixture
 def run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

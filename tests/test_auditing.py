@@ -175,6 +175,69 @@ def test_a_document_that_was_never_released_is_linked_no_more_than_by_chance():
     assert linkage["excess"]["low"] <= 0 <= linkage["excess"]["high"]
 
 
+def people(n=12, each=6):
+    """Texts of persons, each with words of their own, one person's texts not beside each other."""
+    generator = np.random.default_rng(3)
+    own = [generator.dirichlet(np.full(len(WORDS), 0.2)) for _ in range(n)]
+    return [list(generator.choice(WORDS, 8, p=own[i % n])) for i in range(n * each)], [
+        i % n for i in range(n * each)
+    ]
+
+
+def test_persons_are_identified_by_the_products_of_their_words(monkeypatch):
+    docs, groups = people()
+    made = mechanism(4.0)
+    found = materials.material(docs, made, shadow=text(50, seed=5))
+    members = materials.members_of(groups)
+    rows, prior = made.channel.matrix(), found.knowledge(told=True).unigram()
+    column, row = made.channel.output_index, made.channel.input_index
+    share, law = linking._OTHER_WORDS, made.channel.prior_array(prior) @ rows
+
+    def emits(x, y):
+        return float(x == y) if x in made.keep else rows[row[x], column[y]] if y in column else 0.0
+
+    def source(known, y):
+        other = law[column[y]] if y in column else 1 / len(made.channel.inputs)
+        return (1 - share) * np.mean([emits(x, y) for x in known]) + share * other
+
+    scores = np.zeros((12, 12))
+    for i, mine in enumerate(members):
+        for j, theirs in enumerate(members):
+            known = [word for d in theirs[::2] for word in docs[d]]
+            scores[i, j] = sum(np.log(source(known, y)) for d in mine[1::2] for y in found.released[d])
+    main = np.mean(scores.diagonal() >= scores.max(axis=1))
+    halves = linking.halved(docs, members)
+    np.testing.assert_allclose(linking.by_words(found, halves), scores)
+    rates = linking.persons(members, scores, 300)["linkage"]
+    assert rates["main"]["value"] == pytest.approx(main) and main > 0.5
+    control = [(scores[i - 1, i] >= np.delete(scores[i - 1], i - 1)).all() for i in range(12)]
+    assert rates["control"]["value"] == pytest.approx(np.mean(control))
+
+
+def test_persons_have_their_words_together_and_no_name():
+    docs, groups = people()
+    blind, loud = (
+        audited(docs, SanText(VECTORS, e), groups=[f"{PLANTED}{g}" for g in groups]) for e in (0.0, 20.0)
+    )
+    assert blind.content["persons"]["linkage"]["excess"]["low"] <= 0
+    assert loud.content["persons"]["linkage"]["main"]["value"] > 0.7
+    assert loud.content["persons"]["linkage"]["control"]["value"] < 0.3
+    found = loud.content["persons"]
+    assert (found["persons"], found["most"]) == (12, 6) and {row["document"] for row in found["worst"]} <= {
+        *range(12)
+    }
+    named = {row["document"]: row["named"] for row in found["worst"]}
+    table = words.rule(material := materials.material(docs, SanText(VECTORS, 20.0), shadow=text(50, seed=5)))
+    of_person = np.bincount(np.array(groups)[material.documents], weights=words.chances(material, table))
+    assert all(value == pytest.approx(of_person[person]) for person, value in named.items())
+    for report in (blind, loud):
+        assert PLANTED not in report.html() + json.dumps(report.content) + "".join(report.summary)
+        jsonschema.validate(json.loads(json.dumps(report.content)), json.loads(SCHEMA.read_text()))
+    assert "Of 100 persons with two texts" in "".join(loud.summary) and "<h3>Persons</h3>" in loud.html()
+    assert "<h3>Persons</h3>" not in audited(docs).html()
+    assert audited(docs, groups=range(len(docs))).content["persons"]["linkage"] is None
+
+
 def test_guesses_are_scored_on_their_positions_beside_the_attacks():
     report = audited(released=mechanism().sanitize(text(60), seed=3))
     found = materials.material(

@@ -38,6 +38,12 @@ def response(words, epsilon):
     return rows / rows.sum(axis=1, keepdims=True)
 
 
+def product_of(rows, k):
+    """The channel of k releases of one word."""
+    every = itertools.product(range(rows.shape[1]), repeat=k)
+    return np.stack([rows[:, list(y)].prod(axis=1) for y in every], axis=1)
+
+
 def enumerated(p, rows, length, n):
     """Every original, every release, every list of rivals; a tie is broken evenly."""
     documents = list(itertools.product(range(len(p)), repeat=length))
@@ -99,6 +105,41 @@ def test_groups_that_hide_a_word_are_told_apart(n):
     exact = sum((1 - (1 - g * h) ** n) / n for g in groups for h in groups)
     found = linkage_success(p, channel_of(rows), 2, n)
     assert found.value == pytest.approx(exact, rel=1e-9)
+
+
+@pytest.mark.parametrize("rows", [TIES, response(3, 1.0), *(table(seed)[1] for seed in range(3))])
+@pytest.mark.parametrize("k", [2, 3])
+def test_several_releases_are_one_through_all_their_channels(rows, k):
+    p, channel, together = table(7)[0], channel_of(rows), product_of(rows, k)
+    for n in (2, 40):
+        found = linkage_success(p, channel, 4 - k, n, releases=k)
+        assert found.value == pytest.approx(linkage_success(p, channel_of(together), 4 - k, n).value, abs=1e-12)
+    assert linkage_success(p, channel, 1, 2, releases=k).value == pytest.approx(enumerated(p, together, 1, 2))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_further_release_tells_less_than_the_one_before_and_all_tell_the_row(seed):
+    p, rows = table(seed, 4)
+    rows[1] = rows[0]
+    told = [0.0, *(mutual_information(p, channel_of(product_of(rows, k))) for k in range(1, 6))]
+    gains, classes = np.diff(told), np.array([p[0] + p[1], *p[2:]])
+    assert (np.diff(gains) <= 1e-12).all() and (gains >= -1e-12).all()
+    assert told[-1] <= min(5 * told[1], -classes @ np.log(classes)) + 1e-12
+
+
+def test_several_releases_of_drawn_documents_hold_the_sums_one_by_one(monkeypatch):
+    p, rows = table(1, 4, 4)
+    exact = linkage_success(p, channel_of(rows), 1, 300, releases=2).value
+    monkeypatch.setattr(rates, "_ENUMERATED", 0)
+    drawn = linkage_success(p, channel_of(rows), 1, 300, releases=2, draws=2000)
+    monkeypatch.setattr(rates, "_SUMS", 0)
+    grid = linkage_success(p, channel_of(rows), 1, 300, releases=2, draws=2000)
+    assert drawn.low <= exact <= drawn.high and grid.low - 1e-9 <= drawn.low and drawn.high <= grid.high + 1e-9
+
+
+def test_at_epsilon_0_no_number_of_releases_helps():
+    found = linkage_success(np.full(3, 1 / 3), channel_of(response(3, 0.0)), 3, 10, releases=8, draws=20)
+    assert found.value == pytest.approx(0.1)
 
 
 def far_words(words=300, epsilon=4.0, seed=0):
@@ -327,6 +368,43 @@ def test_a_bag_does_not_see_the_order():
     direct = np.log(rows.mean(axis=0))[[LINE.words.index("cat"), LINE.words.index("ran")]].sum()
     np.testing.assert_allclose(found[:, :2], direct)
     assert (found[:, 2] == -np.inf).all()
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_likelihoods_of_sources_are_those_of_a_plain_loop(name):
+    mechanism = MECHANISMS[name]
+    sources = [["the", "cat", "cat"], ["dog", "sat"], ["sat"]]
+    sources[1] += [] if name == "given" else ["zebra", "17"]
+    released = mechanism.sanitize(TEXTS, seed=0)
+    found = Linkage(mechanism).source_likelihoods(released, sources)
+    for row, y in enumerate(released):
+        for column, known in enumerate(sources):
+            direct = math.prod(sum(likelihood(mechanism, x, b) for x in known) / len(known) for b in y)
+            assert np.exp(found[row, column]) == pytest.approx(direct, rel=1e-9, abs=1e-15)
+
+
+def test_sources_are_named_as_often_as_the_enumeration_says(monkeypatch):
+    """Two sources, all releases of two texts of two words: the sum of the greater likelihoods."""
+    monkeypatch.setattr(matcher, "_WORDS", 2)
+    mechanism, sources = MECHANISMS["santext"], [["the", "cat", "cat"], ["dog", "cat", "ran", "sat"]]
+    attack = Linkage(mechanism, PRIOR, changed=0.25)
+    law = PRIOR.probabilities @ mechanism.channel.matrix()
+    laws = [0.75 * mechanism.channel.rows(known).mean(axis=0) + 0.25 * law for known in sources]
+    every = [list(words) for words in itertools.product(mechanism.channel.outputs, repeat=2)]
+    scores = attack.source_likelihoods(every, sources)
+    np.testing.assert_allclose(np.exp(scores).sum(axis=0), 1.0)
+    named, direct = 0.0, 0.0
+    for first, second in itertools.product(range(len(every)), repeat=2):
+        both = np.exp(scores[first] + scores[second])
+        named += both[both.argmax()] / 2
+        at = [mechanism.channel.output_index[word] for word in every[first] + every[second]]
+        direct += max(math.prod(one[at]) for one in laws) / 2
+    assert named == pytest.approx(direct) and 0.5 < named < 1
+
+
+def test_a_source_without_a_word_is_refused():
+    with pytest.raises(ValueError, match="sources: one has no word"):
+        Linkage(MECHANISMS["santext"]).source_likelihoods([["cat"]], [["cat"], []])
 
 
 def test_a_planted_leak_of_length_is_caught():

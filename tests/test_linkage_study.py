@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from textsan import Embeddings
-from textsan.attacks import Linkage
+from textsan.attacks import Linkage, Ranks
 from textsan.evaluation import clustered_difference
 from textsan.mechanisms import SanText
 from textsan.sweeps.splits import Split
@@ -78,7 +78,7 @@ def test_the_same_seed_gives_the_same_rows(small):
 
 def test_controls_have_the_lengths_of_what_is_released_and_none_is_used_twice():
     pool = [["a"] * n for n in (3, 3, 5, 9)]
-    found = study._of_equal_lengths([["b"] * n for n in (3, 5, 3, 3)], pool)
+    found = study.of_equal_lengths([["b"] * n for n in (3, 5, 3, 3)], pool)
     assert sorted(found) == [0, 1, 2, 3] and [len(pool[i]) for i in found] == [3, 5, 3, 9]
 
 
@@ -87,7 +87,8 @@ def test_ranks_of_a_matrix_are_those_of_the_attack():
     mechanism = SanText(EMBEDDINGS, epsilon=2.0)
     released = mechanism.sanitize(docs[:10], seed=0)
     attack = Linkage(mechanism)
-    expected, found = attack.ranks(released, docs, range(10)), study._among(attack.log_likelihoods(released, docs))
+    expected, matrix = attack.ranks(released, docs, range(10)), attack.log_likelihoods(released, docs)
+    found = Ranks.of(matrix.diagonal(), matrix)
     np.testing.assert_array_equal(found.above, expected.above)
     np.testing.assert_array_equal(found.tied, expected.tied)
     assert found.others == expected.others
@@ -96,7 +97,7 @@ def test_ranks_of_a_matrix_are_those_of_the_attack():
 @pytest.mark.parametrize("given", [{}, {"added": 0.4}])
 def test_length_alone_is_the_attack_on_hidden_words(given):
     released, docs = texts(8, 5), texts(30, 6)
-    lengths = study._by_length(released, docs, **given)
+    lengths = study.by_length(released, docs, **given)
     for row, doc in enumerate(released):
         m, scores = len(doc), []
         for candidate in docs:

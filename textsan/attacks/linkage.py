@@ -33,6 +33,7 @@ _log = logging.getLogger(__name__)
 Docs = Sequence[Sequence[str]]
 
 _RELEASES = 32  # releases whose words are looked up together
+_WORDS = 256  # released words whose likelihoods under all sources are summed together
 _CANDIDATES = 1 << 15  # candidates scored at a time: their scores stay in the cache of a core
 _MATRIX = 1 << 27  # entries of a matrix of likelihoods: 1 GiB of float64; above it `log_likelihoods` refuses
 _ONE_BY_ONE = 1000  # tied candidates that are summed one by one
@@ -101,6 +102,21 @@ class Ranks(NamedTuple):
     above: np.ndarray
     tied: np.ndarray
     others: int
+
+    @classmethod
+    def of(cls, own: np.ndarray, scores: np.ndarray, *, inside: bool = True) -> "Ranks":
+        """Count in a table of log-likelihoods; an impossible right candidate, of -inf, is behind all others.
+
+        Args:
+            own: (n,) of the right candidate.
+            scores: (n, candidates) of all, the right one among them.
+            inside: whether its score is in the table; else it stands in for one whose score there is -inf.
+        """
+        others, possible = scores.shape[1] - 1, own > -np.inf
+        level = np.where(possible, own, 0.0)[:, None]
+        above = np.where(possible, (scores > level + _EQUAL).sum(axis=1), others)
+        tied = np.where(possible, (np.abs(scores - level) <= _EQUAL).sum(axis=1) - inside, 0)
+        return cls(above, tied, others)
 
     def success(self, candidates: int | None = None) -> np.ndarray:
         """(n,) Pr(the right one is named) among so many candidates, itself and others drawn without replacement.
@@ -307,6 +323,36 @@ class Linkage:
         list(map_jobs(count, comparison.batches()))
         return Ranks(above, tied, n - 1)
 
+    def source_likelihoods(self, released: Docs, sources: Docs) -> np.ndarray:
+        """Compute log Pr(release | source), (n released, n sources), where other words of each source are known.
+
+        A released word is of an independent draw of the source's known words or, with probability `changed`, of
+        the prior. Lengths count for nothing. Log-likelihoods of several releases of one source add up.
+
+        Args:
+            released: token lists as the mechanism released them.
+            sources: all known words of each, token lists.
+
+        Raises:
+            ValueError: a source without a word, or a released word that the mechanism releases of nothing.
+
+        >>> from textsan import Embeddings, SanText
+        >>> attack = Linkage(SanText(Embeddings(["a", "b"], [[0.0], [1.0]]), epsilon=9.0))
+        >>> attack.source_likelihoods([["a", "a"], ["b"]], [["a"], ["a", "b"]]).round(1).tolist()
+        [[-0.0, -1.4], [-4.5, -0.7]]
+        """
+        comparison = _Comparison(self, released, sources)
+        if not all(comparison.candidates):
+            raise ValueError("sources: one has no word; leave it out")
+        words = list(dict.fromkeys(word for doc in comparison.released for word in doc))
+        shares, logs = comparison.shares(), dict[str, np.ndarray]()
+        for at in range(0, len(words), _WORDS):
+            some = words[at : at + _WORDS]
+            with np.errstate(divide="ignore"):
+                logs |= dict(zip(some, np.log(np.exp(comparison.emissions(some)[0]) @ shares), strict=True))
+        empty = np.zeros(len(comparison.candidates))
+        return np.array([sum((logs[word] for word in doc), empty) for doc in comparison.released])
+
     def _log_others(self, released: list[list[str]]) -> np.ndarray:
         """log Pr(release) if its words were drawn from the prior, (n,); nan without one."""
         if self.prior is None:
@@ -440,9 +486,8 @@ class _Comparison:
                         table[i, at] = -math.log(high - low + 1)
         return table
 
-    def _scorer(self, rows: Sequence[int]) -> tuple[dict[str, int], Callable]:
-        """The released words of some documents with their places, and what scores by them."""
-        words = list(dict.fromkeys(word for row in rows for word in self.released[row]))
+    def emissions(self, words: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        """The table where some words are changed, and log Pr(y) of those, (n released words,)."""
         table, attack = self.table(words), self.attack
         background = np.zeros(len(words))
         if attack.changed or attack.added:
@@ -451,6 +496,19 @@ class _Comparison:
             with np.errstate(divide="ignore"):
                 stays, other = np.log1p(-attack.changed), np.log(attack.changed) + background
             table = np.logaddexp(table + stays, other[:, None])
+        return table, background
+
+    def shares(self) -> scipy.sparse.csc_array:
+        """The share of each word in each candidate, (n words of candidates, n candidates)."""
+        lengths = np.array([len(document) for document in self.candidates])
+        rows = [self._index[word] for document in self.candidates for word in document]
+        entries = np.repeat(1 / lengths, lengths), (rows, np.repeat(np.arange(len(lengths)), lengths))
+        return scipy.sparse.coo_array(entries, (len(self._index), len(lengths))).tocsc()
+
+    def _scorer(self, rows: Sequence[int]) -> tuple[dict[str, int], Callable]:
+        """The released words of some documents with their places, and what scores by them."""
+        words = list(dict.fromkeys(word for row in rows for word in self.released[row]))
+        (table, background), attack = self.emissions(words), self.attack
         places = {word: place for place, word in enumerate(words)}
         if self.any_length:
             return places, lambda asked, ids: _aligned(table, background, asked, ids, attack.lost, attack.added)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 
-from textsan.attacks import MaskInference, PublicReader
+from textsan.attacks import MaskInference, PublicReader, Ranks
 from textsan.auditing import linking, material as materials, quotes as quoting, use
 from textsan.auditing.belonging import SURE
 from textsan.auditing.deciding import DO_NOT, FEW, KEPT, MORE, OPEN, held_against, state_of
@@ -78,19 +78,27 @@ class Original:
     Args:
         texts, sample, among, beside, finder, seed: as for `audit_release`.
         labels: a class a document; None is none.
-        clusters: (documents,) number of the author or patient of each.
+        members: documents of each author or patient; None is none.
         limits: those that were asked for.
     """
 
     texts: Sequence[str]
     labels: Sequence[str | None] | None
-    clusters: np.ndarray
+    members: Sequence[Sequence[int]] | None
     limits: dict[str, float]
     sample: int = 500
     among: int = linking.AMONG
     beside: int = 0
     finder: str = "census"
     seed: int = 0
+
+    @cached_property
+    def clusters(self) -> np.ndarray:
+        """(documents,) number of the author or patient of each, equal texts being of one."""
+        clusters = np.arange(len(self.texts))
+        for number, rows in enumerate(self.members or materials.members_of(self.texts)):
+            clusters[rows] = number
+        return clusters
 
     @cached_property
     def docs(self) -> list[list[str]]:
@@ -196,7 +204,7 @@ class Original:
             told = use.told(pairs.released, self.labels, self.sample, seed=self.seed)
             content["use"] = use.beside(told, self.told)
         content |= {"absent": ABSENT, "limitations": list(LIMITATIONS)}
-        content |= {"belonging": pairs.belonging}
+        content |= {"belonging": pairs.belonging, "persons": self.members and _persons(pairs, self.members)}
         content["words"] = _left(pairs, words) | {"guesses": guesses, "recovered": recovered}
         content |= {"entities": _fates(pairs, words, *guessed), "linkage": _retrieved(pairs)}
         return content | {"decision": _decided(content, self.limits)}
@@ -280,10 +288,8 @@ def original_of(
     for name, value in (tolerate or {}).items():
         limits[checks.choice("tolerate", name, tuple(LIMITS))] = checks.number(f"tolerate: {name}", value, 0, 1)
     texts = materials.checked_texts(texts, groups=groups, labels=labels)
-    clusters = np.arange(len(texts))
-    for number, rows in enumerate(materials.members_of(texts if groups is None else groups)):
-        clusters[rows] = number
-    return Original(texts, labels, clusters, limits, **settings)
+    members = None if groups is None else materials.members_of(groups)
+    return Original(texts, labels, members, limits, **settings)
 
 
 def unquoted(texts: Sequence[str], work: Callable[[], Report]) -> Report:
@@ -430,7 +436,7 @@ def _retrieved(pairs: _Pairs) -> dict[str, Any]:
     lengths, found = (np.log([1 + len(doc) for doc in docs]) for docs in (candidates, released))
     gaps = np.abs(found[:, None] - lengths - np.median(found - lengths[targets]))
     near = -gaps / (1 + gaps)
-    alone = linking.success(near, near[rows, targets], among)
+    alone = Ranks.of(near[rows, targets], near).success(among)
     similar, skipped = {"words": _tf_idf(released, candidates)}, {}
     try:
         similar["embeddings"] = _unit_vectors([pairs.written[d] for d in pool[targets]]) @ original.vectors.T
@@ -439,16 +445,27 @@ def _retrieved(pairs: _Pairs) -> dict[str, Any]:
     attacks = []
     for name, cosines in similar.items():
         scores = cosines + _TIE * near
-        main = linking.success(scores, scores[rows, targets], among)
+        main = Ranks.of(scores[rows, targets], scores).success(among)
         own = np.zeros(scores.shape, dtype=bool)
         own[rows, targets] = True  # is taken away for the control, and another row seeks to be named in its place
         rest = scores[~own].reshape(len(rows), -1)
-        control = linking.success(rest, scores[rows, others], min(among, rest.shape[1]))
+        control = Ranks.of(scores[rows, others], rest).success(min(among, rest.shape[1]))
         excess = clustered_difference(main - alone, clusters)._asdict()
         shares = {"main": _rate(main, clusters), "control": _rate(control, clusters), "excess": excess}
         attacks.append({"attack": name, "label": ATTACKS[name], **shares})
     about = {"among": among, "releases": len(targets), "length": _rate(alone, clusters)}
     return about | {"attacks": attacks, "skipped": skipped}
+
+
+def _persons(pairs: _Pairs, members: Sequence[Sequence[int]]) -> dict[str, Any]:
+    """Measure how often a person is identified by words (TF-IDF) that releases and other originals share."""
+    sides, among = (pairs.original.docs, pairs.released), pairs.original.among
+    if len(halves := linking.halved(sides[0], members)) < 3:
+        return linking.persons(members, np.zeros((0, 0)), among)
+    known, released = (
+        [[word for d in half[part] for word in docs[d]] for half in halves] for part, docs in enumerate(sides)
+    )
+    return linking.persons(members, _tf_idf(released, known), among)
 
 
 def _fates(pairs: _Pairs, words: _Words, attacked: np.ndarray, named: np.ndarray) -> list[dict[str, Any]]:

@@ -17,11 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from textsan.attacks import ContextFreeBayes, Knowledge, Linkage
+from textsan.attacks import ContextFreeBayes, Knowledge, Linkage, Ranks
 from textsan.attacks.training_text import whole_sentences
 from textsan.auditing import promises, use
 from textsan.auditing.attacking import Workers, hit, markov
-from textsan.auditing.linking import success
 from textsan.auditing.material import Material, checked_texts, divided, material, one_each, tokens_of
 from textsan.auditing.promises import EPSILONS, greatest_within
 from textsan.auditing.quotes import unquoted
@@ -610,7 +609,7 @@ class Trials:
         own = np.array([len(doc) for doc in self._docs])
         same = np.where(own[:, None] == np.append(others, 0), 0.0, -np.inf)
         same[:, -1] = 0.0  # the document itself
-        return float(success(same, np.zeros(len(own)), self._among).mean())
+        return float(Ranks.of(np.zeros(len(own)), same).success(self._among).mean())
 
     def _others(self) -> list[Sequence[str]]:
         """The documents of the attacker's that a document is sought among."""
@@ -632,7 +631,7 @@ def _linked(_: PluginImports, attack, released, docs, scored, *, others, among: 
     """The chance of each document to be named among itself and others."""
     table = attack.log_likelihoods(released, [*docs, *others])
     own, n = np.diagonal(table), len(docs)
-    return success(np.hstack([table[:, n:], own[:, None]]), own, among)
+    return Ranks.of(own, np.hstack([table[:, n:], own[:, None]])).success(among)
 
 
 def _promises(

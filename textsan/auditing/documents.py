@@ -44,18 +44,22 @@ def named_law(chances: np.ndarray) -> np.ndarray:
     return law
 
 
-def exposure(material: Material, chances: np.ndarray, hits: Mapping[Attacker, Hits]) -> dict[str, Any]:
+def exposure(
+    material: Material, chances: np.ndarray, hits: Mapping[Attacker, Hits], owners: np.ndarray | None = None
+) -> dict[str, Any]:
     """Compute the expected exposure of each document, its distribution and tail, and the worst documents.
 
     Args:
         material: what is audited.
         chances: of `words.chances`.
         hits: of `attacking.hits`, on this material.
+        owners: the first document of the same person for each document: exposure is that of persons. None is not.
     """
-    documents, where = np.unique(material.documents, return_inverse=True)
+    owners = np.arange(len(material.docs)) if owners is None else owners
+    documents, where = np.unique(owners[material.documents], return_inverse=True)
     sizes = np.bincount(where)
     shares = np.bincount(where, weights=chances) / sizes
-    parts = np.split(chances, np.cumsum(sizes)[:-1])  # positions stand in the order of their documents
+    parts = np.split(chances[np.argsort(where, kind="stable")], np.cumsum(sizes)[:-1])
     read = [float(named_law(part)[int(np.ceil(HALF * len(part))) :].sum()) for part in parts]
     counts, edges = np.histogram(shares, bins=_BINS, range=(0.0, 1.0))
     order = np.lexsort((-sizes, -shares))[:_WORST]
@@ -64,7 +68,7 @@ def exposure(material: Material, chances: np.ndarray, hits: Mapping[Attacker, Hi
         "quantiles": _quantiles(shares),
         "histogram": {"edges": edges.tolist(), "counts": counts.tolist()},
         "read": float(np.mean(read)),
-        "measured": [_measured(material, attacker, made) for attacker, made in hits.items() if attacker.told],
+        "measured": [_measured(material, owners, *one) for one in hits.items() if one[0].told],
         "worst": [
             {
                 "document": material.row(int(documents[at])),
@@ -80,8 +84,8 @@ def _quantiles(values: np.ndarray) -> dict[str, float]:
     return {f"{q:g}": float(np.quantile(values, q)) for q in (0.5, 0.9, 0.99, 1.0)}
 
 
-def _measured(material: Material, attacker: Attacker, made: Hits) -> dict[str, Any]:
-    documents, where = np.unique(material.documents[made.positions], return_inverse=True)
+def _measured(material: Material, owners: np.ndarray, attacker: Attacker, made: Hits) -> dict[str, Any]:
+    documents, where = np.unique(owners[material.documents[made.positions]], return_inverse=True)
     shares = np.bincount(where, weights=made.hits) / np.bincount(where)
     about = {"attack": attacker.name, "label": attacker.label, "owns": attacker.owns, "documents": len(documents)}
     return about | clustered_rate(shares >= HALF, documents)._asdict()

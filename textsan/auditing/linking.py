@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from textsan.attacks import Linkage
-from textsan.attacks.linkage import Ranks
+from textsan.attacks import Linkage, Ranks
 from textsan.auditing.material import Material
 from textsan.base import checks
 from textsan.evaluation import Estimate, hit_rate
@@ -18,7 +17,7 @@ from textsan.evaluation import Estimate, hit_rate
 AMONG = 300
 """Documents that an original is sought among, itself included, unless another number is asked for."""
 
-_EQUAL = 1e-9  # nats within which two candidates are as likely
+_OTHER_WORDS = 0.9  # of a person, off the texts that are known
 _POOL = 20_000  # documents that others are drawn from, at most: 80 MB for 500 releases
 
 
@@ -50,13 +49,13 @@ def linked(material: Material, *, among: int = AMONG, size: int) -> dict[str, An
     everyone = candidates + [stranger or [""] for stranger in strangers]
     scores = Linkage.against(material.knowledge(told=True)).log_likelihoods(released, everyone)
     rows, alone = np.arange(len(targets)), len(candidates)
-    main = success(scores[:, :alone], scores[rows, targets], among)
+    main = Ranks.of(scores[rows, targets], scores[:, :alone]).success(among)
     lengths = np.array([len(doc) for doc in candidates])
     same = np.where(lengths[targets][:, None] == lengths, 0.0, -np.inf)
-    length = success(same, np.zeros(len(rows)), among)
+    length = Ranks.of(np.zeros(len(rows)), same).success(among)
     known = np.array([stranger is not None for stranger in strangers])
     scores[rows, targets] = -np.inf  # the original is not among them: the stranger stands in its place
-    control = success(scores[:, :alone], scores[rows, alone + rows], among, inside=False)[known]
+    control = Ranks.of(scores[rows, alone + rows], scores[:, :alone], inside=False).success(among)[known]
     return {
         "among": among,
         "releases": len(targets),
@@ -68,23 +67,51 @@ def linked(material: Material, *, among: int = AMONG, size: int) -> dict[str, An
     }
 
 
-def success(scores: np.ndarray, own: np.ndarray, among: int, *, inside: bool = True) -> np.ndarray:
-    """Compute for each release the chance that a candidate is named among so many, itself and others of a table.
+def halved(docs: Sequence, members: Sequence[Sequence[int]]) -> list[tuple[list[int], list[int]]]:
+    """Return the documents of each person that an attacker has, and the others; of persons with two texts or more.
+
+    >>> halved([["a"], ["b"], ["c"], []], [[0, 2, 3], [1]])
+    [([0], [2])]
+    """
+    full = ([d for d in some if docs[d]] for some in members)
+    return [(some[::2], some[1::2]) for some in full if len(some) > 1]
+
+
+def by_words(material: Material, halves: Sequence[tuple[list[int], list[int]]]) -> np.ndarray:
+    """Compute log-likelihoods of the releases of each person under the words of each, (persons, persons).
 
     Args:
-        scores: (releases, candidates) log-likelihoods.
-        own: (releases,) of the candidate.
-        among: how many candidates there are, itself among them.
-        inside: whether its score is one of the table; else it stands in for one whose score there is -inf.
+        material: what is audited.
+        halves: of `halved`.
+    """
+    released = [material.released[d] for _, others in halves for d in others]
+    known = [[word for d in some for word in material.docs[d]] for some, _ in halves]
+    attack = Linkage.against(material.knowledge(told=True), changed=_OTHER_WORDS)
+    starts = np.cumsum([0, *(len(others) for _, others in halves)])[:-1]
+    return np.add.reduceat(attack.source_likelihoods(released, known), starts)
+
+
+def persons(members: Sequence[Sequence[int]], scores: np.ndarray, among: int) -> dict[str, Any]:
+    """Measure how often a person is identified by releases, by somebody who has other texts of each person.
+
+    Args:
+        members: documents of each person.
+        scores: (persons with two texts, the same persons) of a person's releases by another one's known texts.
+        among: persons of whom one is sought, at most.
 
     Returns:
-        (releases,) over all draws of the others, and of one of several that are likeliest.
+        for json, as `audit.schema.json` says. In the control the releases are of another person, who is no
+        candidate; there is no such part where fewer than three persons have two texts.
     """
-    others, possible = scores.shape[1] - 1, own > -np.inf
-    level = np.where(possible, own, 0.0)[:, None]
-    above = np.where(possible, (scores > level + _EQUAL).sum(axis=1), others)
-    tied = np.where(possible, (np.abs(scores - level) <= _EQUAL).sum(axis=1) - inside, 0)
-    return Ranks(above, tied, others).success(among)
+    about = {"persons": len(members), "most": max(map(len, members)), "linkage": None}
+    if (n := len(scores)) < 3:
+        return about
+    main = _share(Ranks.of(scores.diagonal(), scores).success(min(among, n)))
+    scores = np.roll(scores, 1, axis=0)
+    scores[np.arange(n), np.arange(n) - 1] = -np.inf
+    control = _share(Ranks.of(scores.diagonal(), scores).success(min(among, n)))
+    rates = {"main": main, "control": control, "excess": _excess(main, control)}
+    return about | {"linkage": {"persons": n, "among": min(among, n)} | {k: v._asdict() for k, v in rates.items()}}
 
 
 def _strangers(material: Material, lengths: Sequence[int], generator: np.random.Generator) -> list:

@@ -187,9 +187,14 @@ class Material:
         """Return the same documents as another mechanism releases them."""
         return replace(self, mechanism=mechanism, released=mechanism.sanitize(self.docs, self.seed))
 
+    @property
+    def all_rows(self) -> Sequence[int]:
+        """The number of each document among all that were given."""
+        return range(len(self.docs)) if self.rows is None else self.rows
+
     def row(self, document: int) -> int:
         """Return the number of a document among all that were given."""
-        return document if self.rows is None else self.rows[document]
+        return self.all_rows[document]
 
     def __repr__(self) -> str:
         """Without the text, which is private."""

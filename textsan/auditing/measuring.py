@@ -6,6 +6,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from textsan.auditing import attacking, documents, linking, material as materials, quotes as quoting, use, words
 from textsan.auditing.deciding import LIMITS, decided
 from textsan.auditing.report import Report
@@ -99,6 +101,7 @@ def audit(
         # What can refuse a text comes before what takes long.
         answers = None if guesses is None else materials.answers(material, guesses, everything.docs)
         linkage = linking.linked(material, among=among, size=sample)
+        members = None if groups is None else materials.members_of([groups[row] for row in material.all_rows])
         task = None if labels is None else use.kept(everything, labels, sample)
         hits, skipped, fitted = attacking.hits(
             attackers, names, sample=sample, workers=work_on, folder=folder, progress=progress
@@ -120,6 +123,7 @@ def audit(
             "words": {"first": first, "attacks": rates, "exact": exact, "skipped": skipped},
             "documents": documents.exposure(material, chances, of_material)
             | {"composed": documents.composed(material), "given_away": documents.given_away(material)},
+            "persons": None if members is None else _persons(material, members, chances, of_material, among),
             "example": documents.example(material, first, hits, fitted) if quotes else None,
             "smaller": smaller,
         }
@@ -129,6 +133,16 @@ def audit(
         return Report(content, folder)
 
     return quoting.unquoted(quotes, texts, mechanism.inputs, work)
+
+
+def _persons(material, members, chances, hits, among) -> dict[str, Any]:
+    """What is given away of persons with all their documents; a number of a row stands for each, and no name."""
+    owners = np.zeros(len(material.docs), dtype=np.intp)
+    for some in members:
+        owners[some] = some[0]
+    halves, found = linking.halved(material.docs, members), documents.exposure(material, chances, hits, owners)
+    scores = linking.by_words(material, halves) if halves else np.zeros((0, 0))
+    return linking.persons(members, scores, among) | {name: found[name] for name in ("quantiles", "read", "worst")}
 
 
 def _limits(tolerate: Mapping[str, float]) -> dict[str, float]:

@@ -55,12 +55,13 @@ class Report:
     def summary(self) -> list[str]:
         """The first screen: the verdict, three reasons, and what to change next, a line each."""
         decision, task = self.content["decision"], used(self.content["use"])
+        persons = identified(self.content.get("persons"))
         reasons = [f"{number}. {line}" for number, line in enumerate(decision["reasons"], 1)]
         reasons += [f"   {row['release']}: {_line(row['audit'])}" for row in self.content.get("releases", ())]
         return [
             decision["verdict"],
             *reasons,
-            *filter(None, [task]),
+            *filter(None, [persons, task]),
             *(f"Next: {line}" for line in decision["next"]),
         ]
 
@@ -89,9 +90,10 @@ class Report:
             "factor": factor,
             "options": lambda line: Markup(_OPTION.sub(r"<code>\g<0></code>", str(escape(line)))),
         }
-        page = engine.get_template(TEMPLATE.name)
+        page, persons = engine.get_template(TEMPLATE.name), identified(self.content.get("persons"))
         if self.content["mechanism"] is None:
             given: dict[str, Any] = {"limits": self.content["limitations"], "draw": drawing, "figures": figures}
+            given |= {"identified": persons, "of_persons": identified}
             return page.render(**{"releases": (), **self.content}, **given, used=used(self.content["use"]))
         return page.render(
             **self.content,
@@ -99,6 +101,7 @@ class Report:
             fates=fates(self.content),
             compared=compared(self.content),
             used=used(self.content["use"]),
+            identified=persons,
             by_group=by_group(self.content["words"]["attacks"]),
             draw=drawing,
             releases=(),
@@ -161,6 +164,18 @@ def used(use: Mapping[str, Any] | None) -> str:
         f"Of 100 documents a classifier tells the class of {percent(use['released']['value'])} from the release, "
         f"of {percent(use['original']['value'])} from the originals; {percent(use['largest'])} are of the "
         f"largest class{not_shown(use['released'], use['largest'], 'the release tells more')}."
+    )
+
+
+def identified(persons: Mapping[str, Any] | None) -> str:
+    """Return a sentence on how many persons are identified, of `linking.persons`; "" where none was sought."""
+    if not persons or not (found := persons["linkage"]):
+        return ""
+    main, control = found["main"], found["control"]["value"]
+    return (
+        f"Of 100 persons with two texts or more, an attacker who holds half of each one's texts identifies "
+        f"{percent(main['value'])} among {found['among']:,} by their other releases; by those of somebody else "
+        f"{percent(control)}{not_shown(found['excess'], 0, 'the own ones tell more')}."
     )
 
 

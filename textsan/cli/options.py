@@ -84,7 +84,7 @@ def texts(shadow: str, files: str):
         click.option(
             "--group",
             metavar="FIELD",
-            help="Field or column of an author or patient, whose rows are not independent.",
+            help="Field or column of an author or patient, whose rows hang together; audit reports per person.",
         ),
     )
 

@@ -147,7 +147,7 @@ def linkage_limit(epsilon: float, length: int, candidates: int) -> LinkageLimit:
 
 
 def linkage_success(
-    prior, channel: Channel, length: int, candidates: int, *, draws: int = 200, seed=0
+    prior, channel: Channel, length: int, candidates: int, *, releases: int = 1, draws: int = 200, seed=0
 ) -> Estimate:
     """Compute how often the best matcher links a document of independent words among N, ties included.
 
@@ -162,6 +162,8 @@ def linkage_success(
         channel: Pr(y | x), exact.
         length: words of each candidate, at least 1. It is released, so that others are excluded for free.
         candidates: N, the original among them, at least 1.
+        releases: how often the document is released, each time with fresh noise; the matcher has all of them. They
+            are one release through the channel Pr(y_1, .., y_k | x) = Pr(y_1 | x) .. Pr(y_k | x).
         draws: documents drawn, at least 2.
         seed: None, int or Generator, of the draws.
 
@@ -179,12 +181,13 @@ def linkage_success(
     channel = channel.exact("linkage")
     p = channel.prior_array(prior)
     length, n = checks.whole("length", length, low=1), checks.whole("candidates", candidates, low=1)
-    draws = checks.whole("draws", draws, low=2)
-    every = _every_pair(p, channel, length)
+    releases, draws = checks.whole("releases", releases, low=1), checks.whole("draws", draws, low=2)
+    every = _every_pair(p, channel, length, releases)
     if every is None:
         rng = np.random.default_rng(seed)
         x = rng.choice(len(p), (draws, length), p=p)
-        y = channel.sample(x.ravel(), rng.random(x.size)).reshape(x.shape)
+        each = np.repeat(x.ravel(), releases)
+        y = channel.sample(each, rng.random(each.size)).reshape(*x.shape, releases)
         weights = np.full(draws, 1 / draws)
     else:
         x, y, weights = every
@@ -203,21 +206,23 @@ def _wilson(mean: float, n: int) -> tuple[float, float]:
     return max(0.0, (middle - z * spread) / (1 + z**2 / n)), min(1.0, (middle + z * spread) / (1 + z**2 / n))
 
 
-def _every_pair(p: np.ndarray, channel: Channel, length: int):
+def _every_pair(p: np.ndarray, channel: Channel, length: int, releases: int):
     """All documents with all their releases and their probabilities, if they are few; else None."""
     possible = np.flatnonzero(p)
-    if len(possible) * channel.shape[1] > _ENUMERATED:
+    if len(possible) * channel.shape[1] ** min(releases, 64) > _ENUMERATED:
         return None
-    joint = p[possible, None] * channel.rows(possible)
-    x, y = np.nonzero(joint)
+    joint, rows = p[possible], channel.rows(possible)
+    for _ in range(releases):
+        joint = joint[..., None] * rows.reshape(len(rows), *[1] * (joint.ndim - 1), -1)
+    x, *y = np.nonzero(joint)
     if len(x) ** min(length, 64) > _ENUMERATED:
         return None
     pairs = np.array(list(product(range(len(x)), repeat=length)), dtype=np.intp)
-    return possible[x][pairs], y[pairs], joint[x, y][pairs].prod(axis=1)
+    return possible[x][pairs], np.stack(y, axis=1)[pairs], joint[x, *y][pairs].prod(axis=1)
 
 
 class _Matches:
-    """Documents x with their releases y, (draws, length) numbers each, and how often each is linked among n."""
+    """Documents x, (draws, length) numbers, with their releases y, (draws, length, releases), linked among n."""
 
     def __init__(self, channel: Channel, p: np.ndarray, x: np.ndarray, y: np.ndarray, n: int):
         self._channel, self._n, self.x, self.y = channel, n, x, y
@@ -246,15 +251,17 @@ class _Matches:
         return low.clip(0, 1), high.clip(0, 1)
 
     def _columns(self, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Compute information and posterior probability of released words, for every possible x."""
-        information = self._channel.log_columns(columns)[:, self._possible]
+        """Compute information and posterior probability of what words were released as, for every possible x."""
+        information = np.zeros((len(columns), len(self._possible)))
+        for column in columns.T:
+            information += self._channel.log_columns(column)[:, self._possible]
         joint = information + np.log(self._p)
         marginal = scipy.special.logsumexp(joint, axis=1, keepdims=True)
         return information - marginal, np.exp(joint - marginal)
 
     def _look(self) -> None:
         """Scores, and of every released word what the rest needs to know."""
-        released, at = np.unique(self.y, return_inverse=True)
+        released, at = np.unique(self.y.reshape(-1, self.y.shape[-1]), axis=0, return_inverse=True)
         letters = np.argsort(at, axis=None, kind="stable")
         first = np.searchsorted(at.ravel()[letters], np.arange(len(released) + 1))
         x, score, tied = self._place[self.x.ravel()], np.empty(self.x.size), np.empty(self.x.size)
@@ -279,7 +286,7 @@ class _Matches:
 
         for _ in map_blocks(block, np.arange(len(released))):
             pass
-        self._released, self._at, self._few = released, at.reshape(self.y.shape), few
+        self._released, self._at, self._few = released, at.reshape(self.x.shape), few
         self._scores = score.reshape(self.x.shape).sum(axis=1)
         self._tied = np.exp(np.log(tied).reshape(self.x.shape).sum(axis=1))
         self._moments = moments

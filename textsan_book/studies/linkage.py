@@ -38,7 +38,6 @@ _ALIKE = 10  # candidates of one length with the most words in common
 _NEAR = 10  # words that count as synonyms
 _PAIRED = 100  # documents that are released twice
 _UNSEEN = 0.1  # share of words that a second release is taken to say nothing of
-_EQUAL = 1e-9
 
 
 def linkages(
@@ -85,7 +84,7 @@ class _World:
         self.other = make_mechanism(other[0], split.embeddings, epsilon=other[1])
         self.docs = split.private
         self.groups = list(split.sources or range(len(self.docs)))[:n_released]
-        absent = _of_equal_lengths(self.docs[:n_released], split.population)
+        absent = of_equal_lengths(self.docs[:n_released], split.population)
         self.absent = [split.population[i] for i in absent]
         left = frozenset(absent)
         self.further = [doc for i, doc in enumerate(split.population) if i not in left]
@@ -103,8 +102,11 @@ class _World:
         rows = []
         for size in (*(size for size in _SIZES if size <= n), len(everything)):
             width = n if size <= n else size
-            main, control = (_among(matrix[:, :width]).success(size) for matrix in (self._main, self._control))
-            lengths = _by_length(self.releases, everything[:width]).success(size)
+            main, control = (
+                Ranks.of(matrix.diagonal(), matrix[:, :width]).success(size)
+                for matrix in (self._main, self._control)
+            )
+            lengths = by_length(self.releases, everything[:width]).success(size)
             rows.append(self._row("original", "", size, main, control, lengths))
         return rows
 
@@ -121,7 +123,7 @@ class _World:
                     attack.ranks(releases, copies, range(self.n)).success()
                     for releases in (self.releases, self.controls)
                 )
-                lengths = _by_length(self.releases, copies, **given).success()
+                lengths = by_length(self.releases, copies, **given).success()
                 rows.append(self._row("version", f"{kind} {share:g}", len(copies), main, control, lengths))
         return rows
 
@@ -132,7 +134,7 @@ class _World:
         present, absent, calibrated = (
             attack.link(releases, self.docs, k=1) for releases in (self.releases, self.controls, own)
         )
-        right = _among(self._main[:, : len(self.docs)]).success()
+        right = Ranks.of(self._main.diagonal(), self._main[:, : len(self.docs)]).success()
         bound = np.log(len(self.docs) / FALSE_LINKS)
         threshold = float(np.quantile(calibrated.log_ratios, 1 - CALIBRATED, method="higher"))
         rows = []
@@ -149,7 +151,7 @@ class _World:
         main, control = np.zeros(self.n), np.zeros(self.n)
         for row in complete:
             for scores, rates in ((self._main, main), (self._control, control)):
-                rates[row] = _ranks(scores[row, row, None], scores[row, columns[row]][None]).success()[0]
+                rates[row] = Ranks.of(scores[row, [row]], scores[row, [row, *columns[row]]][None]).success()[0]
         lengths = np.full(self.n, 1 / _ALIKE)
         return [self._row("near copies", "", _ALIKE, main, control, lengths, np.array(complete, dtype=np.intp))]
 
@@ -162,7 +164,7 @@ class _World:
             first, control = self.releases[:n], self.controls[:n]
             attack = _between(self.mechanism, second, self.split.shadow, [*first, *control], others)
             main, wrong = (attack.ranks(releases, others, range(n)).success() for releases in (first, control))
-            lengths = _by_length(first, others).success()
+            lengths = by_length(first, others).success()
             rows.append(self._row("two releases", version, size, main, wrong, lengths, np.arange(n)))
         return rows
 
@@ -179,22 +181,31 @@ class _World:
         main, control = (
             blind.ranks(seen(releases), *asked).success() for releases in (self.releases, self.controls)
         )
-        lengths = _by_length(self.releases, self.docs).success()
+        lengths = by_length(self.releases, self.docs).success()
         return [self._row("length and kept words", "", len(self.docs), main, control, lengths)]
 
     def _row(self, threat: str, version: str, size: int, main, control, baseline, some=slice(None)) -> dict:
-        main, control, baseline = (np.asarray(one, dtype=float)[some] for one in (main, control, baseline))
-        groups = np.array(self.groups)[some]
-        whole = clustered_rate(main, groups)
-        excess = clustered_difference(main - control, groups)
-        row: dict[str, Any] = {"threat": threat, "version": version, "candidates": size}
-        row |= {**columns(whole, "main_"), "control": control.mean(), "baseline": baseline.mean()}
-        row |= {"excess": excess.value, "low": excess.low, "high": excess.high, "released": len(main)}
-        hits = {"named": main, "accused": control, "source": groups}
-        return row | {name: " ".join(f"{one:.4g}" for one in values) for name, values in hits.items()}
+        rates = (np.asarray(one, dtype=float)[some] for one in (main, control, baseline))
+        about = {"threat": threat, "version": version, "candidates": size}
+        return about | excess_row(*rates, np.array(self.groups)[some])
 
 
-def _of_equal_lengths(docs: Docs, pool: Docs) -> list[int]:
+def excess_row(main: np.ndarray, control: np.ndarray, baseline: np.ndarray, groups: np.ndarray) -> dict[str, Any]:
+    """Return the columns of a table for what was linked: rates, the excess with its interval, and all hits.
+
+    Args:
+        main, control, baseline: (n,) the chance that each source is named.
+        groups: (n,) of the intervals.
+    """
+    row: dict[str, Any] = {**columns(clustered_rate(main, groups), "main_")}
+    excess = clustered_difference(main - control, groups)
+    row |= {"control": control.mean(), "baseline": baseline.mean()}
+    row |= {"excess": excess.value, "low": excess.low, "high": excess.high, "released": len(main)}
+    hits = {"named": main, "accused": control, "source": groups}
+    return row | {name: " ".join(f"{one:.4g}" for one in values) for name, values in hits.items()}
+
+
+def of_equal_lengths(docs: Docs, pool: Docs) -> list[int]:
     """For each document the number of another of its length, or of the nearest length that is left, none twice."""
     by_length: dict[int, list[int]] = {}
     for number, doc in enumerate(pool):
@@ -208,29 +219,14 @@ def _of_equal_lengths(docs: Docs, pool: Docs) -> list[int]:
     return others
 
 
-def _ranks(own: np.ndarray, others: np.ndarray) -> Ranks:
-    """From the scores of the right candidate, (n,), and of the others, (n, m)."""
-    impossible = np.isneginf(own)
-    above = np.where(impossible, others.shape[1], (others > own[:, None] + _EQUAL).sum(axis=1))
-    with np.errstate(invalid="ignore"):  # of two impossible ones
-        tied = np.where(impossible, 0, (np.abs(others - own[:, None]) <= _EQUAL).sum(axis=1))
-    return Ranks(above, tied, others.shape[1])
-
-
-def _among(matrix: np.ndarray) -> Ranks:
-    """Release i is of candidate i."""
-    ranks = _ranks(matrix.diagonal(), matrix)
-    itself = ~np.isneginf(matrix.diagonal())
-    return Ranks(ranks.above - ~itself, ranks.tied - itself, ranks.others - 1)
-
-
-def _by_length(releases: Docs, candidates: Docs, **edits) -> Ranks:
+def by_length(releases: Docs, candidates: Docs, **edits) -> Ranks:
     """Link by lengths alone."""
     blind = ChannelMechanism(Channel.from_matrix([[1.0]], ["x"], ["x"]))
     seen, row = np.unique([len(doc) for doc in releases], return_inverse=True)
     known, column = np.unique([len(doc) for doc in candidates], return_inverse=True)
     pages = ([["x"] * int(length) for length in lengths] for lengths in (seen, known))
-    return _among(Linkage(blind, Prior(["x"], [1.0]), **edits).log_likelihoods(*pages)[row][:, column])
+    scores = Linkage(blind, Prior(["x"], [1.0]), **edits).log_likelihoods(*pages)[row][:, column]
+    return Ranks.of(scores.diagonal(), scores)
 
 
 def _only(keep: frozenset[str], docs: Docs) -> list[list[str]]:

@@ -34,6 +34,7 @@ _STUDIES = {
     "theorems": "theorems",
     "untold_noise": "untold_noise",
     "memoized": "memoized_attacks",
+    "several_releases": "several_releases",
 }
 EXPERIMENTS = {
     name: f"textsan_book.studies.{module}" for module, names in _STUDIES.items() for name in names.split()
