@@ -152,7 +152,7 @@ def _would_keep(nearest: Mapping[str, Any], tried: Sequence[Mapping[str, Any]]) 
     if found["left"]["low"] > found["left"]["control"]["high"]:
         lines.append(f"Fewer kept words: {name} leaves {percent(found['left']['value'])} of 100 verbatim.")
     ways = {
-        "hidden": f"Redaction before, every word off a list of {PUBLIC_WORDS:,} hidden",
+        "hidden": f"Redaction as well, every word off a list of {PUBLIC_WORDS:,} hidden",
         "cut": f"Shorter documents, the first {many(_SHORT, 'word')} of each",
         "hidden and cut": "Both",
     }
