@@ -227,7 +227,7 @@ def test_where_nothing_keeps_the_limits_it_is_said_what_would():
     for way in (
         "length alone identifies 4",
         "Fewer kept words",
-        "Redaction before",
+        "Redaction as well",
         "first 5 words",
         "Aggregation",
     ):
