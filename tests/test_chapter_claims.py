@@ -7,7 +7,7 @@ import nbformat
 import pandas as pd
 
 from textsan_book.chapters import chapters
-from textsan_book.judging import any_releases, learning, one_scale, repeats
+from textsan_book.judging import any_releases, learning, linked, one_scale, repeats
 
 ROOT = Path(__file__).parents[1]
 ESTIMATE = re.compile(r"(-?[\d.]+) \[(-?[\d.]+), (-?[\d.]+)\]")
@@ -77,12 +77,23 @@ def test_secrecy_of_the_noise_costs_the_attacker_next_to_nothing():
     lines = [line for line in shown("8").splitlines() if " documents, " in line and "a loss in" in line]
     assert [int(re.search(r"a loss in (\d+) of 12", line)[1]) for line in lines] == [2, 0, 0, 0, 0]
     assert max(float(re.search(r"at most (\d\.\d+)", line)[1]) for line in lines) < 0.04
-    assert "mechanism told in 12, its ε in 9" in lines[-1]
+    assert "mechanism identified in 12, its ε in 9" in lines[-1]
 
 
 def test_no_order_of_mechanisms_is_put_in_question_by_the_public_table():
     lines = [line for line in shown("S5").splitlines() if "orders are in question; against" in line]
     assert [line.partition(": ")[2].partition(" orders")[0] for line in lines] == ["0 of 20", "0 of 29", "0 of 36"]
+
+
+def test_published_labels_gain_a_third_of_density_ratios_under_custext_plus_and_lose_words_under_santext():
+    gains = {
+        name: [tuple(map(float, found)) for found in ESTIMATE.findall(line_of("6", f"{name}; "))]
+        for name in ("CusText+", "SanText")
+    }
+    for steps, ratio in zip(gains["CusText+"][::2], gains["CusText+"][1::2], strict=True):
+        assert 0.28 < steps[0] / ratio[0] < 0.36 and steps[1] > 0
+    assert [high < 0 for _, _, high in gains["SanText"][::2]] == [True, True, False]
+    assert all(low > 0 for _, low, _ in gains["SanText"][1::2])
 
 
 def test_detectors_that_learnt_nothing_of_context_do_not_pass():
@@ -314,6 +325,33 @@ def test_a_memoized_file_loses_more_under_custext_plus_and_less_than_fresh_noise
         fresh, document, file, gain, _, _, told = map(float, re.findall(r"-?\d\.\d{3}", line))
         assert document < file < told and abs(file - fresh - gain) < 0.0015
         assert "SanText" in line or 0.064 < gain < 0.083
+
+
+def test_releases_of_a_document_add_up_under_santext_and_texts_of_a_writer_under_custext_plus():
+    exact = dict(re.findall(r"^(SanText, 20|CusText, 2) words: ([\d., ]+)$", shown("11"), re.MULTILINE))
+    first, *_, last = map(float, exact["SanText, 20"].split(", "))
+    assert last > 8 * first
+    first, *_, last = map(float, exact["CusText, 2"].split(", "))
+    assert last < 1.1 * first
+    table = linked.named("several-releases.csv")
+    for (threat, who), rows in table.groupby(["threat", "who"]):
+        found, shares = linked.sources(rows), linked.shares(rows)
+        assert (
+            any(found.shown.values())
+            == all(found.shown.values())
+            == ((threat, who[:7]) != ("one writer", "SanText"))
+        )
+        assert (found.added.low > 0) == (
+            (threat, who[:7]) in {("one writer", "CusText"), ("same document", "SanText")}
+        )
+        assert rows.control.mean() < 0.05 and rows.baseline.mean() < 0.05
+        if threat == "one writer" and who.startswith("CusText"):
+            editorials, reports = (
+                rows[(rows.dataset == of) & (rows.releases == 8)].main.mean() for of in ("nyt", "mtsamples")
+            )
+            assert 0.45 < shares[8].value < 0.55 and 1.8 < editorials / reports < 2.2
+    rows = table[(table.threat == "same document") & (table.defence == "santext")]
+    assert [k for k, most in linked.sources(rows).most.items() if most] == [8]
 
 
 def test_about_equal_success_on_words_goes_with_other_lengths():
@@ -551,6 +589,14 @@ def test_a_detector_gains_as_word_pairs_do_at_one_epsilon_and_is_not_shown_to_at
     assert low < 0 and low < ours < high
 
 
+def test_positions_are_worth_less_than_three_points_and_most_to_the_combined_attack():
+    lost = [
+        row("8", f"{name}, without positions")[0]
+        for name in ("combined attack", "combined, no causal model", "context-free attack")
+    ]
+    assert min(lost)[0] == lost[0][0] > -0.03 and all(low < 0 and high <= 0 for _, low, high in lost)
+
+
 def test_closed_eyes_call_a_clear_text_defended():
     found = re.search(r"alone: ([\d.]+), defence rate ([\d.]+)", line_of("8", "text in the clear"))
     assert 0.3 < float(found[2]) and float(found[1]) + float(found[2]) == 1
@@ -592,6 +638,8 @@ def test_a_model_without_text_is_above_a_public_list_everywhere_and_counts_on_ha
     assert ruled == [["above", "above"]] * 3 + [["above", "undecided"]] * 3
     for name in ("this book", "symptoms"):
         assert line_of("7", f"{name}, minus combined").endswith("below")
+    marked = line_of("7", "if marks count as words")
+    assert (marked.count(" above;"), marked.count(" below;")) == (2, 3)
 
 
 def test_a_larger_model_is_above_the_smaller_on_news_only_and_above_text_without_a_model():

@@ -9,7 +9,9 @@ import pytest
 from textsan.base.project import project_data
 from textsan.evaluation import clustered_rate
 from textsan.sweeps.hits import load_hits
+from textsan.sweeps.tables import load_tables, select
 from textsan_book.judging import masked, same_words
+from textsan_book.judging.seeds import over_seeds
 from textsan_book.studies import mask_gate
 
 RESULTS = project_data() / "results"
@@ -85,3 +87,12 @@ class Planted:
     def reconstruct(self, docs, positions):
         assert all(any(map(str.isalnum, docs[d][i])) for d, i in positions)
         return [docs[d][i] if self.right else "" for d, i in positions]
+
+
+def test_names_are_rarely_filled_in():
+    """Chapter S12: at most 0.038 of the names, and behind word counts wherever these find a tenth."""
+    found = over_seeds(load_tables(RESULTS, "mask-public-names.csv"))
+    filled = select(found, {"attack": "mask inference"})
+    assert filled.asr.max() == pytest.approx(0.038, abs=5e-4) and filled.high.max() < 0.07
+    counted = select(found, {"attack": "context-free"}).asr.to_numpy()
+    assert (filled["over context-free high"][counted > 0.1] < 0).all() and (counted > 0.1).sum() == 4

@@ -67,21 +67,33 @@ def is_at(row, epsilon):
     return row["defence"] == "santext" and float(row["epsilon"]) == epsilon
 
 
-def test_mask_inference_hardly_moves_and_finds_marks():
+def test_mask_inference_sees_the_noise_and_finds_no_mark():
     lines = papers_tradeoffs.masks()
     assert len(lines) == 36
-    for vectors, file in (("GloVe", "tradeoff-mask-oov.csv"), ("counter-fitted", "tradeoff-mask-vectors.csv")):
+    files = {"GloVe": ("tradeoff-mask-oov.csv", "mask-public-oov.csv")}
+    files |= {"counter-fitted": ("tradeoff-mask-vectors.csv", "mask-public-vectors.csv")}
+    for vectors, (learnt, masked) in files.items():
         (line,) = (
             one for one in lines if (one["vectors"], one["k"], one["epsilon"]) == (vectors, 20, 8) and one["k"]
         )
-        mine = [row for row in rows(file) if row.get("k") == 20 and float(row["epsilon"]) == 8]
-        assert line["recovered"].value == pytest.approx(np.mean([float(row["asr"]) for row in mine if row["asr"]]))
+        mine, attacked = (
+            [row for row in rows(file) if row.get("k") == 20 and float(row["epsilon"]) == 8]
+            for file in (learnt, masked)
+        )
+        assert line["recovered"].value == pytest.approx(np.mean([float(row["asr"]) for row in attacked]))
         assert line["accuracy"].value == pytest.approx(accuracy(mine))
-    recovered, known = [one["recovered"].value for one in lines], [one["V"] for one in lines]
-    assert max(recovered) - min(recovered) < 0.1 and max(known) - min(known) > 0.9
+    for of in dict.fromkeys((one["vectors"], one["k"]) for one in lines):
+        first, *_, last = [one["recovered"] for one in lines if (one["vectors"], one["k"]) == of]
+        assert first.high < last.low  # more is recovered at the largest epsilon
     (words, of_words), (marks, of_marks) = papers_tradeoffs.marks().values()
-    assert words.high < 0.1 < 0.5 < marks.low
-    attacked = [row for row in rows("tradeoff-mask-oov.csv") if row["attack"] == "mask inference"]
+    assert 0.1 < words.low and marks.value == 0
+    attacked = rows("mask-public-oov.csv")
     total = sum(float(row["asr"]) * float(row["n_positions"]) for row in attacked)
-    assert words.value * of_words + marks.value * of_marks == pytest.approx(total, rel=1e-3)
+    assert words.value * of_words == pytest.approx(total, rel=1e-3)
     assert of_words + of_marks == sum(float(row["n_positions"]) for row in attacked)
+
+
+def test_at_equal_success_of_mask_inference_no_difference_is_shown():
+    levels = papers_tradeoffs.at_equal_masks()
+    assert len(levels) == 5 and {one["better"] for one in levels} == {"undecided"}
+    assert all(-0.05 < one["difference"].low < one["difference"].high < 0.05 for one in levels)

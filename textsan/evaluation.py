@@ -32,7 +32,6 @@ def sensitive_positions(docs: Sequence[Sequence[str]], words: Collection[str]) -
     """Every position (document, index) whose original word is one of `words`.
 
     Args:
-        docs: original token lists.
         words: the sensitive words; a mechanism's channel inputs, say. A word the mechanism keeps is not one.
 
     >>> sensitive_positions([["the", "cat"]], {"cat"})
@@ -60,13 +59,6 @@ def attack_success_rate(
     Words of one document depend on each other. With `positions` the interval is that of `clustered_rate` by
     document; without, it is Wilson's, which takes positions for independent.
 
-    Args:
-        guesses, truths: words, one a position.
-        positions: (document, index) of each.
-
-    Raises:
-        ValueError: no position, or lists of different lengths.
-
     >>> attack_success_rate(["a", "b"], ["a", "c"], [(0, 0), (1, 0)]).value
     0.5
     """
@@ -76,7 +68,7 @@ def attack_success_rate(
 
 
 def means_the_same(guesses: Sequence[str], truths: Sequence[str], embeddings: Embeddings, *, k: int = 10):
-    """Score each guess that is the true word or one of its `k` nearest by cosine: a hit of meaning.
+    """Score each guess, (n,) bool: the true word or one of its `k` nearest by cosine is a hit of meaning.
 
     A guess that is not the word may give away as much. The embeddings should be others than those that the
     mechanism draws with, or a replacement counts as a hit because the mechanism chose it so.
@@ -84,13 +76,6 @@ def means_the_same(guesses: Sequence[str], truths: Sequence[str], embeddings: Em
     Args:
         guesses, truths: words, one a position. One without a vector means the same as itself only.
         embeddings: what says which words are near; no vector of length 0, to which all words are as near.
-        k: how many neighbours count, at least 1.
-
-    Returns:
-        (n,) bool.
-
-    Raises:
-        ValueError: lists of different lengths, or none.
 
     >>> table = Embeddings(["film", "movie", "dog"], [[1.0, 0.0], [0.9, 0.1], [0.0, 1.0]])
     >>> means_the_same(["movie", "dog"], ["film", "film"], table, k=1)
@@ -115,12 +100,6 @@ def means_the_same(guesses: Sequence[str], truths: Sequence[str], embeddings: Em
 def hit_rate(hits: Listed[bool]) -> Estimate:
     """Share of hits with its 95 % Wilson interval, which takes them for independent.
 
-    Args:
-        hits: whether each of what was tried came out right.
-
-    Raises:
-        ValueError: none was tried.
-
     >>> print(hit_rate([True, False]))
     0.500 [0.095, 0.905]
     """
@@ -142,10 +121,6 @@ def clustered_rate(hits: Listed[float], groups: Listed[int]) -> Estimate:
 
     Args:
         hits: of each trial True or False, or a share in [0, 1].
-        groups: number of the group of each trial.
-
-    Raises:
-        ValueError: no trial, a number outside [0, 1], or not as many groups as hits.
 
     >>> print(clustered_rate([True] * 8 + [False] * 32, np.repeat(np.arange(20), 2)))
     0.200 [0.048, 0.464]
@@ -164,10 +139,6 @@ def clustered_difference(gains: Listed[float], groups: Listed[int]) -> Estimate:
 
     Args:
         gains: one hit minus another at the same place (-1, 0 or 1), or any differences in [-1, 1].
-        groups: number of the group of each.
-
-    Raises:
-        ValueError: no difference, one outside [-1, 1], or not as many groups as differences.
 
     >>> print(clustered_difference([1] * 8 + [0] * 32, np.repeat(np.arange(20), 2)))
     0.200 [-0.050, 0.464]
@@ -233,15 +204,6 @@ def bootstrap_mean(values: Listed[float], groups: Listed[int], *, seed, resample
     and `clustered_difference`, which hold near 0 and 1 and with few groups, where this interval is too narrow. One
     group says nothing of the spread; its interval has no ends.
 
-    Args:
-        values: numbers.
-        groups: number of the group that each value belongs to.
-        seed: int or Generator.
-        resamples: bootstrap samples.
-
-    Raises:
-        ValueError: no value, or not as many groups as values.
-
     >>> print(bootstrap_mean([1, 1, 0, 1], groups=[0, 0, 1, 2], seed=0))
     0.750 [0.000, 1.000]
     """
@@ -267,11 +229,7 @@ def bootstrap_difference(first, second, *, seed, resamples: int = 1000) -> Estim
     Args:
         first, second: of each kind a pair of arrays of one entry a sentence: the sum of its values there, and
             their number (or weight).
-        seed: int or Generator.
         resamples: bootstrap samples. In one without any of a kind, the mean of that kind counts as 0.
-
-    Raises:
-        ValueError: arrays of different lengths, or a kind that is in no sentence.
 
     >>> print(bootstrap_difference(([2, 1], [2, 2]), ([0, 1], [1, 1]), seed=0))
     0.250 [-0.500, 1.000]
@@ -293,10 +251,6 @@ def bootstrap_difference(first, second, *, seed, resamples: int = 1000) -> Estim
 
 def paired_difference(guesses, others, truths, groups: Listed[int]) -> Estimate:
     """Success rate of `guesses` minus that of `others` at the same positions, interval of `clustered_difference`.
-
-    Args:
-        guesses, others, truths: words, one a position.
-        groups: number of the sentence that each position stands in.
 
     >>> paired_difference(["a", "b"], ["a", "c"], ["a", "b"], [0, 1]).value
     0.5

@@ -49,23 +49,11 @@ class Attack:
 
     @classmethod
     def against(cls, knowledge: Knowledge, *_: Any, **settings: Any) -> "Attack":
-        """Make the attack of somebody with this knowledge, trained and calibrated.
-
-        Args:
-            knowledge: what the threat model grants.
-            settings: the attack's own, by name.
-        """
+        """Make the attack of somebody with this knowledge, trained and calibrated, with settings of its own."""
         raise NotImplementedError(f"{cls.__name__} gives no against(knowledge); make it with its constructor")
 
     def reconstruct(self, sanitized_docs: Sequence[Sequence[str]], positions: Sequence[Position]) -> list[str]:
-        """Guess the original word at each position.
-
-        Args:
-            sanitized_docs: token lists as the mechanism released them.
-            positions: pairs (document, index).
-
-        Returns:
-            one word a position.
+        """Guess the original word at each position, one word a position.
 
         Raises:
             ValueError: a document is a string, or a position lies outside of the documents.
@@ -77,13 +65,7 @@ class Attack:
     ) -> Posterior:
         """Return the `k` likeliest original words at each position, with their probabilities.
 
-        Args:
-            sanitized_docs: token lists as the mechanism released them.
-            positions: pairs (document, index).
-            k: candidates a position, at least 1.
-
         Raises:
-            ValueError: as `reconstruct`.
             NotImplementedError: the attack has guesses only.
         """
         return self._posteriors(*_checked(sanitized_docs, positions), checks.whole("k", k, low=1))
@@ -112,11 +94,7 @@ def posterior_of_batches(
     """Collect the best candidates of all positions from scores that are computed a batch at a time.
 
     Args:
-        positions: n pairs (document, index).
-        released: the n words there.
-        words: the candidates.
         batches: numbers of some positions with log scores, (some, len(words)), up to a constant each.
-        k: candidates a position; None is all words.
     """
     width = min(k or len(words), len(words))
     numbers, logs = np.full((len(positions), width), -1), np.full((len(positions), width), -np.inf)

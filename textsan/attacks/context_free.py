@@ -22,12 +22,9 @@ class ContextFreeBayes(Attack):
 
     Args:
         channel: Pr(y | x), known to the attacker; a word that is kept has the row of the identity.
-        counts: occurrences of words in the reference text.
+        counts: occurrences of words in the reference text, not empty.
         alpha_inverse: constant of at least 0 added to each frequency; None is 1 / alpha, add-one smoothing.
         attacked: words that can stand at attacked positions; None is every input of the channel.
-
-    Raises:
-        ValueError: empty counts, or a constant that is no number of at least 0.
 
     >>> channel = Channel.from_matrix([[0.6, 0.4], [0.4, 0.6]], inputs=["a", "b"], outputs=["a", "b"])
     >>> ContextFreeBayes(channel, {"a": 9, "b": 1}).reconstruct([["b"]], [(0, 0)])
@@ -59,14 +56,11 @@ class ContextFreeBayes(Attack):
 
     @classmethod
     def against(cls, knowledge: Knowledge, *, multiple: float = 1.0) -> "ContextFreeBayes":
-        """The practical attack, with a prior from shadow counts, or the one that is granted.
+        """Make the practical attack, with a prior from shadow counts, or the one that is granted.
 
         Args:
-            knowledge: a channel, and shadow text or a prior.
-            multiple: the constant added to shadow frequencies, in units of the paper's 1 / alpha (its Table 4).
-
-        Raises:
-            ValueError: a multiple where a prior is granted, to which no constant is added.
+            multiple: the constant added to shadow frequencies, in units of the paper's 1 / alpha (its Table 4);
+                it is 1 where a prior is granted, to which no constant is added.
         """
         if knowledge.prior is not None and multiple != 1:
             raise ValueError(
@@ -79,16 +73,12 @@ class ContextFreeBayes(Attack):
     def unseen(
         cls, knowledge: Knowledge, *, split: Literal["evenly", "publicly"] = "evenly"
     ) -> "ContextFreeBayes":
-        """The attack with Good and Turing's mass for the words that the shadow text lacks.
+        """Make the attack with Good and Turing's mass for the words that the shadow text lacks.
 
         An attack that does not beat it has learnt nothing about language.
 
         Args:
-            knowledge: a channel and shadow text.
             split: how the mass is split among unseen words: evenly, or by the resource "frequencies".
-
-        Raises:
-            ValueError: no frequencies where they are asked for.
         """
         checks.choice("split", split, ("evenly", "publicly"))
         frequencies = knowledge.resources.get("frequencies") if split == "publicly" else None
@@ -101,15 +91,9 @@ class ContextFreeBayes(Attack):
 
     @classmethod
     def ranked(cls, knowledge: Knowledge) -> "ContextFreeBayes":
-        """The attack without any text: a word weighs one over its rank in a public list of frequent words.
+        """Weigh each word by one over its rank in a public list, the resource "embeddings"; no text is needed.
 
         What a language model finds beyond it needs more than to know which words are common (Zipf's law).
-
-        Args:
-            knowledge: a channel, and the resource "embeddings", whose words stand in the order of their frequency.
-
-        Raises:
-            ValueError: no such list is granted.
         """
         listed = knowledge.resources.get("embeddings")
         if listed is None:
@@ -138,12 +122,9 @@ class ContextFreeBayes(Attack):
     def candidates_at(
         self, docs, positions, k: int, *, joint: bool = True
     ) -> tuple[np.ndarray, np.ndarray, list[str]]:
-        """The `k` likeliest inputs at each position.
+        """List the `k` likeliest inputs at each position.
 
         Args:
-            docs: sanitized token lists.
-            positions: n pairs (document, index).
-            k: candidates a position.
             joint: whether logs are of Pr(x, y), which needs no sum, or of Pr(x | y).
 
         Returns:

@@ -33,14 +33,9 @@ class ContextualBayes(Attack):
     sanitizations of the attacked sentences it is the Contextual K-ASR bound (Definition 2; Appendix F.1).
 
     Args:
-        channel: Pr(y | x), known to the attacker.
-        counts: occurrences of words in the reference text.
         k: candidates a position, the paper's K.
-        alpha_inverse: constant of at least 0 added to each frequency; None is add-one smoothing.
-        attacked: words that can stand at attacked positions; None is every input of the channel.
         span: words that the detector reads, those around the position; the paper's reads the sentence.
         encoder: a registered encoder; the paper's is bert-base-uncased.
-        seed: of the detector's fresh layer.
 
     Attributes:
         detector: the `PairClassifier`; `detector.encoded` counts the pairs it has read.
@@ -92,15 +87,8 @@ class ContextualBayes(Attack):
             widen: whether some of the pairs are shown first, as words alone or with little context (`WIDENING`). A
                 small encoder that was never trained to compare two texts soon learns it on short ones, and stays
                 at chance on sentences for thousands of steps.
-            epochs: passes over them.
-            steps: of training at most; None is no limit.
             learning_rate: of Adam, which falls to a tenth every 1,000 steps.
-            batch_size: pairs a step.
-            seed: of draw, order and dropout.
             checkpoint: as for `PairClassifier.train`.
-
-        Raises:
-            ValueError: documents whose lengths disagree, or no position to learn from.
         """
         parts, done = [], 0.0
         for span, share in WIDENING if widen else ((None, 1.0),):
@@ -119,14 +107,7 @@ class ContextualBayes(Attack):
     def against(
         cls, knowledge: Knowledge, *, k: int = 10, copies: int = 100, span: int = SPAN, **training
     ) -> Self:
-        """Train the practical attack's detector on shadow text.
-
-        Args:
-            knowledge: a channel and shadow text.
-            k, span: as for the constructor.
-            copies: sanitizations of the shadow text.
-            others: as for `fit`.
-        """
+        """Train the practical attack's detector on `copies` sanitizations of shadow text; others as for `fit`."""
         docs, released = knowledge.sanitized(copies)
         return cls._trained(knowledge, knowledge.counts, docs, released, training, k=k, span=span)
 
@@ -143,16 +124,11 @@ class ContextualBayes(Attack):
         departure: Literal["attacked pairs"] | None = None,
         **training,
     ) -> Self:
-        """Compute the K-ASR bound (Definition 2): the true prior, a detector of further sanitizations.
+        """Compute the K-ASR bound (Definition 2): the true prior, a detector of `copies` further sanitizations.
 
         Args:
-            knowledge: a channel, and the mechanism that sanitizes.
-            truth: the attacked text.
-            k, span: as for the constructor.
-            copies: sanitizations of it.
             departure: "attacked pairs" trains on the very text that is attacked, as the released code for CusText+
                 does.
-            others: as for `fit`.
         """
         checks.choice("departure", departure, (None, "attacked pairs"))
         docs, released = truth.docs, truth.released
@@ -186,12 +162,6 @@ class ContextualBayes(Attack):
         If the context-free guess is right it is the pair labelled 1, and the second most likely word is labelled
         0; else the guess is labelled 0 and the original word 1. Where no other word explains what was released,
         there is no pair labelled 0.
-
-        Returns:
-            pairs and labels.
-
-        Raises:
-            ValueError: documents whose lengths disagree, or no position to learn from.
         """
         shadow, released = paired(shadow_docs, sanitized_docs)
         items = self._items(shadow, released, targets=targets, pairs=pairs, counted=True, seed=seed)
@@ -246,13 +216,7 @@ class ContextualBayes(Attack):
 
         Args:
             docs: token lists, none of them shadow text, each as often as it was sanitized.
-            sanitized_docs: what became of them.
             targets: released words that may be drawn; None is all.
-            pairs: about how many.
-            seed: of the draw.
-
-        Raises:
-            ValueError: as `training_pairs`.
         """
         docs, released = paired(docs, sanitized_docs)
         items = self._items(docs, released, targets=targets, pairs=None, counted=False, seed=seed)

@@ -21,8 +21,6 @@ class DensityRatio(ContextualBayes):
     The odds are calibrated on held-out shadow sentences: log odds become a log odds + b (Platt 1999).
     What a shadow sentence teaches is always compared with the counts of the *other* text.
 
-    Args: as for `ContextualBayes`.
-
     Attributes:
         calibration: (a, b).
     """
@@ -30,10 +28,9 @@ class DensityRatio(ContextualBayes):
     calibration = (1.0, 0.0)
 
     def fit(self, shadow_docs, sanitized_docs, *, held_out: float = 0.1, seed: int = 0, **settings):
-        """Train the detector on some shadow sentences and calibrates it on the others.
+        """Train the detector on some shadow sentences and calibrate it on the others.
 
         Args:
-            shadow_docs, sanitized_docs, seed, settings: as for `ContextualBayes.fit`.
             held_out: share of the distinct shadow sentences that calibrate.
         """
         shadow, released = paired(shadow_docs, sanitized_docs)

@@ -16,11 +16,7 @@ class EmbeddingInversion(Attack):
     right only where the word was replaced. A word without a vector is guessed to be itself.
 
     Args:
-        embeddings: the vocabulary that originals are sought in.
         exclude_itself: whether y is barred as an answer.
-
-    Raises:
-        ValueError: `exclude_itself` with a single word, which leaves no answer.
 
     >>> line = Embeddings(["a", "b", "c"], [[0.0], [1.0], [5.0]])
     >>> EmbeddingInversion(line, exclude_itself=True).reconstruct([["a", "c"]], [(0, 0), (0, 1)])
@@ -34,15 +30,7 @@ class EmbeddingInversion(Attack):
 
     @classmethod
     def against(cls, knowledge: Knowledge, *, exclude_itself: bool = False) -> "EmbeddingInversion":
-        """The attack with the public word vectors: the resource "embeddings", or those of the mechanism.
-
-        Args:
-            knowledge: vectors; nothing else is used.
-            exclude_itself: as for the constructor.
-
-        Raises:
-            ValueError: there are none.
-        """
+        """Make the attack with the public word vectors: the resource "embeddings", or those of the mechanism."""
         vectors = knowledge.resources.get("embeddings") or getattr(knowledge.mechanism, "embeddings", None)
         if vectors is None:
             raise ValueError("resources: this attack needs word vectors; pass resources={'embeddings': ...}")

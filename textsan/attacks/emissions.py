@@ -19,12 +19,7 @@ _DENSE_ENTRIES = 1 << 24  # float64 of one batch of messages: 128 MiB
 
 
 class Emissions:
-    """Pr(y | x) over the states of a model, for tokens that were released, or (as tuples (word,)) told.
-
-    Args:
-        channel, model, k: as for `MarkovBayes`.
-        attacked: the inputs that can stand at an attacked position.
-    """
+    """Pr(y | x) over the states of a model, for tokens that were released, or (as tuples (word,)) told."""
 
     def __init__(self, channel: Channel, model: MarkovModel | InterpolatedModel, k, attacked: frozenset):
         missing = [word for word in channel.inputs if word not in model.index]

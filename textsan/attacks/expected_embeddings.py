@@ -19,11 +19,8 @@ class ExpectedEmbeddings:
     position, holds its own vector.
 
     Args:
-        channel: Pr(y | x).
         counts: occurrences of words in the reference text; add-one smoothed they are the prior.
-        reader: gives word vectors.
         k: candidates of a word, and words a mean is taken over.
-        attacked: words that can stand at attacked positions; None is every input of the channel.
     """
 
     def __init__(
@@ -110,8 +107,6 @@ class ExpectedEmbeddings:
         mean. Else a reader would learn to trust counts that held its answers.
 
         Args:
-            docs: sanitized token lists, none empty.
-            positions: pairs (document, index).
             truths: the original words there; None if unknown.
             masked: which positions show a mask in their slot, (n,) bool; None is none.
 
@@ -171,9 +166,6 @@ def plain_batch(reader, docs: Sequence[Sequence[str]], positions: Sequence[Posit
     """A `Batch` that shows each word as it stands, of an attacker who does not know the channel.
 
     Args:
-        reader: gives word vectors.
-        docs: token lists, none empty.
-        positions: pairs (document, index).
         candidates: (K, d) vectors of the words to choose from, the same everywhere.
         truth: (n,) number of the original word among them; None if unknown.
     """

@@ -30,7 +30,6 @@ class Transitions:
     follows it is drawn from the backoff.
 
     Args:
-        model: n states.
         weight: in [0, 1]; 1 is the model itself, 0 is independent draws of f. Of an `InterpolatedModel`
             it is 1.
 
@@ -90,23 +89,23 @@ class TorchTransitions:
 class Dense:
     """All states at every position, of which each has emissions (sentences, n + 1)."""
 
-    def __init__(self, emissions: Sequence[np.ndarray]):
+    def __init__(self, emissions: Sequence):
         self.emissions = emissions
         self.states = [np.broadcast_to(np.arange(e.shape[1]), e.shape) for e in emissions]
 
-    def start(self, a: Transitions) -> np.ndarray:
+    def start(self, a):
         """Pr(x_1) of the states at the first position."""
         return a.start[self.states[0]]
 
-    def ahead(self, a: Transitions, t: int, forward: np.ndarray) -> np.ndarray:
+    def ahead(self, a, t: int, forward):
         """A^T f, from position t - 1 to t."""
-        unseen = sum(np.outer(forward @ leave, arrive) for leave, arrive in zip(a.leave, a.arrive, strict=True))
-        return (a.transposed @ np.ascontiguousarray(forward.T)).T + unseen
+        pairs = zip(a.leave, a.arrive, strict=True)
+        return (a.transposed @ forward.T).T + sum((forward @ leave)[:, None] * arrive for leave, arrive in pairs)
 
-    def back(self, a: Transitions, t: int, message: np.ndarray) -> np.ndarray:
+    def back(self, a, t: int, message):
         """A m, from position t to t - 1."""
-        unseen = sum(np.outer(message @ arrive, leave) for leave, arrive in zip(a.leave, a.arrive, strict=True))
-        return (a.seen @ np.ascontiguousarray(message.T)).T + unseen
+        pairs = zip(a.leave, a.arrive, strict=True)
+        return (a.seen @ message.T).T + sum((message @ arrive)[:, None] * leave for leave, arrive in pairs)
 
 
 class Sparse:
@@ -148,35 +147,23 @@ class Sparse:
         return seen
 
 
-class OnDevice:
+class OnDevice(Dense):
     """All states at every position, as tensors; what is no candidate has emission 0."""
 
     def __init__(self, chain: Dense | Sparse, transitions: TorchTransitions):
         import torch
 
-        self._torch, self._chain, self.transitions = torch, chain, transitions
-        self.emissions = []
+        self._chain, self.transitions = chain, transitions
+        self.emissions: list = []
         for states, emission in zip(chain.states, chain.emissions, strict=True):
             full = np.zeros((len(emission), len(transitions.start)))
             line, place = np.nonzero(emission)
             full[line, states[line, place]] = emission[line, place]
             self.emissions.append(torch.as_tensor(full, device=transitions.device))
 
-    def start(self, a: TorchTransitions):
+    def start(self, a):
         """Pr(x_1) of all states."""
         return a.start
-
-    def ahead(self, a: TorchTransitions, t: int, forward):
-        """A^T f, from position t - 1 to t."""
-        pairs = zip(a.leave, a.arrive, strict=True)
-        unseen = sum(self._torch.outer(forward @ leave, arrive) for leave, arrive in pairs)
-        return (a.transposed @ forward.T).T + unseen
-
-    def back(self, a: TorchTransitions, t: int, message):
-        """A m, from position t to t - 1."""
-        pairs = zip(a.leave, a.arrive, strict=True)
-        unseen = sum(self._torch.outer(message @ arrive, leave) for leave, arrive in pairs)
-        return (a.seen @ message.T).T + unseen
 
     def listed(self, posteriors: Sequence) -> list[np.ndarray]:
         """Posteriors over all states as those over the chain's own, where it has a candidate."""

@@ -76,7 +76,7 @@ def gate(
     strata: Listed[int],
     sentences: Listed[int],
 ) -> Gate:
-    """Tests a detector on n items that it was not trained on.
+    """Test a detector on n items that it was not trained on.
 
     Args:
         labels: 1 where the candidate is the original word, else 0.
@@ -84,9 +84,6 @@ def gate(
         blind: log odds of a rule that sees no context, infinite where it is sure.
         strata: a number for each pair of released word and candidate.
         sentences: the number of the sentence of each item.
-
-    Raises:
-        ValueError: no item.
 
     >>> found = gate([1, 0] * 40, [2.0, -2.0] * 40, [0.0] * 80, [0] * 80, range(80))
     >>> found.passed, gate([1, 0] * 40, [0.0] * 80, [0.0] * 80, [0] * 80, range(80)).passed

@@ -36,10 +36,6 @@ class InversionBert(Attack):
     Args:
         words: what answers are chosen from, the public vocabulary of attacked words.
         encoder: a registered encoder; its linear layers learn updates of low rank.
-        seed: of the fresh numbers.
-
-    Raises:
-        ValueError: no words.
     """
 
     def __init__(self, words: Collection[str], *, encoder: str = encoders.ENCODER, seed: int = 0):
@@ -68,19 +64,7 @@ class InversionBert(Attack):
         batch_size: int = 32,
         seed: int = 0,
     ) -> "InversionBert":
-        """Maximise the likelihood of the original words among `words`, given the sanitized sentence.
-
-        Args:
-            shadow_docs: the attacker's own token lists, each as often as it was sanitized.
-            sanitized_docs: the same, sanitized by the attacker with the mechanism under attack.
-            epochs: passes over them.
-            learning_rate: the highest.
-            batch_size: sentences a batch.
-            seed: of order and dropout.
-
-        Raises:
-            ValueError: documents whose lengths disagree, or none of `words` in them.
-        """
+        """Maximise the likelihood of the original words among `words`, given the sanitized sentence."""
         from textsan.models.context_model import train
 
         shadow, released = paired(shadow_docs, sanitized_docs)
@@ -114,13 +98,7 @@ class InversionBert(Attack):
 
     @classmethod
     def against(cls, knowledge: Knowledge, *, copies: int = 3, epochs: float = 3.0) -> "InversionBert":
-        """Train the attack on pairs that the attacker made of shadow text.
-
-        Args:
-            knowledge: shadow text, and a mechanism that the attacker may run.
-            copies: sanitizations of the shadow text.
-            epochs: as for `fit`.
-        """
+        """Train the attack on `copies` sanitizations of shadow text by a mechanism that the attacker may run."""
         attack = cls(sorted(knowledge.candidates), seed=knowledge.seed)
         return attack.fit(*knowledge.sanitized(copies), epochs=epochs, seed=knowledge.seed)
 
@@ -157,9 +135,6 @@ class EmpiricalInversion(Attack):
     the attack becomes `ContextFreeBayes` with `alpha_inverse=0`. A y that occurs in no pair is guessed to be
     itself; the released code counts it as a miss, and `table` tells which words these are.
 
-    Args:
-        attacked: words that can stand at attacked positions; None is every word.
-
     Attributes:
         originals: of each y that was seen the originals with N(x, y), the most frequent first.
 
@@ -174,12 +149,7 @@ class EmpiricalInversion(Attack):
 
     @classmethod
     def against(cls, knowledge: Knowledge, *, copies: int = 100) -> "EmpiricalInversion":
-        """Make the attack of pairs that the attacker made of shadow text.
-
-        Args:
-            knowledge: shadow text, and a mechanism that the attacker may run.
-            copies: sanitizations of the shadow text.
-        """
+        """Make the attack of `copies` sanitizations of shadow text by a mechanism that the attacker may run."""
         return cls(attacked=knowledge.candidates).fit(*knowledge.sanitized(copies))
 
     @property
@@ -190,15 +160,7 @@ class EmpiricalInversion(Attack):
     def fit(
         self, shadow_docs: Sequence[Sequence[str]], sanitized_docs: Sequence[Sequence[str]]
     ) -> "EmpiricalInversion":
-        """Count the pairs.
-
-        Args:
-            shadow_docs: the attacker's own token lists, each as often as it was sanitized.
-            sanitized_docs: the same, sanitized by the attacker with the mechanism under attack.
-
-        Raises:
-            ValueError: documents whose lengths disagree, or empty ones.
-        """
+        """Count the pairs of shadow documents and of the same, sanitized with the mechanism under attack."""
         counts: dict[str, Counter] = {}
         for doc, released in zip(*paired(shadow_docs, sanitized_docs), strict=True):
             for x, y in zip(doc, released, strict=True):

@@ -29,8 +29,7 @@ class Knowledge:
         prior: what the attacker believes, instead of shadow text: a `Prior`, or a `MarkovModel` of sentences.
         kept: words that the mechanism releases verbatim.
         attacked: inputs of the channel that can stand at attacked positions, if the attacker is told; None is
-            every input. Tong et
-            al. 2024 tell: their candidates are the sensitive words.
+            every input. Tong et al. 2024 tell: their candidates are the sensitive words.
         targets: released words under attack, the Gamma of Tong et al. 2024; None is all.
         mechanism: what the attacker may run on shadow text; None draws from the channel, and words that are no
             inputs stay as they are.
@@ -39,9 +38,8 @@ class Knowledge:
         resources: public things by name: "adapter", a context model trained on public text, for example.
 
     Raises:
-        ValueError: `attacked` holds no input of the channel, it, `kept` or shadow text is one string, or a prior
-            is
-            granted beside shadow text.
+        ValueError: `attacked` holds no input of the channel, a set of words or shadow text is one string, or a
+            prior is granted beside shadow text.
 
     >>> channel = Channel.from_matrix([[0.6, 0.4], [0.4, 0.6]], inputs=["a", "b"], outputs=["a", "b"])
     >>> Knowledge(channel, shadow=[["a"] * 9 + ["b"]]).unigram().probabilities.round(2)
@@ -80,7 +78,6 @@ class Knowledge:
         """Grant a mechanism: its channel, the words it keeps, and that the attacker may run it.
 
         Args:
-            mechanism: the one under attack.
             granted: further fields: shadow, attacked (`mechanism.protected`, where the attacker is told), seed.
 
         >>> from textsan import CusText, Embeddings
@@ -102,11 +99,7 @@ class Knowledge:
 
     @cached_property
     def counts(self) -> Counter:
-        """Occurrences of words in the shadow text.
-
-        Raises:
-            ValueError: there is none.
-        """
+        """Occurrences of words in the shadow text."""
         return count_words(self.documents)
 
     def unigram(self, alpha_inverse: float | None = None) -> Prior:
@@ -129,11 +122,7 @@ class Knowledge:
         return Prior.from_counts(self.counts, self.channel.inputs, alpha_inverse)
 
     def sanitized(self, copies: int = 1) -> tuple[list[Sequence[str]], list[list[str]]]:
-        """Return the shadow documents `copies` times over, at least once, and as often sanitized by the attacker.
-
-        Raises:
-            ValueError: no shadow text.
-        """
+        """Return the shadow documents `copies` times over, and as often sanitized by the attacker."""
         docs = list(self.documents) * checks.whole("copies", copies, low=1)
         mechanism = self.mechanism or ChannelMechanism(self.channel, keep=self.kept, oov="keep")
         return docs, mechanism.sanitize(docs, seed=self.seed, first=self.first)
@@ -158,11 +147,7 @@ class Knowledge:
 
     @property
     def documents(self) -> Sequence[Sequence[str]]:
-        """The shadow text, for attacks that cannot do without.
-
-        Raises:
-            ValueError: there is none.
-        """
+        """The shadow text, for attacks that cannot do without: an error where there is none."""
         if self.shadow is None or not any(self.shadow):
             raise ValueError("shadow: this attack learns from the attacker's own text; pass shadow=")
         return self.shadow

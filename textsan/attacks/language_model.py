@@ -43,7 +43,6 @@ class LanguageModelBayes(Attack):
     exponents 1, 1 and 0 it is Bayes' rule for the source q, which needs no text of the attacker's own.
 
     Args:
-        channel: Pr(y | x), known to the attacker.
         model: the source: a `LanguageModel`, or a `MarkovModel` with a state for every word; a sentence that it
             rules out is answered as released.
         prior: word frequencies of the attacker's own text; None is all words alike.
@@ -54,10 +53,6 @@ class LanguageModelBayes(Attack):
         temperature: exponent of the source, at least 0; above 0 for a chain with impossible steps.
         counts: exponent of `prior`, at least 0.
         likelihood: exponent of the channel, at least 0; with 0 it only says which words are candidates.
-        attacked: words that can stand at attacked positions; None is every input.
-
-    Attributes:
-        details: pieces of the prefixes that were read, or had been read for another attack.
 
     >>> channel = Channel.from_matrix([[0.5, 0.5], [0.5, 0.5]], inputs=["a", "b"], outputs=["u", "v"])
     >>> model = MarkovModel.from_arrays(["a", "b", "the"], [0, 0, 1], [[0, 1, 0], [1, 0, 0], [0.75, 0.25, 0]])
@@ -113,8 +108,6 @@ class LanguageModelBayes(Attack):
 
         Args:
             knowledge: a channel; shadow text or a prior tells how frequent words are, but need not be there.
-            model: of the registry or the hub.
-            beam, k, mass, likelihood: as for the constructor.
             temperature, counts: as for the constructor; None is 1 and 0 without shadow text or a prior, else
                 `TEMPERATURE` and `COUNTS`. With counts of 0 the shadow text is not looked at.
         """
@@ -134,7 +127,6 @@ class LanguageModelBayes(Attack):
 
     @property
     def details(self) -> dict[str, float]:
-        """Pieces of all prefixes that were kept."""
         return {"pieces": self._pieces}
 
     def _posteriors(self, docs, positions, k):
@@ -147,11 +139,7 @@ class LanguageModelBayes(Attack):
         return Posterior.from_scores(positions, released, self.channel.inputs, numbers, logs, k)
 
     def read(self, docs: Sequence[Sequence[str]], positions: Sequence[Position]) -> list[tuple]:
-        """List candidates of each position, with log Pr(x | y_1 .. y_n); none where all is known.
-
-        Returns:
-            for each position numbers of inputs, and their log-probabilities.
-        """
+        """List the inputs that each position can hold, with log Pr(x | y_1 .. y_n); none where all is known."""
         asked: dict[int, set[int]] = {}
         for d, i in positions:
             asked.setdefault(d, set()).add(i)
@@ -271,7 +259,6 @@ class _Candidates(NamedTuple):
     """Original words of one released word.
 
     Attributes:
-        words: their list.
         numbers: which inputs of the channel they are, -1 for a word that is none.
         logs: likelihood * log Pr(y | x) + counts * log Pr(x), up to a constant.
         attackable: which can stand at an attacked position.
@@ -342,11 +329,7 @@ class _Graph:
         return graph
 
     def grow(self, logs: np.ndarray, beam: int) -> tuple[np.ndarray, np.ndarray]:
-        """Keep `beam` continuations by their log weights (node, candidate): the best one of every last word first.
-
-        Returns:
-            the nodes and the candidates of those that are kept, best first.
-        """
+        """Keep `beam` continuations by log weights (node, candidate): the best one of every last word first."""
         total = self._weights[:, None] + logs
         order = np.argsort(-total, axis=None, kind="stable")
         first = np.zeros(len(order), dtype=bool)
@@ -458,11 +441,8 @@ class _Chain:
 def unseen_prior(knowledge: Knowledge, docs: Sequence[Sequence[str]]) -> Prior:
     """Word frequencies with a share for unseen words, see `textsan.priors.good_turing`; all alike without text.
 
-    Words under attack share theirs, the unseen mass included; of the others each has what it has in the text.
-
-    Args:
-        knowledge: what is granted; a prior comes before text.
-        docs: the shadow documents that are counted.
+    A prior that is granted comes before the shadow documents that are counted. Words under attack share theirs,
+    the unseen mass included; of the others each has what it has in the text.
     """
     if knowledge.prior is not None:
         return knowledge.unigram()

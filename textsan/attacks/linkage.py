@@ -15,6 +15,8 @@ import logging
 import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
+from itertools import groupby
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -62,9 +64,9 @@ class Links(NamedTuple):
         return self.numbers[:, 0]
 
     def claimed(self, false_links: float = 1e-4) -> np.ndarray:
-        """Claim releases without knowing whether their originals are among the candidates.
+        """Claim releases, (n,) bool, without knowing whether their originals are among the candidates.
 
-        Those of a log ratio of at least log(N / false_links).
+        They are those of a log ratio of at least log(N / false_links), false_links above 0.
 
         Where the channel is exact and words are in order, a release whose original is not among N candidates of
         words drawn from the prior is claimed with probability `false_links` at most, whatever was released: E
@@ -72,15 +74,6 @@ class Links(NamedTuple):
         channel, whose entries that were never drawn count as half a draw, nor for words in any order. Real
         candidates are not drawn so, and near copies of the original least: calibrate on text of one's own beside
         it.
-
-        Args:
-            false_links: the rate, above 0.
-
-        Returns:
-            (n,) bool.
-
-        Raises:
-            ValueError: the attacker had no prior.
         """
         rate = checks.number("false_links", false_links, 1e-300, 1)
         if np.isnan(self.log_ratios).any():
@@ -127,9 +120,6 @@ class Ranks(NamedTuple):
 
         Args:
             candidates: N, from 1 to the number that there are; None is all.
-
-        Raises:
-            ValueError: more than there are.
 
         >>> Ranks(np.array([0, 1]), np.array([1, 0]), others=3).success(2).round(3)
         array([0.833, 0.667])
@@ -202,7 +192,6 @@ class Linkage:
             knowledge: the mechanism, or only its channel and kept words: then words that are no inputs are taken
                 to be released as they are. Shadow text or a prior are needed for versions and for an open set
                 only.
-            changed, lost, added, ordered: as of the class.
         """
         mechanism = knowledge.mechanism
         if mechanism is None:
@@ -258,12 +247,7 @@ class Linkage:
         A line in the log says how many releases no candidate can have become, and for one of them why.
 
         Args:
-            released: token lists as the mechanism released them.
             candidates: token lists; equal ones share their probability.
-            k: candidates a release, at least 1.
-
-        Raises:
-            ValueError: no candidate, or a released word that the mechanism releases of nothing.
         """
         comparison = _Comparison(self, released, candidates)
         n, k = len(comparison.released), min(checks.whole("k", k, low=1), len(comparison.candidates))
@@ -291,9 +275,6 @@ class Linkage:
     def ranks(self, released: Docs, candidates: Docs, truth: Sequence[int]) -> Ranks:
         """Count the candidates that are likelier than the right one, whose number `truth` has for each release.
 
-        Raises:
-            ValueError: as `link`, or a number that is no candidate's.
-
         >>> from textsan import Embeddings, SanText
         >>> attack = Linkage(SanText(Embeddings(["a", "b"], [[0.0], [1.0]]), epsilon=9.0))
         >>> attack.ranks([["a"]], [["b"], ["a"], ["a"]], truth=[1])
@@ -304,21 +285,15 @@ class Linkage:
         n = len(comparison.candidates)
         if right.shape != (len(comparison.released),) or not ((right >= 0) & (right < n)).all():
             raise ValueError(f"truth: pass the number of a candidate, below {n}, for each release")
-        above, tied = np.zeros(len(right), dtype=np.intp), np.zeros(len(right), dtype=np.intp)
+        above, tied = np.full(len(right), n - 1), np.zeros(len(right), dtype=np.intp)
 
         def count(rows):
-            own = {}
-            for row, which, scores in comparison.scores(rows, right):
-                if row not in own:  # the right candidate comes first, by itself
-                    own[row] = scores[0] if len(which) else -np.inf
-                    continue
-                above[row] += (scores > own[row] + _EQUAL).sum()
-                tied[row] += (np.abs(scores - own[row]) <= _EQUAL).sum() if own[row] > -np.inf else 0
-            for row in rows:
-                if own[row] == -np.inf:
-                    above[row], tied[row] = n - 1, 0
-                else:
-                    tied[row] -= 1  # itself
+            for row, blocks in groupby(comparison.scores(rows), key=itemgetter(0)):
+                which, scores = (np.concatenate(parts) for parts in list(zip(*blocks, strict=True))[1:])
+                own = scores[which == right[row]]
+                if (own > -np.inf).any():
+                    above[row] = (scores > own + _EQUAL).sum()
+                    tied[row] = (np.abs(scores - own) <= _EQUAL).sum() - 1  # itself
 
         list(map_jobs(count, comparison.batches()))
         return Ranks(above, tied, n - 1)
@@ -365,9 +340,6 @@ class Linkage:
         """Compute log Pr(y) of released words whose originals are of the prior, or without a row, (n,).
 
         A word that is released as it is, and of which the prior knows nothing, counts as one of the vocabulary's.
-
-        Raises:
-            ValueError: there is no prior.
         """
         if self.prior is None:
             raise ValueError("prior: none is granted; pass shadow text or prior= to Knowledge")
@@ -445,21 +417,11 @@ class _Comparison:
         order = sorted(range(len(self.released)), key=lambda row: len(self.released[row]))
         return (order[at : at + _RELEASES] for at in range(0, len(order), _RELEASES))
 
-    def scores(
-        self, rows: Sequence[int], right: np.ndarray | None = None
-    ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-        """For some releases, in blocks of candidates: a release, candidate numbers, log likelihoods.
-
-        With `right` the first block of each release is its right candidate alone, empty if it is impossible.
-        """
+    def scores(self, rows: Sequence[int]) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+        """For some releases, in blocks of candidates: a release, candidate numbers, log likelihoods."""
         words, score = self._scorer(rows)
         for row in rows:
             places = [words[word] for word in self.released[row]]
-            if right is not None:
-                document = self.candidates[right[row]]
-                fits = self.any_length or len(document) == len(places)
-                ids = np.array([self._index[word] for word in document], dtype=np.int32)[:, None]
-                yield row, right[row : row + fits], score(places, ids) if fits else np.empty(0)
             for numbers, ids in self._padded if self.any_length else self._blocks.get(len(places), []):
                 yield row, numbers, score(places, ids)
 
@@ -498,7 +460,7 @@ class _Comparison:
             table = np.logaddexp(table + stays, other[:, None])
         return table, background
 
-    def shares(self) -> scipy.sparse.csc_array:
+    def shares(self) -> "scipy.sparse.csc_array":
         """The share of each word in each candidate, (n words of candidates, n candidates)."""
         lengths = np.array([len(document) for document in self.candidates])
         rows = [self._index[word] for document in self.candidates for word in document]

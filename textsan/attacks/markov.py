@@ -38,17 +38,11 @@ class MarkovBayes(Attack):
     unigram frequencies: 1 trusts the model, 0 is the context-free attack with prior f. `fit` chooses it.
 
     Args:
-        channel: Pr(y | x), known to the attacker.
         model: word language model with a state for every input of the channel; None leaves it to `fit`.
         weight: of the language model against unigram frequencies, in [0, 1]; 1 for an `InterpolatedModel`.
         k: None is exact; else each position has as states the `k` inputs that are best without context (and
             the `k` best of those that are not sensitive, where there are such).
-        attacked: words that can stand at an attacked position; None is every input of the channel.
         device: where messages are computed: None is NumPy; else a torch device, as of `Channel.posterior`.
-
-    Raises:
-        ValueError: an input of the channel that is no state of the model, a number out of range, or a device that
-            is not there.
 
     >>> channel = Channel.from_matrix([[0.5, 0.5], [0.5, 0.5]], inputs=["a", "b"], outputs=["u", "v"])
     >>> model = MarkovModel.from_arrays(["a", "b", "the"], [0, 0, 1], [[0, 1, 0], [1, 0, 0], [0.75, 0.25, 0]])
@@ -78,13 +72,7 @@ class MarkovBayes(Attack):
 
     @classmethod
     def against(cls, knowledge: Knowledge, *, k: int | None = None, public: bool = PUBLIC) -> "MarkovBayes":
-        """The attack with the model that is granted, or with one fitted on shadow text.
-
-        Args:
-            knowledge: a channel, and shadow text or a `MarkovModel` for a prior.
-            k: as for the constructor.
-            public: whether `fit` may mix in the public n-gram table.
-        """
+        """Make the attack with the model that is granted, or with one fitted on shadow text."""
         if isinstance(knowledge.prior, MarkovModel):
             return cls(knowledge.channel, knowledge.prior, k=k, attacked=knowledge.attacked)
         attack = cls(knowledge.channel, k=k, attacked=knowledge.attacked)
@@ -92,12 +80,7 @@ class MarkovBayes(Attack):
 
     @classmethod
     def alone(cls, knowledge: Knowledge, *, k: int | None = None) -> "MarkovBayes":
-        """The attack with the public n-gram table and no text of the attacker's own.
-
-        Args:
-            knowledge: a channel; shadow text and prior are not looked at.
-            k: as for the constructor.
-        """
+        """Make the attack with the public n-gram table and no text of the attacker's own, whatever is granted."""
         model = InterpolatedModel.fit((), knowledge.channel.inputs)
         return cls(knowledge.channel, model, k=k, attacked=knowledge.attacked)
 
@@ -108,7 +91,6 @@ class MarkovBayes(Attack):
 
     @property
     def details(self) -> dict[str, float]:
-        """The share of the public table, if it is in the model."""
         return {"public_share": self.model.share} if isinstance(self.model, InterpolatedModel) else {}
 
     def _use(self, model: MarkovModel | InterpolatedModel) -> None:
@@ -123,21 +105,13 @@ class MarkovBayes(Attack):
         *,
         public: bool = PUBLIC,
     ) -> "MarkovBayes":
-        """Fits the language model on shadow sentences, and the weight to attacks on them.
+        """Fit the language model on shadow sentences, and the weight to attacks on them.
 
         Each of five folds of the shadow sentences, phrases of one together, is attacked with a model of the other
         folds. Of the weights 0, 1/4, .., 1 whose hits are within a standard error of the most hits the smallest is
         kept, so that context is used only where it is seen to pay. With `public`, an `InterpolatedModel` of the
         other folds is tried after weight 1: it is kept if all weights miss more than that of its hits. Then the
         model is fitted on all folds.
-
-        Args:
-            shadow_docs: the attacker's own token lists, never attacked ones.
-            sanitized_docs: the same, sanitized by the attacker with the mechanism under attack.
-            public: whether the public n-gram table is tried.
-
-        Raises:
-            ValueError: documents whose lengths disagree, or fewer whole sentences than folds.
         """
         shadow, released = paired(shadow_docs, sanitized_docs)
         sentence = whole_sentences(shadow)
@@ -164,12 +138,6 @@ class MarkovBayes(Attack):
         """Pr(x_i | y_1 .. y_n) of every position: words with their probabilities, impossible ones left out.
 
         Of positions that may or may not be under attack: unlike `posteriors` it does not use which words can be.
-
-        Args:
-            sanitized_doc: tokens as the mechanism released them.
-
-        Raises:
-            ValueError: the model and the channel cannot have produced the document.
         """
         [doc] = checks.documents("sanitized_doc", [sanitized_doc])
         result: list[dict[str, float]] = []
@@ -184,9 +152,6 @@ class MarkovBayes(Attack):
         """Pr(x_i = guess | y_1 .. y_n) of every position: the chance that the guess is right, if the model is.
 
         It is 0 where no word that can stand at an attacked position explains what was released.
-
-        Args:
-            sanitized_docs: token lists.
         """
         docs = checks.documents("sanitized_docs", sanitized_docs)
         result = [np.ones(len(doc)) for doc in docs]

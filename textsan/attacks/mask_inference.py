@@ -20,11 +20,7 @@ _AT_ONCE = 64  # positions a forward
 
 
 class MaskInference(Attack):
-    """Guesses argmax_x Pr(x | c), c the sanitized sentence without the position itself.
-
-    Args:
-        model: fills in masks and holds the words to choose from.
-    """
+    """Guesses argmax_x Pr(x | c), c the sanitized sentence without the position itself."""
 
     def __init__(self, model: "PublicReader | MaskedReader | MaskedBert"):
         self.model = model
@@ -38,9 +34,6 @@ class MaskInference(Attack):
                 the resource "adapter".
             public: whether the table fills in, which needs no text of the attacker's own; else an adapter does.
             adapter: another context model, by name, where public is False.
-
-        Raises:
-            ValueError: an adapter is to read and none is named, or the table, and one is named.
         """
         if public and adapter:
             raise ValueError(f"adapter: {adapter!r} is not asked where the public table reads; pass public=False")
@@ -72,14 +65,8 @@ class PublicReader:
     It is proportional to q(x | l2 l1) q(r1 | l1 x) q(r2 | x r1), for two words l2 l1 before and r1 r2 after, where
     q is `textsan.priors.NGrams`. Factors whose last word the table does not know are left out.
 
-    Args:
-        words: what answers are chosen from.
-
     Attributes:
         words: those that can be answered, which the table knows.
-
-    Raises:
-        ValueError: no words, or none that the table knows.
 
     >>> reader = PublicReader(["york", "jersey", "film"])
     >>> reader.words[reader.log_scores([["the", "new", "?", "times"]], [2]).argmax()]
@@ -114,17 +101,8 @@ class MaskedReader:
     log Pr(c | x) - log Pr(c); how frequent words are, which a masked language model knows too, comes from counts.
 
     Args:
-        words: what answers are chosen from.
         counts: occurrences of words in public text; add-one smoothed they are Pr(x).
         adapter: a trained adapter, "without-rt" for example.
-
-    Attributes:
-        words: those that can be answered, here all.
-        encoded: masked sentences read so far.
-
-    Raises:
-        KeyError: no such adapter.
-        ValueError: no words.
     """
 
     def __init__(self, words: Collection[str], counts: Mapping[str, int], adapter: str):
@@ -163,17 +141,11 @@ class MaskedBert:
     of y.
 
     Args:
-        words: what answers are chosen from.
         name: a registered model with a masked-language-model head; whose pieces are read, if there is a `model`.
         model: another one with such a head, of `textsan_book.studies.filling_blanks.masked_model` for example.
 
     Attributes:
         words: those that can be answered, of one piece each.
-        encoded: masked sentences read so far.
-
-    Raises:
-        KeyError: unknown model.
-        ValueError: no words of one piece.
     """
 
     def __init__(self, words: Collection[str], name: str = "bert-base-uncased", model=None):

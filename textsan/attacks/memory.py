@@ -32,18 +32,11 @@ class Memory(Attack):
     with l' and r' the released neighbours, p the context-free prior and p(l') = sum_l p(l) Pr(l' | l). A neighbour
     that the mechanism keeps must be the same, one that it replaces must be possible. Where no place of the shadow
     text fits, and everywhere if `copied` is 0, the guess is that of the context-free attack; if `copied` is 1 and
-    no place fits, it is the released word. Where neighbours fit
-    by chance it can be worse.
+    no place fits, it is the released word. Where neighbours fit by chance it can be worse.
 
     Args:
-        channel: Pr(y | x), known to the attacker; a word that is kept has the row of the identity.
-        shadow: the attacker's own token lists.
         prior: Pr(x) over the channel's inputs.
         copied: in [0, 1]; one half is no opinion on whether anything is copied.
-        attacked: words that can stand at attacked positions; None is every input of the channel.
-
-    Raises:
-        ValueError: no token in `shadow`, or `copied` out of range.
 
     >>> flat = Channel.from_matrix([[0.5, 0.5], [0.5, 0.5]], inputs=["good", "bad"], outputs=["good", "bad"])
     >>> attack = Memory(flat, [["a", "bad", "film"]], Prior(["good", "bad"], [0.6, 0.4]))
@@ -69,12 +62,7 @@ class Memory(Attack):
 
     @classmethod
     def against(cls, knowledge: Knowledge, *, copied: float = 0.5) -> "Memory":
-        """The attack with the knowledge's shadow text, and its context-free prior.
-
-        Args:
-            knowledge: a channel and shadow text.
-            copied: as for the constructor.
-        """
+        """Make the attack with the knowledge's shadow text, and its context-free prior."""
         prior = knowledge.unigram()
         return cls(knowledge.channel, knowledge.documents, prior, copied=copied, attacked=knowledge.attacked)
 

@@ -41,18 +41,13 @@ class Mixture(Attack):
     """Guesses the word of the largest log-linear score, over the `k` likeliest words of each released one.
 
     Args:
-        channel: Pr(y | x), known to the attacker.
         prior: Pr(x), with a share for unseen words.
         bigrams: an attack with a bigram model; None leaves it out, like the next three.
         public: an attack with an `InterpolatedModel`.
         reader: a `NoisyChannel`, whose reader is used.
         language: a `LanguageModelBayes`.
         weights: of the parts by name; those that are missing are the stated ones.
-        k: candidates a position.
         attacked: words that can stand at attacked positions; None is every input, kept ones among them.
-
-    Attributes:
-        weights: of the parts that are there.
 
     >>> channel = Channel.from_matrix([[0.6, 0.4], [0.4, 0.6]], inputs=["a", "b"], outputs=["a", "b"])
     >>> Mixture(channel, Prior(["a", "b"], [0.9, 0.1])).reconstruct([["b"]], [(0, 0)])
@@ -98,13 +93,12 @@ class Mixture(Attack):
         k: int = 20,
         sentences: int = 60,
     ) -> "Mixture":
-        """The attack, its weights fitted on shadow sentences; with too few of them the stated ones.
+        """Make the attack, its weights fitted on shadow sentences; with too few of them the stated ones.
 
         Args:
             knowledge: a channel and, for weights and for bigrams, shadow text; its resources "adapter", where the
                 reader starts, and "language model", one that is loaded already.
             bigrams, public, reader, language: which parts to use.
-            model, beam, k: as of `LanguageModelBayes`.
             sentences: shadow sentences that the weights are fitted on.
         """
         checks.whole("sentences", sentences, low=1)
@@ -124,21 +118,15 @@ class Mixture(Attack):
     def without(
         cls, knowledge: Knowledge, *, public: bool = PUBLIC, k: int = 20, sentences: int = 60
     ) -> "Mixture":
-        """Make the attack without its language model: the difference is what that one adds.
-
-        Args:
-            knowledge, public, k, sentences: as for `against`.
-        """
+        """Make the attack without its language model, else as `against`: the difference is what that one adds."""
         return cls.against(knowledge, public=public, language=False, k=k, sentences=sentences)
 
     @property
     def models(self) -> tuple[str, ...]:
-        """Name the models of the parts."""
         return tuple(dict.fromkeys(name for part in self._contexts.values() for name in part.models))
 
     @property
     def details(self) -> dict[str, float]:
-        """The weights, and what the language model says of itself."""
         weights = {f"{name}_weight": weight for name, weight in self.weights.items()}
         language = self._contexts.get("language")
         return weights | (dict(language.details) if language else {})
@@ -196,11 +184,7 @@ def fit_weights(factors: Sequence[Factors], truths: Sequence[np.ndarray]) -> dic
     """The weights that make original words likeliest: a conditional logit with a normal prior around `STATED`.
 
     Args:
-        factors: of some positions each.
         truths: (n,) number of the original word of each; where it is no candidate the position tells nothing.
-
-    Returns:
-        a weight of at least 0 for each part.
     """
     names = list(factors[0].values)
     stated = np.array([STATED[name] for name in names])

@@ -36,11 +36,8 @@ class NoisyChannel(Attack):
     sentences that neither was fitted on; both 0 is the context-free attack.
 
     Args:
-        channel: Pr(y | x), known to the attacker.
-        counts: occurrences of words in the shadow text.
         adapter: a trained start of the reader, "without-rt" for example; the text it was trained on must not hold
             the text under attack. None starts from the bare encoder.
-        k: candidates a position.
         bigrams: whether to mix in the bigram model.
         public: whether that is an `InterpolatedModel`, with the public n-gram table.
         masked: whether each position is read alone, its own slot hidden; `fit` trains with the slot shown.
@@ -87,14 +84,11 @@ class NoisyChannel(Attack):
         bigrams: bool = True,
         public: bool = PUBLIC,
     ) -> "NoisyChannel":
-        """The attack, its reader trained on and its weights chosen by shadow text.
+        """Make the attack, its reader trained on and its weights chosen by `copies` sanitizations of shadow text.
 
         Args:
             knowledge: a channel and shadow text; its resource "adapter" is where the reader starts.
             adapter: another start, by name.
-            copies: sanitizations of the shadow text.
-            k, bigrams, public: as for the constructor.
-            epochs: as for `fit`.
         """
         start = adapter or knowledge.resources.get("adapter")
         given: dict[str, Any] = {"k": k, "bigrams": bigrams, "public": public, "attacked": knowledge.attacked}
@@ -103,12 +97,10 @@ class NoisyChannel(Attack):
 
     @property
     def models(self) -> tuple[str, ...]:
-        """The reader's encoder."""
         return (self.reader.name,)
 
     @property
     def details(self) -> dict[str, float]:
-        """Sentences that the reader has read, in training too, and the weights that were chosen."""
         return {"encoded": self.reader.encoded, "reader_weight": self.weights[0], "bigram_weight": self.weights[1]}
 
     def fit(
@@ -122,19 +114,11 @@ class NoisyChannel(Attack):
         held_out: float = 0.2,
         seed: int = 0,
     ) -> "NoisyChannel":
-        """Goes on training the reader on shadow sentences, and chooses the weights on others of them.
+        """Go on training the reader on shadow sentences, and choose the weights on others of them.
 
         Args:
-            shadow_docs: the attacker's own token lists, each as often as it was sanitized.
-            sanitized_docs: the same, sanitized by the attacker with the mechanism under attack.
             epochs: passes over them; 0 leaves the reader as it is.
-            learning_rate: the highest.
-            batch_size: sentences a batch.
             held_out: share of the distinct shadow sentences that choose the weights.
-            seed: of the split, the order and dropout.
-
-        Raises:
-            ValueError: documents whose lengths disagree, or too few of them.
         """
         from textsan.models.context_model import train
 

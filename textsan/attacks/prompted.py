@@ -39,8 +39,6 @@ class Prompted(Attack):
         """Make the attack with a model by name, or the resource "language model" where one is granted.
 
         Args:
-            knowledge: shadow text, if any, gives the examples; the channel only makes them.
-            model: of the registry or the hub.
             examples: of the attacker's own sentences, of usual length; None, or no shadow text, is none.
         """
         if examples is not None:
@@ -57,7 +55,6 @@ class Prompted(Attack):
 
     @property
     def details(self) -> dict[str, float]:
-        """Pieces that were read and written."""
         return {"pieces": self._pieces}
 
     def prompt(self, released: Sequence[str]) -> str:

@@ -21,10 +21,6 @@ class ReleasedContextual(ContextualBayes):
     - "dropped": words of 10 or more letters vanish from both sentences; in training the word in question too,
       but when attacking the candidate stays.
     - "unsegmented": the encoder is not told which sentence a piece is of.
-
-    Args:
-        departures: any of these.
-        others: as for `ContextualBayes`.
     """
 
     def __init__(self, *others, departures: Collection[str] = DEPARTURES, **settings):
@@ -48,7 +44,6 @@ class ReleasedContextual(ContextualBayes):
 
         Args:
             departure: the only one, or "all" of them.
-            others: as for `ContextualBayes.against`.
         """
         settings = {"k": k, "span": span, "departures": DEPARTURES if departure == "all" else [departure]}
         return cls._trained(knowledge, knowledge.counts, *knowledge.sanitized(copies), training, **settings)

@@ -33,8 +33,6 @@ class PairClassifier:
     """An encoder with two classes on its pooled output.
 
     Args:
-        encoder: a registered encoder.
-        seed: of the fresh linear layer.
         segments: whether the encoder is told which sequence a piece is of.
 
     Attributes:
@@ -68,12 +66,7 @@ class PairClassifier:
         number alone, so that a training that was killed ends as it would have.
 
         Args:
-            parts: pairs and labels.
-            epochs: passes over each part.
             steps: of all at most; None is no limit.
-            learning_rate: at first.
-            decay_every, batch_size: in steps; in pairs.
-            seed: of order and dropout.
             checkpoint: a file that keeps the state every `KEPT_EVERY` steps, and that a training of the same pairs
                 and settings takes up.
         """

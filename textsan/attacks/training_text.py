@@ -13,9 +13,6 @@ WINDOW = 128  # tokens that a reader reads together; longer documents are read i
 def paired(shadow_docs, sanitized_docs) -> tuple[list[list[str]], list[list[str]]]:
     """Check shadow text and what became of it, and return both as token lists.
 
-    Raises:
-        ValueError: none, or lengths that disagree.
-
     >>> paired([["a", "b"]], [("u", "v")])
     ([['a', 'b']], [['u', 'v']])
     """
@@ -32,15 +29,10 @@ def held_out_split(docs: Sequence[Sequence[str]], share: float, seed: int) -> tu
     """Split numbers of documents in two parts, a document and the phrases of it in the same one.
 
     Args:
-        docs: token lists.
         share: of the documents that are no part of another which is held out.
-        seed: of the draw.
 
     Returns:
         numbers of the others, and of those held out; both ascending.
-
-    Raises:
-        ValueError: a part would be empty.
 
     >>> held_out_split([["a"], ["b"], ["a"]], 0.5, seed=0)
     ([1], [0, 2])

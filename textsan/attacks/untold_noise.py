@@ -29,10 +29,6 @@ class UntoldNoise(Attack):
         weights: r, in the order of `channels`; None is even.
         outside: the share of tokens that are no input, in [0, 1); such a token becomes a uniform output. Tokens
             that no channel can release say nothing.
-        attacked: words that can stand at attacked positions; None is every input.
-
-    Raises:
-        ValueError: no channel, other inputs, or weights or a share out of range.
 
     >>> stay = [Channel.from_matrix([[p, 1 - p], [1 - p, p]], inputs="ab", outputs="ab") for p in (0.5, 0.9)]
     >>> attack = UntoldNoise(dict(zip(["blind", "clear"], stay)), Prior("ab", [0.8, 0.2]))
@@ -62,11 +58,7 @@ class UntoldNoise(Attack):
         self._possible = np.array([attacked is None or word in attacked for word in self.words])
 
     def noise(self, docs: Sequence[Sequence[str]]) -> dict[str, float]:
-        """Compute Pr(m | y), the probability that each channel made the release.
-
-        Args:
-            docs: token lists, one release.
-        """
+        """Compute Pr(m | y), the probability that each channel made the release of these token lists."""
         return dict(zip(self.channels, np.exp(self._log_noise(docs)).tolist(), strict=True))
 
     def _log_noise(self, docs) -> np.ndarray:

@@ -18,9 +18,8 @@ import numpy as np
 import scipy
 
 from textsan.attacks import MaskInference, PublicReader, Ranks
-from textsan.auditing import linking, material as materials, quotes as quoting, use
+from textsan.auditing import deciding, linking, material as materials, quotes as quoting, use
 from textsan.auditing.belonging import SURE
-from textsan.auditing.deciding import DO_NOT, FEW, KEPT, MORE, OPEN, held_against, state_of
 from textsan.auditing.report import Report
 from textsan.auditing.wording import many, not_shown, odds, percent
 from textsan.base import checks
@@ -284,12 +283,9 @@ def original_of(
     **settings: Any,
 ) -> Original:
     """Return a text whose releases are audited, with the settings of `audit_release`."""
-    limits = {}
-    for name, value in (tolerate or {}).items():
-        limits[checks.choice("tolerate", name, tuple(LIMITS))] = checks.number(f"tolerate: {name}", value, 0, 1)
     texts = materials.checked_texts(texts, groups=groups, labels=labels)
     members = None if groups is None else materials.members_of(groups)
-    return Original(texts, labels, members, limits, **settings)
+    return Original(texts, labels, members, deciding.checked_limits(tolerate, LIMITS), **settings)
 
 
 def unquoted(texts: Sequence[str], work: Callable[[], Report]) -> Report:
@@ -516,23 +512,23 @@ def _decided(content: Mapping[str, Any], limits: Mapping[str, float]) -> dict[st
         of_rows.append(f"{many(fits['astray'], 'row')} ({listed}; from 0) {what}")
     if not fits["shown"]:
         of_rows.append("That rows belong together is not shown: they share no more words than rows at random.")
-    if documents < FEW:
+    if documents < deciding.FEW:
         doubts.append(f"{many(documents, 'document')} show nothing to be kept: audit more rows.")
     if not any(LIMITS[name] for name in limits):
         doubts.append("No limit for words was asked for: pass --tolerate words=0.2, say.")
-    tolerated, rows = {"documents": min(linkage["length"]["value"] + MORE, 1.0)} | dict(limits), []
+    tolerated, rows = {"documents": min(linkage["length"]["value"] + deciding.MORE, 1.0)} | dict(limits), []
     for name, most in tolerated.items():
         measured = [row["main"] for row in linkage["attacks"]]
         if (group := LIMITS[name]) is not None:
             of_group = [row for row in content["words"]["recovered"] if row["group"] == group]
             measured = [row | {"high": row["most"]} for row in of_group]
-        largest = {key: max((row[key] for row in measured), default=None) for key in ("value", "low", "high")}
-        state = state_of(largest, most, few=documents < FEW, unread=bool(of_rows))
-        rows.append({"limit": name, "at_most": most, "asked": name in limits, **largest, "state": state})
+        doubtful = {"few": documents < deciding.FEW, "unread": bool(of_rows)}
+        rows.append(deciding.limit_row(name, most, name in limits, measured, **doubtful))
     states = {row["state"] for row in rows}
-    verdict = DO_NOT if "exceeded" in states else OPEN if of_rows or doubts or "not shown" in states else KEPT
+    open_ = of_rows or doubts or "not shown" in states
+    verdict = deciding.DO_NOT if "exceeded" in states else deciding.OPEN if open_ else deciding.KEPT
     said = [_of_words(content["words"], rows), _of_documents(content, rows[0])]
-    first = verdict == OPEN and (of_rows or doubts)
+    first = verdict == deciding.OPEN and (of_rows or doubts)
     reasons = [" ".join(of_rows + doubts), *said] if first else [*said, " ".join(of_rows) or ABSENT]
     advice = ["The documents that are left whole."] if content["words"]["whole"]["number"] else []
     parts = ((row["kind"], row["left"]["number"] + row["partly"]["number"]) for row in content["entities"])
@@ -555,17 +551,17 @@ def _of_words(words: Mapping[str, Any], limits: Sequence[Mapping[str, Any]]) -> 
         share, constant = percent(best["value"]), percent(guesses["constant"]["value"])
         line += f" Of 100 replaced words {share} are guessed ({best['label']}), {constant} by one word for all"
         line += f"{not_shown(best['excess'], 0, 'an attack does better')}."
-    asked = [f" {row['limit'].capitalize()}: {held_against(row)}" for row in limits if LIMITS[row["limit"]]]
+    asked = [
+        f" {row['limit'].capitalize()}: {deciding.held_against(row)}" for row in limits if LIMITS[row["limit"]]
+    ]
     return line + "".join(asked)
 
 
 def _of_documents(content: Mapping[str, Any], row: Mapping[str, Any]) -> str:
     linkage, left = content["linkage"], content["words"]["whole"]
     best = max(linkage["attacks"], key=lambda attack: attack["main"]["value"])
-    share, length = best["main"]["value"], percent(linkage["length"]["value"])
-    line = f"Of 100 released documents, an attacker who holds {linkage['among']:,} originals identifies "
-    line += f"{percent(share)} ({odds(share)}); by length alone {length}"
-    line += f"{not_shown(best['excess'], 0, 'the words add to it')}. {held_against(row)}"
+    line = deciding.identified(linkage, best["main"], linkage["length"]["value"])
+    line += f"{not_shown(best['excess'], 0, 'the words add to it')}. {deciding.held_against(row)}"
     if left["number"]:
         listed = ", ".join(map(str, left["listed"])) + (", …" if left["number"] > _LISTED else "")
         line += f" {many(left['number'], 'document')} of {_WHOLE} words or more left whole: {listed} (from 0)."

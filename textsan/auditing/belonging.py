@@ -35,7 +35,6 @@ def check_belonging(
         ValueError: the release is not that of this text in this order, by the document that shows it best.
     """
     drawn = frozenset(mechanism.channel.input_index) - frozenset(mechanism.keep)
-    drawn = frozenset(mechanism.channel.input_index) - frozenset(mechanism.keep)
     known = Counter(word for doc in docs for word in doc if word in drawn)
     pairs: dict[str, set[str]] = {}
     uniform = frozenset(mechanism._uniform_words())

@@ -260,8 +260,7 @@ def _targets(words: float | None, documents: float | None, among: int | None) ->
     targets = []
     for what, share in (("words", words), ("documents", documents)):
         if share is not None:
-            if not 0 < checks.number(what, share) < 1:
-                raise ValueError(f"{what}: {share!r} is out of range; pass a share above 0 and below 1")
+            promises.checked_share(what, share)
             targets.append(Target(what, share, _AMONG if among is None else checks.whole("among", among, low=2)))
     if not targets:
         raise ValueError("words: no target; pass words=0.2, documents=0.05, or both")

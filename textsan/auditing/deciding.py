@@ -5,12 +5,13 @@ where an attack, or the exact success V(X | Y) under the frequencies of held-out
 shown.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from textsan.auditing.material import GROUPS
 from textsan.auditing.wording import many, not_shown, odds, percent
 from textsan.auditing.words import strongest
+from textsan.base import checks
 
 LIMITS = {
     "words": "all",
@@ -46,6 +47,12 @@ _EXCEEDED, _KEPT, _OPEN = "exceeded", "kept", "not shown"
 _SMALLER = 0.01  # of V: what is less is no gain
 
 
+def checked_limits(tolerate: Mapping[str, float] | None, known: Collection[str] = LIMITS) -> dict[str, float]:
+    """Return limits by name, checked to be shares and of the known names."""
+    named = {checks.choice("tolerate", name, tuple(known)): share for name, share in (tolerate or {}).items()}
+    return {name: checks.number(f"tolerate: {name}", share, 0, 1) for name, share in named.items()}
+
+
 def decided(content: Mapping[str, Any], limits: Mapping[str, float]) -> dict[str, Any]:
     """Hold an audit's figures against limits.
 
@@ -79,33 +86,34 @@ def decided(content: Mapping[str, Any], limits: Mapping[str, float]) -> dict[str
 
 def _row(content: Mapping[str, Any], name: str, most: float, asked: bool) -> dict[str, Any]:
     group = LIMITS[name]
-    if group is None:
-        measured = [content["linkage"]["main"]]
-    else:
+    measured = [content["linkage"]["main"]]
+    if group is not None:
         measured = [row for row in content["words"]["attacks"] if row["group"] == group]
-    largest: dict[str, Any] = {
-        key: max((row[key] for row in measured), default=None) for key in ("value", "low", "high")
-    }
-    exact = content["words"]["exact"]["held_out"]
     if name == "words":
-        if exact is not None:
-            largest = {key: max(share, exact) if key != "low" else share for key, share in largest.items()}
-        largest = {key: _with_kept(content, share) for key, share in largest.items()}
-    few = content["documents"]["documents"] < FEW
-    state = state_of(largest, most, few=few, unread=group is not None and _unlike(content))
-    return {"limit": name, "at_most": most, "asked": asked, **largest, "state": state}
+        if (exact := content["words"]["exact"]["held_out"]) is not None:
+            measured.append({"value": exact, "low": 0.0, "high": exact})
+        measured = [{key: _with_kept(content, row[key]) for key in ("value", "low", "high")} for row in measured]
+    few, unread = content["documents"]["documents"] < FEW, group is not None and _unlike(content)
+    return limit_row(name, most, asked, measured, few=few, unread=unread)
 
 
-def state_of(largest: Mapping[str, Any], most: float, *, few: bool, unread: bool) -> str:
-    """Return "kept", "exceeded" or "not shown" of a limit for the strongest attack's value, low and high.
+def limit_row(
+    name: str, most: float, asked: bool, measured: Sequence[Mapping[str, Any]], *, few: bool, unread: bool
+) -> dict[str, Any]:
+    """Hold the strongest attack against a limit, whose state is "kept", "exceeded" or "not shown".
 
     Nothing is kept by few documents, nor where no attacker has read text like the owner's (unread).
     """
+    largest: dict[str, Any] = {
+        key: max((row[key] for row in measured), default=None) for key in ("value", "low", "high")
+    }
     if largest["value"] is None:
-        return _KEPT
-    if largest["low"] > most or (largest["value"] > most and not few):
-        return _EXCEEDED
-    return _OPEN if few or largest["high"] > most or unread else _KEPT
+        state = _KEPT
+    elif largest["low"] > most or (largest["value"] > most and not few):
+        state = _EXCEEDED
+    else:
+        state = _OPEN if few or largest["high"] > most or unread else _KEPT
+    return {"limit": name, "at_most": most, "asked": asked, **largest, "state": state}
 
 
 def _with_kept(content: Mapping[str, Any], share: float) -> float:
@@ -161,13 +169,16 @@ def _of_words(content: Mapping[str, Any], row: Mapping[str, Any] | None) -> str:
 
 def _of_documents(content: Mapping[str, Any], row: Mapping[str, Any]) -> str:
     linkage = content["linkage"]
-    share = linkage["main"]["value"]
-    line = (
+    doubt = not_shown(linkage["main"], linkage["length"], "the words add to it")
+    return f"{identified(linkage, linkage['main'], linkage['length'])}{doubt}. {held_against(row)}"
+
+
+def identified(linkage: Mapping[str, Any], main: Mapping[str, float], length: float) -> str:
+    """Return the beginning of a sentence on how many documents are identified."""
+    return (
         f"Of 100 released documents, an attacker who holds {linkage['among']:,} originals identifies "
-        f"{percent(share)} ({odds(share)}); by length alone {percent(linkage['length'])}"
-        f"{not_shown(linkage['main'], linkage['length'], 'the words add to it')}."
+        f"{percent(main['value'])} ({odds(main['value'])}); by length alone {percent(length)}"
     )
-    return f"{line} {held_against(row)}"
 
 
 def _of_group(row: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from textsan.auditing import attacking, documents, linking, material as materials, quotes as quoting, use, words
-from textsan.auditing.deciding import LIMITS, decided
+from textsan.auditing.deciding import checked_limits, decided
 from textsan.auditing.report import Report
 from textsan.base import checks
 from textsan.mechanisms import Mechanism
@@ -82,7 +82,7 @@ def audit(
     >>> audit(docs, CusText(words, epsilon=1.0, k=2), shadow=docs, tolerate={"words": 0.2}, among=5).verdict
     'Do not release'
     """
-    names, limits = attacking.check_attacks(attacks), _limits(tolerate or {})
+    names, limits = attacking.check_attacks(attacks), checked_limits(tolerate)
     if guesses is not None and released is None:
         raise ValueError("guesses: of which release? pass the released text that they are about")
     texts = materials.checked_texts(texts, groups=groups)
@@ -143,12 +143,6 @@ def _persons(material, members, chances, hits, among) -> dict[str, Any]:
     halves, found = linking.halved(material.docs, members), documents.exposure(material, chances, hits, owners)
     scores = linking.by_words(material, halves) if halves else np.zeros((0, 0))
     return linking.persons(members, scores, among) | {name: found[name] for name in ("quantiles", "read", "worst")}
-
-
-def _limits(tolerate: Mapping[str, float]) -> dict[str, float]:
-    for name in tolerate:
-        checks.choice("tolerate", name, tuple(LIMITS))
-    return {name: checks.number(f"tolerate: {name}", value, 0, 1) for name, value in tolerate.items()}
 
 
 def _described(mechanism: Mechanism, called: str | None) -> dict[str, Any]:

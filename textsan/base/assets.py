@@ -54,18 +54,11 @@ def cache_folder() -> Path:
 
 
 def fetch(name: str) -> Path:
-    """Folder with the verified files of asset `name`; what is missing or damaged is pulled first.
+    """Return the folder with the verified files of asset `name`; what is missing or damaged is pulled first.
 
     With a warm cache the files are hashed once a process, and nothing is written and no network is touched.
 
-    Args:
-        name: an asset of the registry, for example "vader-corpora".
-
-    Returns:
-        a folder that holds every file of the asset.
-
     Raises:
-        KeyError: unknown asset.
         FetchError: it could not be downloaded, or its hash is wrong.
     """
     asset, folder = _asset(name), cache_folder() / name
@@ -85,11 +78,7 @@ def fetch(name: str) -> Path:
 
 
 def verify(name: str) -> list[str]:
-    """Return a line for every file of asset `name` missing or damaged in the cache; all of them are hashed anew.
-
-    Raises:
-        KeyError: unknown asset.
-    """
+    """Return a line for every file of an asset missing or damaged in the cache; all are hashed anew."""
     asset, folder = _asset(name), cache_folder() / name
     _hashed.clear()
     return [f"{folder / path}: {why}" for path, why in _damage(asset, folder).items()]
@@ -105,11 +94,7 @@ def defaults() -> list[str]:
 
 
 def is_cached(name: str) -> bool:
-    """Return whether every file of asset `name` is in the cache; their hashes are not looked at.
-
-    Raises:
-        KeyError: unknown asset.
-    """
+    """Return whether every file of asset `name` is in the cache; their hashes are not looked at."""
     return all((cache_folder() / name / file["path"]).is_file() for file in _asset(name)["files"])
 
 

@@ -50,11 +50,7 @@ def arrays(kind: str, inputs: Iterable, compute: Callable[[], Arrays], *, code: 
 
 
 def place(kind: str, inputs: Iterable, *, code: str) -> Path:
-    """Return the file of these inputs, this code and this arithmetic, whether it is there or not.
-
-    Args:
-        kind, inputs, code: as of `arrays`.
-    """
+    """Return the file of these inputs, this code and this arithmetic, whether it is there or not."""
     digest = hashlib.sha256()
     for part in (code_of(code), arithmetic(), *inputs):
         content = _bytes(part)
@@ -123,9 +119,6 @@ def code_of(module: str) -> str:
     """Return a sha256 of a module's code and of all the project's modules that it imports, directly or not.
 
     Imports inside of functions count; comments and docstrings do not.
-
-    Args:
-        module: its dotted name.
 
     >>> len(code_of("textsan.base.cache"))
     64

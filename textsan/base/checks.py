@@ -1,4 +1,4 @@
-"""Checks at the door: one line that names the argument, the value and the way out."""
+"""Checks at the door: the value, or a ValueError of one line that names argument, value and way out."""
 
 import math
 from numbers import Real
@@ -8,9 +8,6 @@ import numpy as np
 
 def number(name: str, value, low: float = -math.inf, high: float = math.inf) -> float:
     """`value` as a float, if it is a finite real number in [low, high].
-
-    Raises:
-        ValueError: it is not.
 
     >>> number("epsilon", 2, low=0)
     2.0
@@ -29,9 +26,6 @@ LARGEST_EPSILON = 1e6  # beyond it rounding alone moves epsilon d(x, y) by hundr
 def epsilon(value) -> float:
     """`value` as a privacy parameter: from 0 to 1e6, far above every epsilon that still hides a word.
 
-    Raises:
-        ValueError: it is not.
-
     >>> epsilon(2)
     2.0
     """
@@ -40,9 +34,6 @@ def epsilon(value) -> float:
 
 def has_words(name: str, value):
     """`value`, if it has words with vectors.
-
-    Raises:
-        ValueError: it is something else, a list of words say.
 
     >>> has_words("embeddings", ["a", "b"])
     Traceback (most recent call last):
@@ -59,9 +50,6 @@ def has_words(name: str, value):
 def whole(name: str, value, low: int = 0) -> int:
     """`value` as an int of at least `low`.
 
-    Raises:
-        ValueError: it is not.
-
     >>> whole("k", 20, low=1)
     20
     """
@@ -71,13 +59,7 @@ def whole(name: str, value, low: int = 0) -> int:
 
 
 def probabilities(name: str, value, size: int | None = None) -> np.ndarray:
-    """`value` as an array of probabilities.
-
-    Args:
-        size: how many there must be; None is any number.
-
-    Raises:
-        ValueError: another shape, a negative entry, or a sum that is not one within 1e-9.
+    """`value` as an array of `size` probabilities, or of any number, that sum to one within 1e-9.
 
     >>> probabilities("prior", [0.25, 0.75])
     array([0.25, 0.75])
@@ -94,9 +76,6 @@ def probabilities(name: str, value, size: int | None = None) -> np.ndarray:
 def choice(name: str, value, known) -> str:
     """`value`, if it is one of `known`.
 
-    Raises:
-        ValueError: it is not.
-
     >>> choice("oov", "keep", ["keep", "error"])
     'keep'
     """
@@ -107,9 +86,6 @@ def choice(name: str, value, known) -> str:
 
 def documents(name: str, value) -> list[list[str]]:
     """`value` as a list of token lists.
-
-    Raises:
-        ValueError: it is a string, or one of its documents is.
 
     >>> documents("docs", [("a", "b"), []])
     [['a', 'b'], []]

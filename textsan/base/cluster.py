@@ -16,9 +16,6 @@ PATIENCE = 20  # seconds without a result after which a scheduler is asked wheth
 def connect(scheduler: str) -> Iterator:
     """Connect to a dask scheduler.
 
-    Args:
-        scheduler: its address.
-
     Raises:
         ValueError: dask is not installed.
         ConnectionError: no scheduler answers, or it is gone in between.
@@ -43,10 +40,6 @@ def connect(scheduler: str) -> Iterator:
 
 def finished(client, futures: Collection) -> set:
     """Wait, as long as there are workers, until a future is done; return all that are.
-
-    Args:
-        client: of `connect`.
-        futures: of its `submit`.
 
     Raises:
         ConnectionError: there are no workers left, or the scheduler is gone.

@@ -13,10 +13,6 @@ def meaning(constructor: Callable, name: str) -> str:
     A function that leaves it to what it makes ("as for `CusText`") is answered from there, and a class that says
     nothing from those above it.
 
-    Args:
-        constructor: a class, or a function whose annotation says what it returns.
-        name: the parameter.
-
     >>> from textsan import SanText
     >>> meaning(SanText, "epsilon")
     'privacy parameter per unit of distance, at least 0; 0 is uniform.'
@@ -31,9 +27,6 @@ def meaning(constructor: Callable, name: str) -> str:
 
 def short_meaning(constructor: Callable, name: str) -> str:
     """Return `meaning` up to the first colon, semicolon, bracket or full stop.
-
-    Args:
-        constructor, name: as for `meaning`.
 
     >>> from textsan import SanText
     >>> short_meaning(SanText, "epsilon")

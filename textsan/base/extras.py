@@ -6,9 +6,6 @@ import re
 def install_line(library: str) -> str | None:
     """Return the command that installs a library which an extra of this package brings; None if none does.
 
-    Args:
-        library: as it is imported.
-
     >>> install_line("torch.nn"), install_line("nowhere")
     ("pip install '.[models]' in a clone", None)
     """

@@ -46,9 +46,6 @@ def variables(name: str = PINNED, environment: Mapping[str, str] = os.environ) -
         environment: that of the process. The pinned kernels leave an OPENBLAS_CORETYPE that is set as it is: on
             some machines it is set because other kernels compute wrongly.
 
-    Raises:
-        KeyError: unknown name.
-
     >>> variables("sandybridge", {})["OMP_NUM_THREADS"]
     '1'
     """

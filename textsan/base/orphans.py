@@ -9,11 +9,7 @@ _watched: set[int] = set()
 
 
 def end_with(parent: int) -> None:
-    """End this process soon after its parent has, however that came; leave a process of another parent alone.
-
-    Args:
-        parent: number of the process that waits for this one's work.
-    """
+    """End this process soon after its parent has, however that came; leave a process of another parent alone."""
     if parent in _watched or parent == os.getpid():
         return
     _watched.add(parent)

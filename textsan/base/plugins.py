@@ -36,9 +36,6 @@ _has_asked_packages = False
 def load_plugin(name: str | Path) -> None:
     """Import a plugin; what it registers is known from then on, in the workers of a sweep too.
 
-    Args:
-        name: path of a file that ends in .py, or the dotted name of a module.
-
     Raises:
         FileNotFoundError: no such file.
         ValueError: no such module; a file that is no Python, whose name is no name of a module or that of another
@@ -61,14 +58,7 @@ def loaded() -> dict[str, str]:
 
 
 def load_same(plugins: Mapping[str, str]) -> None:
-    """Import, in a worker, the plugins of another process, in the same state.
-
-    Args:
-        plugins: `loaded` of that process.
-
-    Raises:
-        ValueError: the plugin has changed meanwhile, or this process has another version that cannot be replaced.
-    """
+    """Import, in a worker, the plugins of another process, in the same state."""
     for name, code in plugins.items():
         if _loaded.get(name) != code and (name.endswith(".py") or name not in _loaded):
             _load(name)
@@ -114,10 +104,6 @@ def blamed(constructor: Callable, private: bool = False) -> Iterator[None]:
     Args:
         constructor: what the plugin registered, or a class of it; errors of this package's own stay as they are.
         private: it reads text that nobody may see: of an error in its lines the kind alone is named.
-
-    Raises:
-        ValueError: the error, and the line of the plugin; of an error that arose elsewhere because of it, the line
-            where the constructor begins.
     """
     try:
         yield

@@ -6,11 +6,7 @@ _CHECKOUT = Path(__file__).parents[2]
 
 
 def project_at(start: Path) -> Path | None:
-    """Return the folder at or above `start` that holds `_toc.yml` and `book/`, None if there is none.
-
-    Args:
-        start: a folder.
-    """
+    """Return the folder at or above `start` that holds `_toc.yml` and `book/`, None if there is none."""
     start = Path(start).resolve()
     folders = (start, *start.parents)
     return next((folder for folder in folders if (folder / "_toc.yml").is_file() and _has_book(folder)), None)
@@ -21,9 +17,6 @@ def project_data() -> Path:
 
     It is that of the project at or above the current folder, else of the checkout that the package was imported
     from, so that a chapter runs in any folder.
-
-    Raises:
-        FileNotFoundError: neither is there.
 
     >>> import textsan
     >>> (textsan.project_data() / "paper_numbers.csv").is_file()

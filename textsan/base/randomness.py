@@ -18,9 +18,6 @@ def streams(seed, numbers: Iterable[int]) -> Iterator[np.random.Generator]:
         seed: None, an int of at least 0, or a `numpy.random.Generator` (from which a key is drawn).
         numbers: from 0 to 2^64 - 1.
 
-    Raises:
-        ValueError: a seed of another kind.
-
     >>> [stream.random() for stream in streams(0, [5, 7])] == [next(streams(0, [n])).random() for n in (5, 7)]
     True
     """

@@ -62,15 +62,7 @@ class Entry:
         }
 
     def check(self, name: str, value):
-        """Return a value of a parameter, if it fits.
-
-        Args:
-            name: the parameter.
-            value: of it.
-
-        Raises:
-            ValueError: it does not.
-        """
+        """Return a value of a parameter, if it fits."""
         return _checked(f"{self.name}: {name}", value, self.parameters()[name])
 
 

@@ -14,13 +14,7 @@ _ENTRIES = 1 << 24  # float64 of a block of columns: 128 MiB
 
 
 def choose_device(device: str) -> str:
-    """The torch device to compute on: "cpu", "cuda", or whatever torch knows.
-
-    Args:
-        device: "auto" is "cuda" where torch finds a GPU, else "cpu".
-
-    Raises:
-        ValueError: a device that is not there.
+    """Return the torch device to compute on: "auto" is "cuda" where torch finds a GPU, else "cpu".
 
     >>> choose_device("cpu")
     'cpu'
@@ -50,11 +44,6 @@ class TorchJoint:
     """log Pr(x) Pr(y | x) of a channel, blocks of columns y at a time, on a torch device.
 
     Words of prior 0 are left out, whatever the storage.
-
-    Args:
-        storage: of the channel.
-        log_prior: (n_in,) log weights of the inputs, -inf for impossible ones.
-        device: as of `choose_device`.
     """
 
     def __init__(self, storage, log_prior: np.ndarray, device: str):
@@ -116,15 +105,7 @@ def sparse_columns(matrix, device: str):
 
 
 class TorchDistances:
-    """`ScaledDistances` on a torch device.
-
-    Args:
-        points: (n, d).
-        others: (m, d).
-        scale: at least 0.
-        cutoff: largest distance.
-        device: a torch device.
-    """
+    """`ScaledDistances` on a torch device."""
 
     def __init__(self, points, others, scale: float, cutoff: float, device: str):
         import torch

@@ -49,11 +49,7 @@ class Channel:
 
     @classmethod
     def from_matrix(cls, matrix, inputs: Iterable[str], outputs: Iterable[str]) -> "Channel":
-        """A channel from its dense matrix, shape (n_in, n_out), rows summing to one within 1e-9.
-
-        Raises:
-            ValueError: a negative or non-finite entry, or a row that does not sum to one.
-        """
+        """Make a channel from its dense matrix, shape (n_in, n_out), rows summing to one within 1e-9."""
         matrix = np.array(matrix, dtype=np.float64)
         if matrix.ndim != 2:
             raise ValueError(f"matrix: {matrix.ndim} dimensions; pass a table of rows Pr(. | x)")
@@ -63,25 +59,20 @@ class Channel:
 
     @classmethod
     def from_sparse(cls, matrix, inputs: Iterable[str], outputs: Iterable[str]) -> "Channel":
-        """A channel from a scipy sparse matrix of probabilities, shape (n_in, n_out)."""
+        """Make a channel from a scipy sparse matrix of probabilities, shape (n_in, n_out)."""
         matrix = scipy.sparse.csr_array(matrix, dtype=np.float64)
         _check_rows(matrix.data.min(initial=0.0), matrix.sum(axis=1))
         return cls(inputs, outputs, Sparse(matrix))
 
     @classmethod
     def estimated(cls, counts, draws: int, inputs: Iterable[str], outputs: Iterable[str]) -> "Channel":
-        """A channel of frequencies, counted in `draws` draws of each input.
+        """Make a channel of frequencies, counted in `draws` draws of each input.
 
         A word that was never drawn has frequency 0 and may still have a positive probability: no epsilon can be
         read off this channel, and what needs exact entries refuses it. `interval` says how far off one may be.
 
         Args:
             counts: (n_in, n_out) numbers of draws, dense or scipy sparse; rows sum to `draws`.
-            draws: at least 1.
-            inputs, outputs: words.
-
-        Raises:
-            ValueError: a row does not sum to `draws`.
 
         >>> Channel.estimated([[3, 1]], 4, inputs=["a"], outputs=["u", "v"])
         Channel(1 inputs, 2 outputs, sparse, estimated from 4 draws a row)
@@ -107,17 +98,12 @@ class Channel:
         """Pr(y | x) = stay_x [y = x] + (1 - stay_x) exp(-scale min(d(x, y), cutoff)) / Z_x, d Euclidean.
 
         Args:
-            inputs, outputs: words.
-            input_vectors: (n_in, d).
             output_vectors: (m, d), the vectors of the first m outputs; later outputs are reached by staying only.
             scale: inverse temperature, at least 0 (SanText: epsilon / 2).
             cutoff: distance beyond which all outputs weigh the same.
             stay: (n_in,) probabilities of releasing x itself; None is 0 everywhere.
             device: where sums and columns are computed: "cpu", "cuda", or "auto" for a GPU where there is one. The
                 results agree within rounding.
-
-        Raises:
-            ValueError: a number is out of range or missing, or a word that may stay is not among the outputs.
         """
         inputs, outputs = list(inputs), list(outputs)
         scale = checks.number("scale", scale, low=0)
@@ -168,11 +154,7 @@ class Channel:
         return self._storage.log_columns(_numbers(outputs, self.output_index, "outputs"))
 
     def matrix(self) -> np.ndarray:
-        """The whole channel, dense float64 (n_in, n_out).
-
-        Raises:
-            ValueError: more than `DENSE_LIMIT` entries.
-        """
+        """The whole channel, dense float64 (n_in, n_out), of at most `DENSE_LIMIT` entries."""
         if np.prod(self.shape) > DENSE_LIMIT:
             raise ValueError(
                 f"channel: {self.shape[0]} x {self.shape[1]} entries are above the limit of {DENSE_LIMIT}; "
@@ -181,11 +163,7 @@ class Channel:
         return self.rows(np.arange(self.shape[0]))
 
     def exact(self, what: str) -> "Channel":
-        """Return this channel, for a computation, named in the message, that needs exact entries.
-
-        Raises:
-            ValueError: the channel is estimated.
-        """
+        """Return this channel, for a computation that needs exact entries; an error, which names it, otherwise."""
         if self.draws:
             raise ValueError(
                 f"channel: {what} needs exact entries, and these are estimated from {self.draws} draws a row; "
@@ -232,14 +210,7 @@ class Channel:
         return channel
 
     def restrict(self, words: Iterable[str]) -> "Channel":
-        """The rows of some inputs alone, over all outputs.
-
-        Args:
-            words: inputs; all of them in their order gives this channel back.
-
-        Raises:
-            KeyError: a word that is no input.
-        """
+        """The rows of some inputs alone, over all outputs."""
         words = list(words)
         if words == self.inputs:
             return self
@@ -248,11 +219,7 @@ class Channel:
         return channel
 
     def prior_array(self, prior) -> np.ndarray:
-        """Return Pr(x) in the order of the inputs, (n_in,), from a `Prior` or (n_in,) probabilities.
-
-        Raises:
-            ValueError: mass on words that are no inputs, or a shape that does not fit.
-        """
+        """Return Pr(x) in the order of the inputs, (n_in,), from a `Prior` or (n_in,) probabilities."""
         if hasattr(prior, "aligned"):
             return prior.aligned(self.inputs)
         return checks.probabilities("prior", prior, len(self.inputs))
@@ -263,9 +230,7 @@ class Channel:
         """Pr(x | y), proportional to Pr(x) Pr(y | x): the `k` likeliest inputs of each released word.
 
         Args:
-            prior: a `Prior`, or (n_in,) probabilities.
             k: candidates a released word, at least 1.
-            outputs: released words; None is all outputs.
             device: a torch device, "cpu" or "cuda", or "auto" for a GPU where there is one, which gives the same
                 within rounding; None is NumPy.
 
@@ -281,13 +246,7 @@ class Channel:
     def log_marginal(
         self, log_prior: np.ndarray, outputs: Listed | None = None, device: str | None = None
     ) -> np.ndarray:
-        """log sum_x Pr(x) Pr(y | x) of some outputs (words or column numbers), (n outputs,).
-
-        Args:
-            log_prior: (n_in,) log weights of the inputs.
-            outputs: None is all of them.
-            device: as of `posterior`.
-        """
+        """log sum_x Pr(x) Pr(y | x) of some outputs (words or column numbers), (n outputs,)."""
         columns = np.arange(self.shape[1]) if outputs is None else _numbers(outputs, self.output_index, "outputs")
         if device is not None:
             return TorchJoint(self._storage, log_prior, device).log_marginal(columns)
@@ -303,29 +262,17 @@ class Channel:
         return np.concatenate([np.empty(0), *map_blocks(block, columns)])
 
     def sample(self, inputs: Listed, uniforms: np.ndarray) -> np.ndarray:
-        """Outputs drawn by inversion: column numbers, a function of each (input, uniform) pair alone.
-
-        Args:
-            inputs: words or row numbers, n of them.
-            uniforms: (n,) independent draws from [0, 1).
-        """
+        """Draw outputs by inversion of uniforms (n,) in [0, 1): column numbers, a function of each pair alone."""
         numbers = _numbers(inputs, self.input_index, "inputs")
         return self._storage.sample(numbers, np.asarray(uniforms, dtype=np.float64))
 
     def best_inputs(
         self, log_prior: np.ndarray, outputs: Listed | None = None, k: int = 1, device: str | None = None
     ):
-        """The `k` inputs of largest Pr(x) Pr(y | x) for each output, best first, ties by row; which of those tied
-        at place k are kept is open, unless the channel is sparse.
+        """Find the `k` inputs of largest Pr(x) Pr(y | x) for each output, best first, ties by row.
 
-        Args:
-            log_prior: (n_in,) log weights of the inputs, -inf for impossible ones.
-            outputs: words or column numbers; None is all of them.
-            k: how many, from 1 to n_in.
-            device: as of `posterior`.
-
-        Returns:
-            row numbers and log joint probabilities, both of shape (n outputs, k).
+        Which of those tied at place k are kept is open, unless the channel is sparse. `log_prior` is -inf for
+        impossible inputs; row numbers and log joint probabilities are (n outputs, k), k at most n_in.
         """
         columns = np.arange(self.shape[1]) if outputs is None else _numbers(outputs, self.output_index, "outputs")
         k = min(k, self.shape[0])

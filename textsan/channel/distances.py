@@ -14,12 +14,6 @@ class ScaledDistances:
     Blocks are computed at one fixed height, so that a row comes out with the same bits whatever stands in the
     other rows: what is drawn from it never depends on what else is sanitized.
 
-    Args:
-        points: (n, d).
-        others: (m, d).
-        scale: at least 0.
-        cutoff: largest distance.
-
     >>> ScaledDistances(np.zeros((1, 2)), np.array([[3.0, 4.0]]), scale=2.0).block(np.array([0]))
     array([[10.]])
     """
@@ -37,9 +31,6 @@ class ScaledDistances:
         """Distances of some rows to a range of columns, float64.
 
         Args:
-            rows: at most `height` row numbers.
-            columns: a range of column numbers, without a step.
-            out: where to put them.
             height: rows of the matrix product, whatever the number of `rows`.
         """
         start, stop, _ = columns.indices(self.shape[1])

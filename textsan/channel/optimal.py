@@ -15,7 +15,7 @@ _BELOW = 1e-9  # by how much the programme's epsilon is smaller, so that roundin
 
 
 def private_channel(prior, losses, epsilon: float, *, price: float = 0.0, joints=None) -> np.ndarray:
-    """The epsilon-DP channel of least expected loss, (n, m): every two rows within exp(epsilon) of each other.
+    """Compute the epsilon-DP channel of least expected loss, (n, m): two rows within exp(epsilon) of each other.
 
     Minimises sum_x Pr(x) sum_y P(y | x) loss(x, y) + price V(X | Y), V the Bayes vulnerability, over P with
     l_y <= P(y | x) <= exp(epsilon) l_y for some l (3 n m rows and n m + 2 m unknowns). Without a price only l is
@@ -30,9 +30,6 @@ def private_channel(prior, losses, epsilon: float, *, price: float = 0.0, joints
         price: of a unit of vulnerability, at least 0.
         joints: (c, n) weights of the words in each of c classes, if the guess knows the class: V is then
             sum_c sum_y max_x joints[c, x] P(y | x). None is one class, of the prior.
-
-    Raises:
-        ValueError: a weight or the price is negative or missing; the solver finds no answer.
 
     >>> private_channel([0.5, 0.5], [[0, 1], [1, 0]], epsilon=np.log(3)).round(6)
     array([[0.75, 0.25],
@@ -53,7 +50,7 @@ def private_channel(prior, losses, epsilon: float, *, price: float = 0.0, joints
 
 
 def mixed_to_private(matrix: np.ndarray, epsilon: float) -> np.ndarray:
-    """A channel near a given one that is epsilon-DP: (1 - theta) P + theta / m, with the least theta that does.
+    """Make a channel near a given one epsilon-DP: (1 - theta) P + theta / m, with the least theta that does.
 
     With eta = max_y (max_x P(y | x) - exp(epsilon) min_x P(y | x))_+ and m outputs theta is eta m / (exp(epsilon)
     - 1 + eta m). The loss rises by at most theta times that of uniform rows; V(X | Y), which is convex, not above

@@ -52,12 +52,8 @@ class Posterior:
         """Make it from scores that are log-probabilities up to a constant; ties go to the earlier candidate.
 
         Args:
-            positions: n pairs (document, index).
-            released: the released word there.
-            words: what `numbers` stand for.
             numbers: (n, m) candidates in any order; broadcasts.
             log_scores: (n, m), -inf for what is no candidate.
-            k: how many candidates to keep; None is all.
         """
         log_scores = np.asarray(log_scores, dtype=np.float64)
         numbers = np.broadcast_to(numbers, log_scores.shape)
@@ -80,11 +76,7 @@ class Posterior:
         return f"Posterior({len(self)} {kind}, {self.numbers.shape[1]} candidates each)"
 
     def __getitem__(self, observation) -> dict[str, float]:
-        """Words with their probabilities, for one of `observed`, likeliest first.
-
-        Raises:
-            KeyError: it was not observed.
-        """
+        """Words with their probabilities, for one of `observed`, likeliest first."""
         if observation not in self._index:
             raise KeyError(f"observation: {observation!r} is not among the {len(self)} that were tabulated")
         return self.mapping(self._index[observation])
@@ -125,18 +117,11 @@ class Posterior:
         return float(self.expected_coverage()[-1])
 
     def expected_success(self, true_prior=None) -> float:
-        """Compute how often the mode is the original word.
+        """Compute how often the mode is the original word, under a true prior over the channel's inputs.
 
         With all outputs tabulated, each once, and the prior of the text under attack, this is the exact success
-        rate of the rule,
-        sum_y Pr(x) Pr(y | x) at x = mode(y), whatever prior the rule was made from. Without it, the posterior is
-        taken to be right.
-
-        Args:
-            true_prior: `Prior`, or (n_in,) probabilities in the order of the channel's inputs.
-
-        Raises:
-            ValueError: a prior for a posterior of positions, which tell of one text only.
+        rate of the rule, sum_y Pr(x) Pr(y | x) at x = mode(y), whatever prior the rule was made from. Without it,
+        the posterior is taken to be right.
         """
         return float(self.expected_coverage(true_prior)[0])
 
@@ -173,12 +158,6 @@ class Posterior:
 
         Their mean over the words of a text is the expected success on it, and its interval that of their mean.
 
-        Args:
-            words: inputs of the channel, any of them more than once.
-
-        Raises:
-            ValueError: this posterior is of positions.
-
         >>> from textsan import Channel
         >>> channel = Channel.from_matrix([[0.5, 0.5], [1.0, 0.0]], inputs=["a", "b"], outputs=["u", "v"])
         >>> channel.posterior([0.5, 0.5]).hit_probabilities(["b", "a", "a"])
@@ -212,15 +191,7 @@ class Posterior:
 def tabulate(
     channel, log_prior: np.ndarray, k: int, outputs: Sequence | None = None, device: str | None = None
 ) -> Posterior:
-    """The posterior of released words under log weights of the inputs, which need not sum to one.
-
-    Args:
-        channel: Pr(y | x).
-        log_prior: (n_in,) -inf for words that are impossible.
-        k: candidates a word.
-        outputs: released words; None is all of them.
-        device: as of `Channel.posterior`.
-    """
+    """Tabulate the posterior of released words under log weights of the inputs, -inf for impossible ones."""
     outputs = channel.outputs if outputs is None else list(outputs)
     numbers, joint = channel.best_inputs(log_prior, outputs, k, device)
     numbers = np.where(joint > -np.inf, numbers, -1)

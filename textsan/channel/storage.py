@@ -97,14 +97,7 @@ class Sparse:
 
 
 def best_by_blocks(log_columns, log_prior, columns, k) -> tuple[np.ndarray, np.ndarray]:
-    """The `k` inputs of largest log weight of each column, and these weights, from whole columns.
-
-    Args:
-        log_columns: log Pr(y | .) of some column numbers, (columns, n_in), a function.
-        log_prior: (n_in,)
-        columns: their numbers.
-        k: from 1 to n_in.
-    """
+    """Find the `k` inputs of largest log weight of each column, and these weights, from whole columns."""
 
     def block(part):
         joint = log_columns(part)

@@ -15,10 +15,7 @@ class WeightedExponential(Exponential):
     """q(y) exp(-scale d(x, y)) / Z_x, d Euclidean.
 
     Args:
-        input_vectors: (n, d).
-        output_vectors: (m, d).
         log_weights: (m,) log q, finite.
-        scale: inverse temperature, at least 0.
         stay: (n,) probabilities of releasing x itself; None is 0 everywhere.
         own: (n,) the output that is x, or -1; None is -1 everywhere.
         outputs: how many there are, at least m; those above m are reached by staying only. None is m.

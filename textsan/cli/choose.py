@@ -181,13 +181,8 @@ def _table(choices, ahead) -> list[str]:
         if kept:
             cells.append(_use(choice.use))
         rows.append([choice.mechanism, *cells])
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
-    ]
-    lines.insert(
-        0, f"The largest epsilon with {' and '.join(choices[0].targets)}; one of a grid, and none between."
-    )
+    about = f"The largest epsilon with {' and '.join(choices[0].targets)}; one of a grid, and none between."
+    lines = [about, *options.aligned(rows)]
     lines += ["", *(f"{name.replace('_', ' ')}: {sentence}" for name, sentence in choices[0].promise.items())]
     lines += [line for choice in choices for line in (why_none(choice), useless(choice)) if line]
     if len(choices) > 1 and all(choice.reasons for choice in choices):

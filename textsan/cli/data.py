@@ -4,6 +4,8 @@ import sys
 
 import click
 
+from textsan.cli import options
+
 
 @click.group()
 def data():
@@ -28,9 +30,7 @@ def list_():
         checked = "registry" if all("sha256" in file for file in asset["files"]) else "hub"
         cached = "yes" if assets.is_cached(name) else "no"
         table.append((name, asset["kind"], cached, megabytes, checked, asset["terms"], asset["what"]))
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    for row in table:
-        click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    click.echo("\n".join(options.aligned(table)))
     click.echo(f"\nCache: {assets.cache_folder()}")
 
 

@@ -1,6 +1,6 @@
 """Options that several commands share, each in one place."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from functools import reduce
 
 import click
@@ -87,6 +87,12 @@ def texts(shadow: str, files: str):
             help="Field or column of an author or patient, whose rows hang together; audit reports per person.",
         ),
     )
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the lines of a table whose columns begin below each other."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
 
 
 def _tab(given: str | None) -> str | None:

@@ -42,9 +42,7 @@ def laplace(vectors: np.ndarray, scale: float, seed) -> np.ndarray:
     this is epsilon-DP between any two texts with `laplace_epsilon(scale, d)`.
 
     Args:
-        vectors: (n, d).
         scale: of the noise, above 0; its standard deviation is sqrt(2) times that.
-        seed: int or Generator.
 
     >>> laplace(np.array([[3.0, 4.0]]), 1e-9, seed=0).round(6)
     array([[0.6, 0.8]])
@@ -66,9 +64,6 @@ def laplace_epsilon(scale: float, dimensions: int) -> float:
 def reduced(vectors: np.ndarray, dimensions: int, seed) -> np.ndarray:
     """Project vectors (n, d), scaled to length one, on random orthogonal directions, the same for the same seed.
 
-    Raises:
-        ValueError: more dimensions than there are.
-
     >>> reduced(np.eye(3), 2, seed=0).shape
     (3, 2)
     """
@@ -80,16 +75,11 @@ def reduced(vectors: np.ndarray, dimensions: int, seed) -> np.ndarray:
 
 
 def defended(encode: Encode, name: str, strength: float, seed: int = 0) -> Encode:
-    """An encoder whose vectors are defended.
+    """Return an encoder whose vectors are defended.
 
     Args:
-        encode: without the defence.
         name: "none", "rounding" (strength is the step), "laplace" (the scale), "dimensions" (how many).
-        strength: of the defence.
         seed: of the noise, which is drawn anew at each call, or of the directions, which are kept.
-
-    Raises:
-        ValueError: another name; a strength that is out of range when the encoder is called.
     """
     checks.choice("name", name, ("none", "rounding", "laplace", "dimensions"))
     random = np.random.default_rng(seed)

@@ -49,9 +49,6 @@ class Eraser:
             vectors: (n, d), of texts that whoever erases may read.
             concept: (n,) or (n, k) numbers: what is to be erased, 0 and 1 for a keyword; k of them are erased
                 together, in at most k dimensions.
-
-        Raises:
-            ValueError: not one row of the concept a vector, or a column that is the same for all of them.
         """
         x, z = _with_concept(vectors, concept)
         mean, z = x.mean(axis=0), (z - z.mean(axis=0)) / z.std(axis=0)

@@ -42,10 +42,10 @@ def stack(width: int, hidden: Sequence[int], classes: int, *, normalise: bool = 
 
 
 def batches(n: int, steps: int) -> Iterator:
-    """Numbers of `steps` batches out of n rows, from torch's stream: in random order, drawn anew when fewer than a
-    batch are left; those are dropped.
+    """Yield `steps` batches of row numbers out of n from torch's stream, in random order.
 
-    So n = steps * BATCH rows are each seen once, which is to draw them on the fly.
+    The order is drawn anew when fewer than a batch are left; those are dropped. So n = steps * BATCH rows are each
+    seen once, which is to draw them on the fly.
     """
     import torch
 

@@ -29,13 +29,7 @@ def bag(text: str, ignored: Collection[str] = ()) -> set[str]:
 
 
 class WordInversion:
-    """Guesses the words of a text: those whose ridge score is the largest.
-
-    Args:
-        words: that can be guessed: those of the leaked texts.
-        standard: how vectors are scaled.
-        model: gives a score for each word.
-    """
+    """Guesses the words of a text: those whose ridge score is the largest."""
 
     def __init__(self, words: Sequence[str], standard: heads.Standard, model):
         self.words, self.standard, self.model = tuple(words), standard, model
@@ -44,16 +38,7 @@ class WordInversion:
     def against(
         cls, knowledge: VectorKnowledge, *, leak: int | None = None, ignored: Collection[str] = ()
     ) -> "WordInversion":
-        """The attack, fitted on the first `leak` texts of the attacker's and their vectors.
-
-        Args:
-            knowledge: leaked texts, and an encoder that stands for their leaked vectors.
-            leak: how many pairs, at least 2; None is all.
-            ignored: words that are not guessed.
-
-        Raises:
-            ValueError: no corpus, a larger leak than there is, or no word in it.
-        """
+        """Fit the attack on vectors of the first `leak` of the attacker's texts, at least 2, by default all."""
         from sklearn.linear_model import RidgeCV
 
         texts = knowledge.texts()

@@ -38,9 +38,6 @@ def present(texts: Sequence[str], keyword: str) -> np.ndarray:
 def check_keyword(keyword: str, texts: Sequence[str]) -> np.ndarray:
     """Return `present`, if there is something to learn.
 
-    Raises:
-        ValueError: the keyword is in fewer than two of the texts, or in all but one or none.
-
     >>> check_keyword("york", ["a", "b"])
     Traceback (most recent call last):
     ValueError: keyword: 'york' is in 0 of 2 texts; it must be in two or more and be missing from two or more
@@ -55,12 +52,7 @@ def check_keyword(keyword: str, texts: Sequence[str]) -> np.ndarray:
 
 
 class KeywordInference:
-    """The white-box attack: a linear or a two-layer head on vectors of the attacker's own texts.
-
-    Args:
-        score: log-odds of vectors.
-        threshold: above it the answer is yes.
-    """
+    """The white-box attack: a linear or a two-layer head on vectors of the attacker's own texts."""
 
     def __init__(self, score, threshold: float = 0.0):
         self.score, self.threshold = score, threshold
@@ -69,18 +61,13 @@ class KeywordInference:
     def against(
         cls, knowledge: VectorKnowledge, *, keyword: str, head: Head = "linear", balance: Balance = "weights"
     ) -> "KeywordInference":
-        """The attack, trained on texts like the attacked ones.
+        """Train the attack on texts like the attacked ones.
 
         Args:
-            knowledge: such texts and an encoder.
-            keyword: one word.
             head: "linear", logistic regression; or "mlp", a hidden layer of 100 sigmoid units.
             balance: what is done about the few texts with the keyword. "none"; "resample", they are drawn again
                 until both kinds are as many; "weights", their losses weigh more; "threshold", the border between
                 yes and no is chosen on a quarter of the texts, which the head does not see.
-
-        Raises:
-            ValueError: no corpus, or the keyword never or always occurs in it.
         """
         checks.choice("balance", balance, ("none", "resample", "weights", "threshold"))
         texts = knowledge.texts()
@@ -122,20 +109,15 @@ class KeywordTransfer(KeywordInference):
         others: Sequence[str] = (),
         steps: int = _STEPS,
     ) -> "KeywordTransfer":
-        """The attack, trained on other texts and on the released vectors without their texts.
+        """Train the attack on other texts and on the released vectors without their texts.
 
         Args:
             knowledge: texts of another kind, an encoder, and the captured vectors.
-            keyword: one word.
             reversal: what the reversed gradient weighs in the end, at least 0; 0 is plain transfer.
             moments: whether both kinds of vectors are scaled by their own means and deviations, the simplest
                 adaptation; else by those of the attacker's.
             others: words of the keyword's kind. With them the keyword is placed, see `placed`; without them it is
                 looked for in the texts.
-            steps: batches of 128, at least 1.
-
-        Raises:
-            ValueError: no corpus, no captured vectors, or the keyword never or always occurs.
         """
         import torch
 
@@ -181,9 +163,6 @@ def placed(texts: Sequence[str], keyword: str, others: Sequence[str], *, seed) -
 
     So a word was put into all of them, and only which one it is tells the two kinds apart.
 
-    Raises:
-        ValueError: no other word.
-
     >>> placed(["so it is", "so it was"], "pain", ["skin"], seed=0)
     ['so it is pain', 'so it skin was']
     """
@@ -222,9 +201,6 @@ def keyword_score(scores: np.ndarray, there: np.ndarray, *, seed, resamples: int
     """Score answers (n,), yes above 0, with 95 % intervals from resampling texts of both kinds apart.
 
     With one text of a kind nothing is known of the spread; the intervals are [0, 1].
-
-    Raises:
-        ValueError: the keyword is in none of the texts, or in all.
 
     >>> keyword_score(np.array([1.0, -1.0]), np.array([True, False]), seed=0).auc.value
     1.0

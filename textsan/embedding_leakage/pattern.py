@@ -41,13 +41,7 @@ BIRTH = (
 
 
 class PatternReconstruction:
-    """Guesses each segment from the vector, and the whole from all of them.
-
-    Args:
-        segments: the parts.
-        standard: how vectors are scaled.
-        networks: one a segment.
-    """
+    """Guesses each segment from the vector, and the whole from all of them."""
 
     def __init__(self, segments: Sequence[Segment], standard: heads.Standard, networks: Sequence):
         self.segments, self.standard, self.networks = tuple(segments), standard, tuple(networks)
@@ -61,17 +55,11 @@ class PatternReconstruction:
         pairs: int = 200_000,
         steps: int = 100_000,
     ) -> "PatternReconstruction":
-        """The attack, trained on texts that the attacker drew by the rule and had encoded.
+        """Train the attack on texts that the attacker drew by the rule and had encoded.
 
         Args:
-            knowledge: a rule and an encoder.
-            segments: the parts.
             pairs: texts that are drawn and encoded once, at least 2; with `steps` times 128 of them every pair is
                 used once, as if it was made on the fly.
-            steps: batches of 128, at least 1.
-
-        Raises:
-            ValueError: no rule, or fewer queries than pairs.
         """
         import torch
 

@@ -51,11 +51,7 @@ class VectorKnowledge:
         return sum(self._asked)
 
     def ask(self, texts: Sequence[str]) -> np.ndarray:
-        """Return the vectors of the attacker's own texts, counted as queries.
-
-        Raises:
-            ValueError: more than the queries that are granted.
-        """
+        """Return the vectors of the attacker's own texts, counted as queries."""
         if self.queries is not None and self.asked + len(texts) > self.queries:
             raise ValueError(
                 f"queries: {self.asked + len(texts)} texts asked for, {self.queries} granted; train on fewer"
@@ -64,31 +60,19 @@ class VectorKnowledge:
         return np.asarray(self.encode(list(texts)))
 
     def texts(self) -> list[str]:
-        """The attacker's own texts, for attacks that cannot do without.
-
-        Raises:
-            ValueError: there are none.
-        """
+        """The attacker's own texts, for attacks that cannot do without."""
         if not self.corpus:
             raise ValueError("corpus: this attack learns from texts of the attacker's own; pass corpus=")
         return list(self.corpus)
 
     def drawn(self, n: int) -> list[str]:
-        """Draw n texts of the known form.
-
-        Raises:
-            ValueError: the form is not known.
-        """
+        """Draw n texts of the known form."""
         if self.rule is None:
             raise ValueError("rule: this attack draws texts of a known form; pass rule=, generate(n, seed)")
         return self.rule(n, self.seed)
 
     def victims(self) -> np.ndarray:
-        """The released vectors.
-
-        Raises:
-            ValueError: they are not granted.
-        """
+        """The released vectors."""
         if self.captured is None or not len(self.captured):
             raise ValueError("captured: this attack adapts to the released vectors; pass captured=")
         return np.asarray(self.captured)

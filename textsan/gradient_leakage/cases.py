@@ -122,18 +122,12 @@ def make_case(
     defence: Callable | None = None,
     seed: int = 0,
 ) -> Case:
-    """A client's step: the gradient of one batch, as it is sent.
+    """Make a client's step: the gradient of one batch, as it is sent.
 
     Args:
         victim: the shared model; its number type is that of the gradient.
-        texts: sentences of the batch, at least one.
-        labels: their classes.
         longest: pieces kept of a sentence.
         defence: what the client does to the gradient first, see `textsan.gradient_leakage.defences`.
-        seed: of the defence.
-
-    Raises:
-        ValueError: no text, or not one label a text.
 
     >>> make_case(victim, ["good film"], [1]).shared.lengths  # doctest: +SKIP
     (4,)
@@ -153,11 +147,7 @@ def make_case(
 def batches(
     records: Sequence, size: int, count: int, *, seed: int = 0, longest: int | None = None
 ) -> list[tuple[list[str], list[int]]]:
-    """Draw `count` disjoint batches of `size` records with labels at random, of at most `longest` words each.
-
-    Raises:
-        ValueError: too few records.
-    """
+    """Draw `count` disjoint batches of `size` records with labels at random, of at most `longest` words each."""
     known = [one for one in records if one.tokens and (longest is None or len(one.tokens) <= longest)]
     if len(known) < size * count:
         raise ValueError(f"count: {count} batches of {size} from {len(known)} sentences; ask for fewer")

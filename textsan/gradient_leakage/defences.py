@@ -37,10 +37,7 @@ def noise(sigma: float) -> Callable:
 
 
 def prune(share: float) -> Callable:
-    """The smallest entries of each tensor are not sent.
-
-    Args:
-        share: of the entries, from 0 to below 1.
+    """Do not send the smallest entries of each tensor, a `share` of them from 0 to below 1.
 
     >>> prune(0.5)({"w": torch.tensor([1.0, -3.0, 2.0, 0.5])}, None, None, None, None, 0)["w"]
     tensor([ 0., -3.,  2.,  0.])
@@ -59,12 +56,7 @@ def prune(share: float) -> Callable:
 
 
 def dp_sgd(multiplier: float, clip: float = 1.0) -> Callable:
-    """DP-SGD: each sentence's gradient cut to norm `clip`, then noise of `multiplier` times that on their sum.
-
-    Args:
-        multiplier: standard deviation of the noise in units of `clip`, at least 0.
-        clip: above 0.
-    """
+    """DP-SGD: each sentence's gradient cut to norm `clip`, then noise of `multiplier` times that on their sum."""
     multiplier, clip = checks.number("multiplier", multiplier, 0), checks.number("clip", clip, 1e-12)
 
     def change(gradient: Gradient, victim, ids, mask, labels, seed: int) -> Gradient:
@@ -90,13 +82,7 @@ def epsilon_of(multiplier: float, sample_rate: float, steps: int, delta: float) 
     batches would give away.
 
     Args:
-        multiplier: above 0.
         sample_rate: share of the sentences in a batch, above 0 and up to 1.
-        steps: batches, at least 1.
-        delta: above 0 and below 1.
-
-    Raises:
-        ValueError: a number out of range.
 
     >>> round(epsilon_of(1.0, 0.01, 100, 1e-5), 1)
     1.2

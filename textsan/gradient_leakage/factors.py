@@ -50,10 +50,7 @@ class Factors:
         return products.sum((-2, -1)).clamp(min=0)  # rounding can leave zero a little below
 
     def dot(self, other: torch.Tensor) -> torch.Tensor:
-        """Inner product of each gradient with one that is written out, (n,) or (p, n).
-
-        Args:
-            other: of the parameter's shape, after p; the same for the n batches.
+        """Inner product of each gradient with one of the parameter's shape, written out, (n,) or (p, n).
 
         >>> one = Factors(torch.tensor([[[3.0], [4.0]]]), torch.tensor([[[1.0], [0.5]]]))
         >>> one.dot(torch.tensor([[2.0]])).tolist()
@@ -96,11 +93,7 @@ def sentence_factors(
     *,
     differentiable: bool = False,
 ) -> tuple[dict[str, Factors], torch.Tensor]:
-    """Compute the gradient of each sentence's loss in every shared parameter, in factors; and the features.
-
-    Returns:
-        factors by parameter, for n sentences, and features, (n, d).
-    """
+    """Compute each sentence's gradient in every shared parameter, in factors; and the features, (n, d)."""
     seen: dict[str, tuple[nn.Module, torch.Tensor, torch.Tensor]] = {}
 
     def keep(name: str):

@@ -26,9 +26,6 @@ def hermite(w: np.ndarray, order: int) -> np.ndarray:
     H_p = w (x) H_{p-1} - grad H_{p-1}. For small sizes; sums over many w are products of matrices, see
     `feature_tensor`.
 
-    Returns:
-        array of `order` axes of length d.
-
     >>> hermite(np.array([2.0, 0.0]), 2)
     array([[ 3.,  0.],
            [ 0., -1.]])
@@ -64,11 +61,7 @@ class TwoLayer:
 
     @classmethod
     def of(cls, shared: Shared) -> "TwoLayer":
-        """The widened part of the pooler of a case.
-
-        Raises:
-            ValueError: the victim's pooler is not widened.
-        """
+        """The widened part of the pooler of a case."""
         victim = shared.victim
         if not victim.recovered:
             raise ValueError("victim: its pooler is not widened; load it with width=30522, for example")
@@ -78,11 +71,7 @@ class TwoLayer:
 
     @classmethod
     def own(cls, shared: Shared) -> tuple["TwoLayer", np.ndarray]:
-        """The rows of a pooler of two classes as it is, nothing widened, and the a_j of `fit_features`.
-
-        Raises:
-            ValueError: not two classes.
-        """
+        """The rows of a pooler of two classes as it is, nothing widened, and the a_j of `fit_features`."""
         victim = shared.victim
         if len(victim.classifier.bias) != 2:
             raise ValueError(f"victim: {len(victim.classifier.bias)} classes; this is written for 2")
@@ -128,10 +117,7 @@ def power_method(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Find `count` components of a symmetric tensor by the robust power method (Anandkumar et al. 2014).
 
-    Exact where components are orthogonal.
-
-    Returns:
-        weights (count,) and unit vectors (count, k).
+    It is exact where components are orthogonal. Weights are (count,), unit vectors (count, k).
     """
     generator, left = np.random.default_rng(seed), tensor.copy()
     weights, vectors = [], []
@@ -203,18 +189,11 @@ class Recovered:
 
 
 def recover_features(seen: TwoLayer, count: int, *, reduce: bool = True, restarts: int = 20, seed: int = 0):
-    """Directions of the features of a batch: tensor, then CP decomposition.
+    """Find directions of the features of a batch: tensor, then CP decomposition.
 
     Args:
-        seen: of the pooler.
-        count: B, sentences of the batch.
         reduce: within the span of the gradient's rows, in which all features lie: the tensor is then B x B x B and
             all estimation error outside of the span is gone. Without it, the d' x d' x d' tensor of the paper.
-        restarts: of the decomposition.
-        seed: of these.
-
-    Returns:
-        `Recovered`.
     """
     basis = row_space(seen.gradient, count)[0] if reduce else np.eye(seen.weights.shape[1])
     tensor = feature_tensor(seen.projected(basis))
@@ -232,9 +211,6 @@ def cosines(directions: np.ndarray, features: np.ndarray) -> np.ndarray:
     """Compute cosines of features (B, d') with directions (B, d') matched one to one, without sign: by an oracle.
 
     Nobody who attacks can compute it: the match is made with the true features (Hungarian assignment).
-
-    Returns:
-        (B,).
 
     >>> cosines(np.eye(2), np.array([[0.0, -2.0], [1.0, 0.0]]))
     array([1., 1.])
@@ -263,21 +239,17 @@ SLOPES = {
 def fit_features(
     seen: TwoLayer, start: np.ndarray, activation: str, *, rows: int = 500, bias=None, outer=None, seed: int = 0
 ) -> tuple[np.ndarray, np.ndarray, float]:
-    """Features by least squares on the model g_j = a_j sum_i c_i sigma'(w_j . x_i + b_j) x_i itself.
+    """Fit features by least squares on the model g_j = a_j sum_i c_i sigma'(w_j . x_i + b_j) x_i itself.
 
     The model is exact. Where the fit reaches zero the features are recovered as far as the model tells them:
     without a bias, for tanh (whose slope is even) but for a common sign of x_i and c_i, for ReLU but for the
-    length of x_i.
-    Within the span of the gradient there are B + 1 numbers a sentence to find, from thousands of equations.
+    length of x_i. Within the span there are B + 1 numbers a sentence to find, from thousands of equations.
 
     Args:
-        seen: of any pooler, widened or not.
         start: directions or features, (B, d').
         activation: a key of `SLOPES`.
-        rows: of the pooler that are used, drawn at random.
         bias: b_j, (m,); None is zero.
         outer: a_j, (m,), as far as it differs between rows; None is all one.
-        seed: of the rows.
 
     Returns:
         features (B, d'), slopes c (B,), and the relative error of the fit.

@@ -131,11 +131,9 @@ class Matching:
     """One attack on one case.
 
     Args:
-        shared: what the server knows.
         settings: one of `ATTACKS`, or a change of it.
         fluency: nats a token of each of some texts, or None for no language model.
         features: recovered features, (B, d'), in the attacker's order of the sentences; signs count.
-        seed: of draws and orders.
     """
 
     def __init__(
@@ -348,16 +346,11 @@ class Matching:
 
 
 def attack(shared: Shared, name: str = "LAMP cos", *, share: float = 1.0, **given) -> Outcome:
-    """Runs one of `ATTACKS` on a case.
+    """Run one of `ATTACKS` on a case.
 
     Args:
-        shared: what the server knows.
-        name: of the attack.
         share: of steps, draws and orders, above 0; 1 is the released code's.
         given: `fluency`, `features` and `seed` as for `Matching`.
-
-    Raises:
-        ValueError: unknown name.
     """
     settings = ATTACKS[checks.choice("name", name, ATTACKS)]
     share = checks.number("share", share, 1e-6)
@@ -367,17 +360,15 @@ def attack(shared: Shared, name: str = "LAMP cos", *, share: float = 1.0, **give
 def attackers_order(
     shared: Shared, features: torch.Tensor, slopes: np.ndarray, *, settings: Settings | None = None, seed: int = 0
 ) -> torch.Tensor:
-    """Recovered features in the order of the sentences, without the truth: labels first, then trial.
+    """Bring recovered features in the order of the sentences, without the truth: labels first, then trial.
 
     A slope is p - y up to a positive factor, so that its sign is the label; among the orders that fit the known
     labels, the one is taken whose short attack ends with the smallest distance, the feature term included.
 
     Args:
-        shared: of a case of two classes.
         features: (B, d').
         slopes: of the loss, one a feature.
         settings: of the trial; None is LAMP's with the feature term, 30 steps, no reordering.
-        seed: of the trial.
 
     Returns:
         (B, d') in the order of `shared.labels`; the given order where signs and labels do not agree.

@@ -48,10 +48,6 @@ def exact_share(reference: Sequence[int], recovered: Sequence[int]) -> float:
 def score(case: Case, sentences: Sequence[Sequence[int]]) -> list[dict]:
     """Score what an attack recovered of a case, one row a sentence.
 
-    Args:
-        case: with the truth.
-        sentences: recovered piece numbers, special ones included, as many as the case has.
-
     Returns:
         rows with `rouge1`, `rouge2`, `rougeL` (without special pieces: the number), `rouge1 with specials` and so
         on (as LAMP's code counts: [CLS] and [SEP] are part of both, so that a five-word sentence that is entirely

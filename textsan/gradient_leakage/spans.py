@@ -9,6 +9,8 @@ position p: those in the span are the answer.
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import numpy as np
+import scipy
 import torch
 
 from textsan.base import checks
@@ -94,7 +96,6 @@ def span(matrix: torch.Tensor, tolerance: float | None = None) -> Span:
     """The row space of a gradient.
 
     Args:
-        matrix: (rows, d).
         tolerance: singular values below this share of the largest count as zero; None is 5 rounding errors of
             the number type and 50 of float64, in which the decomposition is done.
     """
@@ -133,25 +134,14 @@ class Accepted:
         return {(piece, place) for place, row in enumerate(self.pieces) for piece in row}
 
 
-def accepted(
-    shared: Shared, *, tolerance: float | None = None, threshold: float | None = None, weights=WEIGHTS
-) -> Accepted:
-    """The pieces that lie in the span at each position; no optimisation, no prior, no length.
+def accepted(shared: Shared, *, threshold: float | None = None, weights=WEIGHTS) -> Accepted:
+    """Find the pieces that lie in the span at each position; no optimisation, no prior, no length.
 
     The threshold is the attacker's own: 1,000 rounding errors of the number type, or more where the smallest
     singular value that counts is so small that rounding turns its direction; at most a tenth of the smallest
     residual at positions beyond the longest sentence, where every candidate is false.
-
-    Args:
-        shared: of a case.
-        tolerance: of the rank, see `span`.
-        threshold: largest residual that passes; None as above.
-        weights: of the first layer, see `stacked`.
-
-    Returns:
-        candidates at the positions of the longest sentence.
     """
-    found, victim = span(stacked(shared, weights=weights), tolerance), shared.victim
+    found, victim = span(stacked(shared, weights=weights)), shared.victim
     longest = max(shared.lengths)
     table = residuals(victim, found, min(longest + 16, victim.encoder.config.max_position_embeddings))
     floor = float(table[:, longest:].min())
@@ -197,35 +187,21 @@ def closure(pairs: Iterable[tuple[int, int]]) -> Closure:
     (4, [(7, 0), (7, 1), (8, 0)])
     """
     pairs = set(pairs)
-    leader: dict = {}
-
-    def top(vertex):
-        while leader.setdefault(vertex, vertex) != vertex:
-            leader[vertex] = leader[leader[vertex]]
-            vertex = leader[vertex]
-        return vertex
-
-    for piece, place in pairs:
-        leader[top(("piece", piece))] = top(("place", place))
-    groups: dict = {}
-    for vertex in list(leader):
-        groups.setdefault(top(vertex), []).append(vertex)
-    rank = len(leader) - len(groups)
+    number: dict = {}
+    edges = [[number.setdefault(v, len(number)) for v in (("piece", w), ("place", p))] for w, p in pairs]
+    links = scipy.sparse.coo_array((np.ones(len(edges)), tuple(zip(*edges, strict=True))), shape=[len(number)] * 2)
+    groups, group = scipy.sparse.csgraph.connected_components(links, directed=False)
+    rank = len(number) - groups
     if rank == len(pairs):
         return Closure(frozenset(pairs), rank, True)
-    full = {
-        (piece, place)
-        for members in groups.values()
-        for kind, piece in members
-        if kind == "piece"
-        for other, place in members
-        if other == "place"
-    }
-    return Closure(frozenset(full), rank + 1, False)
+    pieces, places = (
+        [(v, group[at]) for (kind, v), at in number.items() if kind == k] for k in ("piece", "place")
+    )
+    return Closure(frozenset((w, p) for w, g in pieces for p, h in places if g == h), rank + 1, False)
 
 
 def assemble(shared: Shared, found: Accepted, *, most: int = 64, restarts: int = 30, seed: int = 0):
-    """Sentences from candidates: those whose inputs to the *second* layer lie in the span of its gradient.
+    """Make sentences of candidates: those whose inputs to the *second* layer lie in the span of its gradient.
 
     What the second layer reads at a position depends on the whole sentence, so the check is of sentences. From a
     random choice, the piece at each position in turn is replaced by the candidate that lowers the mean residual.
@@ -234,17 +210,12 @@ def assemble(shared: Shared, found: Accepted, *, most: int = 64, restarts: int =
     Args:
         shared: of a case; a victim of at least three layers. In the last one queries other than [CLS]'s do not
             matter and values only through it, so that its gradient does not span what it reads.
-        found: of `accepted`.
         most: candidates tried at a position, best residual first.
         restarts: random choices for each sentence.
-        seed: of these.
 
     Returns:
         piece numbers of each sentence in the order of the lengths, and the mean residual of each, plus 1 if the
         same sentence was given before.
-
-    Raises:
-        ValueError: a victim of fewer layers.
     """
     if len(shared.victim.encoder.encoder.layer) < 3:
         raise ValueError("victim: fewer than 3 layers; the last one's gradient does not span its inputs")

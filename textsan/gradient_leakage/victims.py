@@ -91,22 +91,16 @@ class Victim(nn.Module):
         >>> load_victim(layers=1).decode([101, 2204, 2143, 102, 0])  # doctest: +SKIP
         'good film'
         """
-        tokenizer = encoders.load_tokenizer(self.name)
-        if special:
-            kept = [int(i) for i in ids if int(i) != self.special["[PAD]"]]
-        else:
-            kept = [int(i) for i in ids if int(i) not in self.special.values()]
-        return tokenizer.decode(kept, skip_special_tokens=False)
+        own = self.special
+        dropped = {own["[PAD]"]} if special else {*own.values()}
+        kept = [int(i) for i in ids if int(i) not in dropped]
+        return encoders.load_tokenizer(self.name).decode(kept, skip_special_tokens=False)
 
 
 def load_victim(
     name: str = encoders.ENCODER, *, layers: int | None = None, classes: int = 2, seed: int = 0
 ) -> Victim:
     """Load a registered encoder, or its first layers, with a fresh pooler (tanh) and classifier, without dropout.
-
-    Raises:
-        KeyError: unknown encoder.
-        ValueError: a number out of range.
 
     >>> load_victim(layers=2).pooler.weight.shape  # doctest: +SKIP
     torch.Size([384, 384])
@@ -157,20 +151,15 @@ def small_victim(*, width: int = 64, layers: int = 2, classes: int = 2, seed: in
 def widened(
     victim: Victim, activation: str, *, width: int = 30_522, recovered: int = 100, seed: int = 0
 ) -> Victim:
-    """The victim that the attack of Li et al. 2023 (section 4.2) asks for; a copy, the encoder shared.
+    """Make the victim that the attack of Li et al. 2023 (section 4.2) asks for; a copy, the encoder shared.
 
     Below the pooler's own rows are m = width - d fresh ones, normal in the first `recovered` coordinates and
     zero in the others; class i of the classifier weighs each of them by i / m.
 
     Args:
-        victim: a fine-tuned one; it stays as it is.
         activation: in place of tanh, a key of `ACTIVATIONS`.
         width: outputs of the pooler; the paper's is the size of the vocabulary.
         recovered: d' of the paper, from 1 to the encoder's width.
-        seed: of the fresh rows.
-
-    Raises:
-        ValueError: a number out of range.
     """
     (inner, d), classes = victim.pooler.weight.shape, len(victim.classifier.bias)
     m = checks.whole("width", width, inner + 1) - inner
@@ -214,11 +203,7 @@ def fine_tune(
 
     Args:
         victim: left in evaluation mode, on its device; trained without dropout, as the shared gradient is made.
-        records: of a data set, with labels.
-        epochs: passes; the papers' is 2.
-        batch: sentences a step.
         learning_rate: falls linearly to 0.
-        seed: of the order.
         change: what is done to the gradient of each step, as for `make_case`: a defence.
     """
     labels, texts = labels_of(records), [record.text for record in records]

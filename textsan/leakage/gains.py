@@ -28,13 +28,7 @@ def gain_vulnerability(prior, channel: Channel, gain) -> float:
     Alvim et al. 2012, g-leakage, Definition 3.3. With the identity as gain it is the Bayes vulnerability.
 
     Args:
-        prior: `Prior`, or (n_in,) probabilities.
-        channel: Pr(y | x).
         gain: (guesses, n_in) array or sparse array, what guess w is worth when x was there; no unit, finite.
-
-    Raises:
-        ValueError: a gain of another shape or not finite; a prior over other words than the channel; an
-            estimated channel.
 
     >>> identity = Channel.from_matrix([[1, 0], [0, 1]], inputs=["a", "b"], outputs=["a", "b"])
     >>> gain_vulnerability([0.25, 0.75], identity, [[1, 0], [0, 0.5]])
@@ -75,9 +69,6 @@ def deficiency(channel: Channel, other: Channel) -> Deficiency:
 
     Args:
         channel, other: channels of the same inputs, in the same order, of at most 100 words and outputs.
-
-    Raises:
-        ValueError: other inputs, or too many words; a programme that the solver cannot solve.
 
     >>> blind = Channel.from_matrix([[1.0], [1.0]], inputs=["a", "b"], outputs=["."])
     >>> identity = Channel.from_matrix([[1, 0], [0, 1]], inputs=["a", "b"], outputs=["a", "b"])

@@ -67,10 +67,8 @@ class Frontier:
     def least_loss(self, success):
         """Compute the least loss of every channel of a vulnerability V(X | Y): the largest of the lines there.
 
-        True at any vulnerability, and sharp near those for which the frontier was computed.
-
-        Returns:
-            expected distance; infinite below the blind guess, where there is no channel.
+        It is true at any vulnerability, sharp near those for which the frontier was computed, and infinite below
+        the blind guess, where there is no channel.
 
         >>> frontier([0.5, 0.5], [[0, 1], [1, 0]], success=0.75).least_loss(1.0)
         0.0
@@ -83,8 +81,7 @@ class Frontier:
     def attained_loss(self, success):
         """Compute the loss of some channel of a vulnerability V(X | Y): two that were found, mixed.
 
-        Returns:
-            expected distance; infinite below the least vulnerability that was found.
+        It is infinite below the least vulnerability that was found.
 
         >>> round(frontier([0.5, 0.5], [[0, 1], [1, 0]], success=0.75).attained_loss(0.75), 3)
         0.25
@@ -110,27 +107,23 @@ def frontier(
     gap: float = 0.005,
     rounds: int = 800,
 ) -> Frontier:
-    """The least expected distance over all channels with V(X | Y) <= success: Delta(v).
+    """Compute the least expected distance over all channels with V(X | Y) <= success: Delta(v).
 
     Multiplicative updates of the capacities; the certificate is the mean of the distances t on the way, repaired.
     Twenty thousand words take a minute or two and a gigabyte.
 
     Args:
-        prior: `Prior`, or (n,) probabilities in the order of the words.
         vectors: `Embeddings`, whose Euclidean distances count, inputs and outputs alike; (n, d) vectors in the
             order of the prior; or (n, n) distances d(x, y), at least 0, of at most 5,000 words.
         success: the largest V(X | Y), from the blind guess max_x Pr(x) to 1.
-        also: further success rates for which certificates and points are wanted: some eight draw the whole
-            frontier.
+        also: further success rates that get certificates and points: some eight draw the whole frontier.
         erasure: distance that an erased word counts for; None erases none.
         gap: relative difference of the two ends at which to stop.
         rounds: updates of the capacities, at most.
 
     Raises:
         ValueError: a success rate below the blind guess, or so near that of a flat prior of more than 500 words
-            that the outputs listed for a word have too little capacity; distances that are negative or missing; a
-            prior over
-            other words.
+            that the outputs listed for a word have too little capacity; distances that are negative or missing.
 
     >>> found = frontier([0.5, 0.25, 0.25], [[0, 1, 2], [1, 0, 1], [2, 1, 0]], success=0.75)
     >>> found.lower <= 0.25 <= found.upper + 1e-12, found.channel.shape[0]
@@ -344,7 +337,7 @@ def _repaired(lists: SortedOutputs, last: np.ndarray, limit: float) -> tuple[flo
 
 
 def _move(lists: SortedOutputs, x: int, t: np.ndarray, to: float, excess: np.ndarray) -> None:
-    """Moves t_x, and the excess of the outputs near x with it."""
+    """Move t_x, and the excess of the outputs near x with it."""
     numbers, far = lists.of(x)
     near = slice(0, np.searchsorted(far, max(t[x], to)))
     excess[numbers[near]] += np.maximum(to - far[near], 0.0) - np.maximum(t[x] - far[near], 0.0)

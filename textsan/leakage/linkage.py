@@ -43,16 +43,6 @@ _MEMORY = 1 << 28  # bytes of laws of sums that are made at a time
 def mutual_information(prior, channel: Channel) -> float:
     """I(X; Y) = H(X) - H(X | Y) of one word, in nats: what a release tells of its original on average.
 
-    Args:
-        prior: `Prior`, or (n_in,) probabilities.
-        channel: Pr(y | x), exact.
-
-    Returns:
-        nats a word, from 0 to H(X).
-
-    Raises:
-        ValueError: the prior ranges over other words than the channel, or the channel is estimated.
-
     >>> identity = Channel.from_matrix([[1, 0], [0, 1]], inputs=["a", "b"], outputs=["a", "b"])
     >>> round(mutual_information([0.5, 0.5], identity), 4)  # log 2
     0.6931
@@ -69,9 +59,6 @@ def sharp_information(epsilon: float) -> float:
     small epsilon and epsilon - 1 - log epsilon for a large one; approached by subset selection among many equally
     likely words (Wang et al. 2016).
 
-    Args:
-        epsilon: at least 0.
-
     >>> round(sharp_information(1.0), 4)
     0.1233
     """
@@ -83,18 +70,11 @@ def sharp_information(epsilon: float) -> float:
 
 
 def linkage_threshold(information: float, candidates: int) -> float:
-    """log N / I: words from which a document can be told among N, to first order.
+    """log N / I: words from which a document can be told among N, to first order; infinite where I is 0.
 
     It is Shannon's: from there on, as documents grow, the best matcher succeeds, and below it fails. For texts as
     short as sentences it is poor: scores of twenty words scatter so widely that a document of half the threshold
     is often linked and one of twice it is not always. `linkage_success` is exact.
-
-    Args:
-        information: nats a word, of `mutual_information`.
-        candidates: N, at least 1.
-
-    Returns:
-        words; infinity where a word tells nothing.
 
     >>> round(linkage_threshold(0.27, 1000), 1)
     25.6
@@ -129,11 +109,6 @@ def linkage_limit(epsilon: float, length: int, candidates: int) -> LinkageLimit:
     probabilities and `length` words) and, by Fano's inequality, at most (length phi(epsilon) + log 2) / log N, phi
     the `sharp_information`.
 
-    Args:
-        epsilon: of each word, at least 0.
-        length: words of the document, at least 1.
-        candidates: N, at least 1.
-
     >>> limit = linkage_limit(1.0, 10, 1000)
     >>> round(limit.composed, 3), round(limit.fano, 3)
     (0.417, 0.279)
@@ -158,21 +133,14 @@ def linkage_success(
     are the two ends. Of ties the grid knows those of word with word, which the interval then contains.
 
     Args:
-        prior: `Prior`, or (n_in,) probabilities; of the words of every candidate.
-        channel: Pr(y | x), exact.
         length: words of each candidate, at least 1. It is released, so that others are excluded for free.
         candidates: N, the original among them, at least 1.
         releases: how often the document is released, each time with fresh noise; the matcher has all of them. They
             are one release through the channel Pr(y_1, .., y_k | x) = Pr(y_1 | x) .. Pr(y_k | x).
         draws: documents drawn, at least 2.
-        seed: None, int or Generator, of the draws.
 
     Returns:
         the success rate, with an interval that holds both the grid's ends and 95 % of the draws.
-
-    Raises:
-        ValueError: the prior ranges over other words than the channel, the channel is estimated, or a number is
-            out of range.
 
     >>> coin = Channel.from_matrix([[0.75, 0.25], [0.25, 0.75]], inputs=["a", "b"], outputs=["a", "b"])
     >>> round(linkage_success([0.5, 0.5], coin, length=1, candidates=2).value, 4)

@@ -19,17 +19,8 @@ def noisy_vector_vulnerability(prior: Prior, mechanism: NoiseMechanism, draws: i
     an unbiased estimate, whatever the number of draws, and the same for every choice among near words (FBDD,
     Vickrey).
 
-    Args:
-        prior: `Prior` over words of the mechanism.
-        mechanism: a `NoiseMechanism`.
-        draws: of a word and its noise, at least 2.
-        seed: None, int or Generator.
-
     Returns:
         the estimate with its 95 % interval, of the draws.
-
-    Raises:
-        ValueError: a word without a vector.
 
     >>> from textsan import Embeddings, Prior
     >>> from textsan.mechanisms import FBDD

@@ -19,15 +19,10 @@ def pointwise_leakage(prior, channel: Channel, outputs: Listed | None = None) ->
     most epsilon under epsilon-DP, and at most log 1 / min_x Pr(x) always.
 
     Args:
-        prior: `Prior`, or (n_in,) probabilities.
-        channel: Pr(y | x).
         outputs: words or column numbers that can be released; None is all outputs.
 
     Returns:
         (n outputs,) numbers of at least 0; nan for a word that no word of the prior becomes.
-
-    Raises:
-        ValueError: the prior ranges over other words than the channel, or the channel is estimated.
 
     >>> channel = Channel.from_matrix([[0.75, 0.25], [0.25, 0.75]], inputs=["a", "b"], outputs=["u", "v"])
     >>> np.exp(pointwise_leakage([0.5, 0.5], channel)).round(3)

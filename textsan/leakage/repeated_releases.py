@@ -42,9 +42,6 @@ def mode_probability(row, x: int, n: int, *, ties: str = "split") -> float:
         n: number of draws, at least 1.
         ties: "split" evenly among the words drawn most often, or "lose": x must be drawn more than any other.
 
-    Raises:
-        ValueError: no probabilities, x outside of them, or an argument out of range.
-
     >>> round(mode_probability([0.6, 0.4], 0, 3), 6)  # two or three of three: 0.36 * (3 - 2 * 0.6)
     0.648
     """
@@ -131,16 +128,11 @@ def queries_needed(row, x: int, confidence: float = 0.95) -> float:
     Each evaluation costs about n times the number of rivals; where N is above 10^6, `queries_bounds` may do.
 
     Args:
-        row: (n_out,) probabilities, Pr(. | x): `channel.rows([word])[0]`.
-        x: position of x in the row: `channel.output_index[word]`.
         confidence: above 0.5 and below 1. At 0.5 and below, a mode that is shared would do.
 
     Returns:
         an int, or inf where the mode of the row is not x alone, or leads by less than a millionth of itself (N is
         above 10^12).
-
-    Raises:
-        ValueError: as `mode_probability`, or a confidence out of range.
 
     >>> queries_needed([0.9, 0.1], 0), queries_needed([0.4, 0.6], 0)
     (3, inf)

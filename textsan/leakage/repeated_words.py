@@ -32,14 +32,8 @@ def repeated_vulnerability(prior, channel: Channel, k: int) -> float:
     It is the attacker who knows that k places hold the same word, and takes nothing from there being k. At k = 1
     it is `bayes_vulnerability`, and it never falls with k. One draw for all places stays at k = 1.
 
-    Args:
-        prior: `Prior`, or (n_in,) probabilities.
-        channel: Pr(y | x).
-        k: places of the word, at least 1.
-
     Raises:
-        ValueError: the prior ranges over other words than the channel, the channel is estimated, or the multisets
-            of k outputs are too many to go through.
+        ValueError: the multisets of k outputs are too many to go through.
 
     >>> noisy = Channel.from_matrix([[0.75, 0.25], [0.25, 0.75]], inputs="ab", outputs="ab")
     >>> round(repeated_vulnerability([0.5, 0.5], noisy, 3), 6)  # two or three of three right
@@ -67,12 +61,7 @@ def counted_vulnerability(prior, channel: Channel, n: int) -> float:
     counts of the others say is added: no two of them are the same word.
 
     Args:
-        prior: `Prior`, or (n_in,) probabilities.
-        channel: Pr(y | x).
         n: words of the text, at least 1; at 1 this is `bayes_vulnerability`.
-
-    Raises:
-        ValueError: the prior ranges over other words than the channel, or the channel is estimated.
 
     >>> blind = Channel.from_matrix([[0.5, 0.5], [0.5, 0.5]], inputs="ab", outputs="ab")
     >>> round(counted_vulnerability([0.75, 0.25], blind, 3), 6)  # that stands once is guessed to be b

@@ -52,13 +52,12 @@ class JointFrontier:
 def joint_frontier(
     prior, distances, worth, limits: Sequence[float], *, outputs: Sequence[str] = (), gap: float = 0.005
 ) -> JointFrontier:
-    """The least expected distance over all channels with sum_y max_x a_kx Pr(x) Pr(y | x) <= v_k for each k.
+    """Compute the least expected distance of channels with sum_y max_x a_kx Pr(x) Pr(y | x) <= v_k for each k.
 
     With one attacker to whom all words are worth 1 it is `frontier`, which takes twenty thousand words; this one
     takes 2,000.
 
     Args:
-        prior: `Prior`, or (n,) probabilities.
         distances: (n, m) d(x, y) of words and outputs, at least 0.
         worth: (K, n) a_kx, what a right guess of a word is worth to each attacker; at least 0.
         limits: (K,) v_k, the largest success of each, counted over all words: for a share of the words that he
@@ -66,10 +65,6 @@ def joint_frontier(
         outputs: names of the outputs; without, they are the words.
         gap: relative difference of the two ends at which to stop; after 40 rounds, or where no pair is left to
             add, they may be further apart.
-
-    Raises:
-        ValueError: a limit below what a blind guess has; distances or worth that are negative, missing or of
-            another shape; more than 2,000 words or outputs.
 
     >>> far = [[0, 1, 2], [1, 0, 1], [2, 1, 0]]
     >>> found = joint_frontier([0.5, 0.25, 0.25], far, [[1, 1, 1], [0, 1, 1]], [1.0, 0.3])

@@ -85,9 +85,6 @@ class SortedOutputs:
 
         Returns:
             the expected distance, and (n,) the distance of the last output that each word is spent on.
-
-        Raises:
-            ValueError: a word's list has less capacity than it is likely.
         """
         while True:
             loss, last, deeper = 0.0, np.empty(len(self._depth)), []

@@ -107,9 +107,6 @@ class Mechanism:
     def with_(self, **changes) -> Self:
         """Make the mechanism with some parameters changed, arguments of the constructor.
 
-        Raises:
-            ValueError: a name that the constructor does not have.
-
         >>> from textsan import Embeddings, SanText
         >>> SanText(Embeddings(["a", "b"], [[0.0], [1.0]]), epsilon=1.0).with_(epsilon=2.0).epsilon
         2.0
@@ -125,10 +122,6 @@ class Mechanism:
 
         The inverse of `Guarantee.success`, for the same attacker, the mechanism's other parameters as they are; to
         a relative 1e-4, and never above: what is returned keeps its promise, and so does what is printed of it.
-
-        Args:
-            success: rate that the best guess may have, from 0 to 1.
-            prior: of the words under attack.
 
         Returns:
             epsilon, looked for from 1e-5 to 1e3; infinity where 1e3 still keeps to the rate (with vectors that are
@@ -170,7 +163,7 @@ class Mechanism:
         return {word: i for i, word in enumerate(self.inputs)}
 
     def sanitize(self, docs: Iterable[Sequence[str]], seed=None, *, first: int = 0) -> list[list[str]]:
-        """Documents with every token replaced by an independent draw of the channel.
+        """Replace every token of documents by an independent draw of the channel.
 
         The draws of a document depend on `seed` and the document's number alone, never on batch size or
         order of work: chunks sanitized apart, each with its own `first`, equal the whole sanitized at once (with
@@ -181,9 +174,6 @@ class Mechanism:
             seed: None draws from operating-system entropy, the only choice that protects anybody (whoever
                 knows the seed can undo the noise); an int or a `numpy.random.Generator` repeats a run.
             first: number of the first document, for text that is worked through in chunks.
-
-        Returns:
-            token lists of the same lengths.
 
         Raises:
             ValueError: a document is a string.
@@ -223,12 +213,6 @@ class Mechanism:
         Args:
             text: a string, or a list or pandas Series of them.
             seed: as for `sanitize`; None is the only choice that protects anybody.
-
-        Returns:
-            a string for a string, else a list.
-
-        Raises:
-            ValueError: something else than strings, or a table.
 
         >>> from textsan import Embeddings, SanText
         >>> SanText(Embeddings(["a", "b"], [[0.0], [9.0]]), epsilon=99).sanitize_text("A b, a b", seed=0)
@@ -286,11 +270,7 @@ class Mechanism:
 
     @cached_property
     def _channel_rows(self) -> np.ndarray:
-        """The row of each input in the channel, which may have its words in another order.
-
-        Raises:
-            ValueError: the channel has no row for an input.
-        """
+        """The row of each input in the channel, which may have its words in another order."""
         index = self.channel.input_index
         for word in self.inputs:
             if word not in index:

@@ -21,15 +21,9 @@ _SPECIAL = re.compile(r"\[(?:PAD|UNK|CLS|SEP|MASK|unused\d+)\]")
 
 
 def bert_vocabulary(encoder: str = ENCODER) -> Embeddings:
-    """The encoder's WordPiece pieces with their input embeddings; special and unused pieces are left out.
+    """Return the encoder's WordPiece pieces with their input embeddings, without special and unused ones.
 
     The released code keeps those, so that its output may hold [MASK] or [unused12].
-
-    Args:
-        encoder: a model of the registry with a WordPiece vocabulary.
-
-    Raises:
-        KeyError: unknown encoder.
     """
     from safetensors import safe_open
 
@@ -73,9 +67,5 @@ def santext_pieces(
         encoder: a model of the registry with a WordPiece vocabulary.
         oov: what becomes of words that are not in the vocabulary.
         device: as for `SanText`.
-
-    Raises:
-        KeyError: unknown encoder.
-        ValueError: epsilon is not a number from 0 to 1e6.
     """
     return SanText(input_embeddings(embeddings.words, encoder), epsilon, oov=oov, device=device)

@@ -43,9 +43,6 @@ class BudgetedSanText(VectorMechanism):
         more: which words are given more: "common" or "rare".
         others: as for `VectorMechanism`.
 
-    Raises:
-        ValueError: an argument out of range; of `channel`, an epsilon so large that probabilities underflow.
-
     >>> words = Embeddings(["the", "cat"], [[0.0], [1.0]])
     >>> BudgetedSanText(words, epsilon=2.0, counts={"the": 8}).shares.round(3)
     array([1.105, 0.051])
@@ -74,7 +71,6 @@ class BudgetedSanText(VectorMechanism):
 
     @cached_property
     def channel(self) -> Channel:
-        """The channel, a table."""
         vectors, scale = self._points, self.epsilon / 2 * self.shares
 
         def rows(numbers):

@@ -40,9 +40,6 @@ class CluSanT(VectorMechanism):
         factor: the released code's K, at least 0: how much distances between clusters count.
         others: as for `VectorMechanism`.
 
-    Raises:
-        ValueError: an argument out of range; of `channel`, an epsilon so large that probabilities underflow.
-
     >>> words = Embeddings(["good", "nice", "bad", "poor"], [[0.0], [1.0], [9.0], [8.0]])
     >>> CluSanT(words, epsilon=1.0, k=2).channel.rows(["good"]).round(3)
     array([[0.611, 0.371, 0.007, 0.011]])
@@ -75,7 +72,6 @@ class CluSanT(VectorMechanism):
 
     @cached_property
     def channel(self) -> Channel:
-        """The channel, a table."""
         far = euclidean(self._centres, self._centres)
         steps = np.exp(-self.epsilon / 2 * self.factor * far)
         steps /= steps.sum(axis=1, keepdims=True)

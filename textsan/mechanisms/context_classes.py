@@ -19,11 +19,8 @@ def context_classes(
     public text there, with a hundred tokens of the prior.
 
     Args:
-        docs: public text, token lists.
-        index: row of each word.
         groups: disjoint row numbers, which have all words.
         tables: (len(group), len(group)) P(y | x) of each, for which a split is good.
-        classes: how many, at most.
 
     >>> docs, index = [["a", "x"], ["b", "y"]] * 99, {word: i for i, word in enumerate("abxy")}
     >>> groups = [np.array([0]), np.array([1]), np.array([2, 3])]

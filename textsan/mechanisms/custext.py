@@ -61,9 +61,6 @@ class CusText(VectorMechanism):
         numbers: what becomes of numbers without a vector: None treats them as other such words, "keep" releases
             them, "jitter" is the released code's: round(x) + a whole number from 0 to 999, which leaks magnitude.
 
-    Raises:
-        ValueError: an argument out of range.
-
     >>> two = Embeddings(["good", "nice", "bad", "poor"], [[0.0], [1.0], [9.0], [8.0]])
     >>> CusText(two, epsilon=2, k=2).channel.rows(["good"]).round(3)
     array([[0.731, 0.269, 0.   , 0.   ]])
@@ -128,7 +125,6 @@ class CusText(VectorMechanism):
 
     @cached_property
     def channel(self) -> Channel:
-        """The channel, k entries a row, and one for a kept word."""
         inputs, outputs, entries = [], [], []
         for source, group in self._input_sets():
             log_weights = self.epsilon / 2 * self._scores(source, group)
@@ -147,7 +143,6 @@ class CusText(VectorMechanism):
 
     @property
     def parameters(self) -> dict:
-        """The arguments of the constructor; outputs are None where they are the inputs."""
         return super().parameters | {"outputs": None if self.outputs is self.embeddings else self.outputs}
 
     @property
@@ -162,7 +157,6 @@ class CusText(VectorMechanism):
 
     @property
     def exposed(self) -> tuple[str, ...]:
-        """Clauses on kept and unknown words, numbers, and words that are an output set by themselves."""
         return *super().exposed, *self._numbers_clause(), *self._alone_clause()
 
     def _numbers_clause(self) -> tuple[str, ...]:
@@ -240,8 +234,6 @@ class CusText(VectorMechanism):
 @takes_parameters_of(CusText, but=("keep", "outputs"))
 def custext_plus(embeddings: Embeddings, epsilon: float, **settings) -> CusText:
     """CusText+: stop words are released verbatim (Chen et al. 2023, section 4.3).
-
-    Args: as for `CusText`.
 
     >>> custext_plus(Embeddings(["the", "cat"], [[0.0], [1.0]]), 1.0, k=2).channel.rows(["the"])
     array([[1., 0.]])

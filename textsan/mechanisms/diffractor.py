@@ -71,7 +71,6 @@ class OneDiffractor(VectorMechanism):
 
     @cached_property
     def channel(self) -> Channel:
-        """The channel, its rows computed on demand."""
         line, words, last = self.places[:, None].astype(float), self.inputs, len(self.inputs) - 1
         if self.method == "truncated":
             return Channel.exponential(words, words, line, line, self.epsilon / 2, cutoff=float(self.gamma))
@@ -81,7 +80,6 @@ class OneDiffractor(VectorMechanism):
 
     @property
     def guarantee(self) -> Guarantee:
-        """Metric DP of the distance in the list."""
         line = Embeddings(self.inputs, self.places[:, None].astype(np.float64))
         cutoff = math.inf if self.method == "geometric" else float(self.gamma)
         adjacency = Adjacency(distance=line, distance_name="places apart in the list", cutoff=cutoff)

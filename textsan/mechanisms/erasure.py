@@ -38,7 +38,6 @@ class Erasure(Mechanism):
 
     @cached_property
     def channel(self) -> Channel:
-        """The channel, two entries a row."""
         outputs = self.inputs if STOP in self._index else [*self.inputs, STOP]
         n, stop = len(self.inputs), outputs.index(STOP)
         rows, columns = np.tile(np.arange(n), 2), np.append(np.arange(n), np.full(n, stop))
@@ -48,12 +47,10 @@ class Erasure(Mechanism):
 
     @property
     def guarantee(self) -> Guarantee:
-        """None."""
         return Guarantee("none", np.inf, None, ("a released word was certainly in the text", *self._outside()))
 
     @property
     def exposed(self) -> tuple[str, ...]:
-        """Clauses on kept and unknown words, and on every word, by chance."""
         kept = (f"every word, released unchanged with probability {self.q:g}",) if self.q else ()
         return *super().exposed, *kept
 

@@ -26,10 +26,8 @@ class ChannelMechanism(Mechanism):
 
     @cached_property
     def channel(self) -> Channel:
-        """The channel, with the rows of kept words those of the identity."""
         return self._given.keeping(self.keep)
 
     @property
     def parameters(self) -> dict:
-        """The arguments of the constructor: the channel as it was."""
         return super().parameters | {"channel": self._given}

@@ -24,9 +24,6 @@ class Mahalanobis(NoiseMechanism):
         epsilon: privacy parameter per unit of |.|_M, from 1e-6 to 1e6.
         strength: weight of the words' covariance in the noise (the paper's lambda), from 0, which is FBDD, to 1.
 
-    Raises:
-        ValueError: M is singular, which strength below 1 excludes.
-
     >>> Mahalanobis(Embeddings(["a", "b"], [[0.0], [9.0]]), epsilon=50).sanitize([["a", "b"]], seed=0)
     [['a', 'b']]
     """
@@ -52,7 +49,6 @@ class Mahalanobis(NoiseMechanism):
 
     @property
     def guarantee(self) -> Guarantee:
-        """Metric DP for the Mahalanobis distance."""
         adjacency = Adjacency(distance=self.metric, distance_name="regularised Mahalanobis distance")
         return Guarantee("metric DP", self.epsilon, adjacency, self._outside())
 

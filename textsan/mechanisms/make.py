@@ -16,10 +16,9 @@ from textsan.text.loading import load_embeddings
 def make_mechanism(
     name: str, embeddings: Embeddings, /, *, counts: Mapping[str, int] | None = None, **parameters
 ) -> Mechanism:
-    """A mechanism by its name.
+    """Make a mechanism by its name.
 
     Args:
-        name: a key of `MECHANISMS`.
         embeddings: the public vocabulary, in order of frequency.
         counts: word counts of public text, for mechanisms that take them (santext+ calls rare words sensitive);
             None is the order of the vocabulary.

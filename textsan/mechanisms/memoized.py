@@ -30,10 +30,6 @@ class Memoized(Mechanism):
         scope: where a word keeps its replacement: a "document"; all documents of a "writer", who is named to
             `sanitize`; or a "file", all documents of one call.
 
-    Raises:
-        ValueError: a mechanism that does not draw word by word (it has a `sanitize` of its own), or a scope of
-            another name.
-
     >>> from textsan import CusText
     >>> words = Embeddings(["a", "b", "c"], [[0.0], [1.0], [2.0]])
     >>> Memoized(CusText(words, epsilon=1.0, k=3)).sanitize([["a", "b", "a", "a"]], seed=2)
@@ -52,7 +48,6 @@ class Memoized(Mechanism):
 
     @property
     def channel(self) -> Channel:
-        """The channel of the mechanism inside: the law of the one draw."""
         return self.mechanism.channel
 
     @property
@@ -64,12 +59,10 @@ class Memoized(Mechanism):
 
     @property
     def exposed(self) -> tuple[str, ...]:
-        """The clauses of the mechanism inside, and that repeats are seen."""
         return *self.mechanism.exposed, self._repeats
 
     @property
     def parameters(self) -> dict:
-        """The arguments of the constructor, and the epsilon of the mechanism inside."""
         return super().parameters | {name: one for name, one in vars(self).items() if name == "epsilon"}
 
     def with_(self, **changes) -> "Memoized":
@@ -79,7 +72,6 @@ class Memoized(Mechanism):
 
     @property
     def replacements(self) -> list[str]:
-        """The words that a draw can return."""
         return self.mechanism.replacements
 
     def sanitize(
@@ -90,7 +82,7 @@ class Memoized(Mechanism):
         first: int = 0,
         writers: Sequence[Hashable] | None = None,
     ) -> list[list[str]]:
-        """Documents with every word replaced by the one draw that it has in the scope.
+        """Replace every word of documents by the one draw that it has in the scope.
 
         Args:
             docs, seed, first: as for `Mechanism.sanitize`; a writer or a file is sanitized in one call.
@@ -98,7 +90,6 @@ class Memoized(Mechanism):
 
         Raises:
             ValueError: a document is a string, writers are missing or not asked for, or a part of a file.
-            UnknownWord: a word has no row and `oov` is "error".
         """
         docs = checks.documents("docs", docs)
         if (writers is not None) != (self.scope == "writer") or len(writers or docs) != len(docs):
@@ -136,7 +127,7 @@ def memoized(
     k: int = 20,
     oov: Oov = "uniform",
 ) -> Memoized:
-    """One draw a word of a scope, by a mechanism that is named.
+    """Make one draw a word of a scope, by a mechanism that is named.
 
     Args:
         embeddings: the vocabulary, inputs and outputs alike.

@@ -8,10 +8,7 @@ from textsan.base.blocks import BLOCK, map_blocks
 
 
 def nearest_rows(points: np.ndarray, vectors: np.ndarray, k: int = 1) -> tuple[np.ndarray, np.ndarray]:
-    """Find the `k` of `vectors` (m, d) nearest to each of `points` (n, d) in Euclidean distance, ties by row.
-
-    Returns:
-        row numbers (n, k) and distances (n, k).
+    """Find rows and distances of the `k` of `vectors` nearest to each of `points`, (n, k), ties by row.
 
     >>> nearest_rows(np.array([[1.9]]), np.array([[0.0], [1.0], [3.0]]), k=2)[0]
     array([[1, 2]])

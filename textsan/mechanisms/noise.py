@@ -45,7 +45,6 @@ class NoiseMechanism(VectorMechanism):
 
     @property
     def replacements(self) -> list[str]:
-        """The vocabulary."""
         return self.embeddings.words
 
     @property
@@ -54,15 +53,12 @@ class NoiseMechanism(VectorMechanism):
         return self.embeddings
 
     def estimate_channel(self, inputs=None, draws: int = 1000, *, seed) -> Channel:
-        """Rows of the channel by simulation, kept in memory where the seed is an int.
+        """Simulate rows of the channel, kept in memory where the seed is an int.
 
         Args:
             inputs: words; None is the whole vocabulary, which takes |V| draws searches through |V| words.
             draws: how many a row.
             seed: None, int or Generator; a row depends on the seed and its word, not on the other rows.
-
-        Raises:
-            KeyError: a word without a vector.
         """
         inputs = list(self.inputs if inputs is None else inputs)
         draws = checks.whole("draws", draws, low=1)

@@ -14,8 +14,8 @@ from textsan.channel import Channel
 from textsan.channel.optimal import private_channel
 from textsan.mechanisms.base import Oov
 from textsan.mechanisms.custext import CusText
-from textsan.mechanisms.grouped import grouped_channel
 from textsan.mechanisms.public_prior import public_prior
+from textsan.mechanisms.table import grouped_channel
 from textsan.text.embeddings import Embeddings
 from textsan.text.vocabulary import STOP_WORDS
 
@@ -32,12 +32,10 @@ class OptimalCusText(CusText):
     The groups and the promise are those of CusText (Chen et al. 2023): epsilon-DP of two words of one group. But
     the rows solve a linear programme (`channel.optimal.private_channel`) for a public prior, while CusText's
     exponential mechanism spends part of its epsilon on normalisation. At a small epsilon few of a group's words
-    are released at
-    all: a release has fewer different words, which no distance shows.
+    are released at all: a release has fewer different words, which no distance shows.
 
     With a `success` the channel loses least among those whose Bayes vulnerability under the public prior is at
-    most
-    that: a price of vulnerability, the same in all groups, is searched for, and two channels are mixed.
+    most that: a price of vulnerability, the same in all groups, is searched for, and two channels are mixed.
 
     Args:
         embeddings, epsilon: as for `CusText`.
@@ -76,7 +74,6 @@ class OptimalCusText(CusText):
 
     @property
     def parameters(self) -> dict:
-        """The arguments of the constructor."""
         return {name: value for name, value in super().parameters.items() if name != "outputs"}
 
     @cached_property
@@ -173,8 +170,6 @@ class OptimalCusText(CusText):
 @takes_parameters_of(OptimalCusText, but=("keep",))
 def optimal_custext_plus(embeddings: Embeddings, epsilon: float, **settings) -> OptimalCusText:
     """Make OptimalCusText with stop words released verbatim, as CusText+ does.
-
-    Args: as for `OptimalCusText`.
 
     >>> optimal_custext_plus(Embeddings(["the", "cat"], [[0.0], [1.0]]), 1.0, k=2).channel.rows(["the"])
     array([[1., 0.]])

@@ -30,11 +30,9 @@ class Random(Mechanism):
 
     @cached_property
     def channel(self) -> Channel:
-        """The channel, its rows computed on demand."""
         point = np.zeros((len(self.inputs), 1))
         return Channel.exponential(self.inputs, self.inputs, point, point, scale=0.0)
 
     @property
     def guarantee(self) -> Guarantee:
-        """0-DP."""
         return Guarantee("DP", 0.0, Adjacency(), self._outside())

@@ -59,7 +59,6 @@ class RanText(VectorMechanism):
 
     @cached_property
     def channel(self) -> Channel:
-        """The channel, a table."""
         vectors = self._points
 
         def rows(numbers):
@@ -78,7 +77,6 @@ class RanText(VectorMechanism):
 
     @property
     def guarantee(self) -> Guarantee:
-        """None."""
         clause = "the list of possible words is drawn around the word itself: the published epsilon does not hold"
         return Guarantee("none", math.inf, None, (clause, *self._outside()))
 

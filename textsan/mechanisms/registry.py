@@ -14,6 +14,7 @@ def _entry(name: str, where: str, label: str, colour: str, marker: str, line: st
     return Entry(name, f"textsan.mechanisms.{where}", label, colour, marker, line=line)
 
 
+_OPTIMAL, _AWARE = "optimal_custext", "context_aware_custext:ContextAwareCusText"
 # Seen on a white and on a dark page; where two share a colour, marker and line tell them apart (`plotting.looks`).
 MECHANISMS = Registry(
     "mechanism",
@@ -29,23 +30,9 @@ MECHANISMS = Registry(
         _entry("vickrey", "vickrey:Vickrey", "Vickrey", "#b400ff", "X", "--"),
         _entry("tem", "tem:TEM", "TEM", "#1e780f", "p", "-."),
         _entry("weighted santext", "weighted_santext:WeightedSanText", "SanText, weighted", "#0096e1", "*", "-."),
-        _entry("optimal custext", "optimal_custext:OptimalCusText", "CusText, optimal", "#d22d1e", "d", "-."),
-        _entry(
-            "optimal custext+",
-            "optimal_custext:optimal_custext_plus",
-            "CusText+, optimal",
-            "#ff3ca5",
-            "d",
-            "-.",
-        ),
-        _entry(
-            "context-aware custext",
-            "context_aware_custext:ContextAwareCusText",
-            "CusText, context-aware",
-            "#d22d1e",
-            "D",
-            "--",
-        ),
+        _entry("optimal custext", f"{_OPTIMAL}:OptimalCusText", "CusText, optimal", "#d22d1e", "d", "-."),
+        _entry("optimal custext+", f"{_OPTIMAL}:optimal_custext_plus", "CusText+, optimal", "#ff3ca5", "d", "-."),
+        _entry("context-aware custext", _AWARE, "CusText, context-aware", "#d22d1e", "D", "--"),
         _entry("spent", "spent:Spent", "Spent", "#1e780f", "+", "--"),
         _entry("erasure", "erasure:Erasure", "Erasure", "#808080", "x", "--"),
         _entry("clusant", "clusant:CluSanT", "CluSanT", "#d22d1e", "h", ":"),

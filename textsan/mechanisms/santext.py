@@ -24,9 +24,6 @@ class SanText(VectorMechanism):
         epsilon: privacy parameter per unit of distance, at least 0; 0 is uniform.
         embeddings, oov, device: as for `VectorMechanism`.
 
-    Raises:
-        ValueError: epsilon is not a number from 0 to 1e6.
-
     >>> SanText(Embeddings(["a", "b"], [[0.0], [2.0]]), epsilon=0).channel.matrix()
     array([[0.5, 0.5],
            [0.5, 0.5]])
@@ -37,7 +34,6 @@ class SanText(VectorMechanism):
 
     @cached_property
     def channel(self) -> Channel:
-        """The channel, its rows computed on demand."""
         vectors, words = self.embeddings.vectors, self.embeddings.words
         return Channel.exponential(words, words, vectors, vectors, scale=self.epsilon / 2, device=self.device)
 
@@ -98,7 +94,6 @@ class SanTextPlus(VectorMechanism):
 
     @property
     def guarantee(self) -> Guarantee:
-        """Utility-optimised metric DP (Theorem 2)."""
         outputs = tuple(self._uniform_words())
         adjacency = Adjacency(distance=self.embeddings, outputs=outputs, sensitive=self.sensitive)
         outside = "a released word that is not sensitive was certainly in the text", *self._outside()
@@ -107,12 +102,10 @@ class SanTextPlus(VectorMechanism):
 
     @property
     def protected(self) -> frozenset[str]:
-        """The sensitive words."""
         return self.sensitive
 
     @property
     def exposed(self) -> tuple[str, ...]:
-        """Clauses on kept and unknown words, and on those that are not sensitive."""
         n = len(self.inputs) - len(self.sensitive)
         stay = (f"the {n} words that are not sensitive, released unchanged with probability {1 - self.p:g}",)
         return *super().exposed, *(stay if n and self.p < 1 else ())
@@ -147,7 +140,7 @@ def santext_plus(
 
 
 def least_frequent(counts: Mapping[str, int], words: Collection[str], share: float = 0.9) -> set[str]:
-    """The floor(share |words|) least frequent of `words`, SanText+'s rule for V_S (Yue et al. 2021, section 4.3).
+    """Find the floor(share |words|) least frequent of `words`, SanText+'s rule for V_S (Yue et al. 2021, 4.3).
 
     Ties go to the later word, so that a vocabulary in order of frequency is cut where its order says.
 

@@ -1,5 +1,4 @@
-"""Spent: a mechanism of another, larger epsilon, the largest with which it still keeps the promise of the
-smaller."""
+"""Spent: a mechanism of the largest other epsilon with which it still keeps the promise of the smaller."""
 
 from collections.abc import Callable
 from functools import cached_property
@@ -11,8 +10,8 @@ from textsan.base import checks
 from textsan.channel import Channel
 from textsan.mechanisms.base import Mechanism, Oov
 from textsan.mechanisms.custext import CusText, custext_plus
-from textsan.mechanisms.grouped import grouped_channel
 from textsan.mechanisms.santext import SanText
+from textsan.mechanisms.table import grouped_channel
 from textsan.mechanisms.tem import TEM
 from textsan.privacy import Guarantee, tight_metric_epsilon
 from textsan.text.embeddings import Embeddings
@@ -73,7 +72,6 @@ class Spent(Mechanism):
 
     @cached_property
     def channel(self) -> Channel:
-        """The channel of the larger epsilons."""
         if isinstance(self._claimed, CusText):
             pairs = zip(self._claimed.groups, self.epsilons, strict=True)
             tables = [self._table(group, epsilon) for group, epsilon in pairs]
@@ -87,7 +85,6 @@ class Spent(Mechanism):
 
     @property
     def exposed(self) -> tuple[str, ...]:
-        """The clauses of the mechanism that is rescaled."""
         return self._claimed.exposed
 
     def _largest(self, tight: Callable[[float], float]) -> float:

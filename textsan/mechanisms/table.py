@@ -1,8 +1,9 @@
-"""A channel that is held as a table, for mechanisms whose rows have no shorter form."""
+"""Channels held as tables, for mechanisms whose rows have no shorter form: one table, or one a group of words."""
 
 from collections.abc import Callable, Sequence
 
 import numpy as np
+import scipy
 
 from textsan.base.blocks import map_blocks
 from textsan.channel import Channel
@@ -17,7 +18,6 @@ def table_channel(
     """The channel over `words` whose rows a function gives, block by block.
 
     Args:
-        words: inputs and outputs.
         rows: from row numbers (n,) to weights (n, len(words)), which are divided by their sums.
         positive: the promise rests on every word being possible, so that an entry that rounds to 0 is refused.
 
@@ -46,3 +46,19 @@ def table_channel(
         return entries
 
     return Channel.from_matrix(np.concatenate(list(map_blocks(block, np.arange(n)))), words, words)
+
+
+def grouped_channel(words: list[str], groups: Sequence[np.ndarray], tables: Sequence[np.ndarray]) -> Channel:
+    """Make the channel over `words` whose disjoint groups of rows are tables of their own.
+
+    >>> groups = [np.array([0, 2]), np.array([1])]
+    >>> grouped_channel(["a", "b", "c"], groups, [np.full((2, 2), 0.5), np.eye(1)]).matrix()
+    array([[0.5, 0. , 0.5],
+           [0. , 1. , 0. ],
+           [0.5, 0. , 0.5]])
+    """
+    rows = np.concatenate([np.repeat(group, len(group)) for group in groups])
+    columns = np.concatenate([np.tile(group, len(group)) for group in groups])
+    entries = np.concatenate([table.ravel() for table in tables])
+    matrix = scipy.sparse.coo_array((entries, (rows, columns)), shape=(len(words), len(words)))
+    return Channel.from_sparse(matrix.tocsr(), words, words)

@@ -65,13 +65,11 @@ class TEM(VectorMechanism):
 
     @cached_property
     def channel(self) -> Channel:
-        """The channel, its rows computed on demand."""
         vectors, words = self.embeddings.vectors, self.embeddings.words
         scale = self.epsilon / 2
         return Channel.exponential(words, words, vectors, vectors, scale, cutoff=self.gamma, device=self.device)
 
     @property
     def guarantee(self) -> Guarantee:
-        """Metric DP for min(d, gamma)."""
         adjacency = Adjacency(distance=self.embeddings, cutoff=self.gamma)
         return Guarantee("metric DP", self.epsilon, adjacency, self._outside())

@@ -40,7 +40,6 @@ class VectorMechanism(Mechanism):
 
     @property
     def guarantee(self) -> Guarantee:
-        """Metric DP."""
         return Guarantee("metric DP", self.epsilon, Adjacency(distance=self.embeddings), self._outside())
 
     @cached_property

@@ -68,7 +68,6 @@ class WeightedSanText(VectorMechanism):
 
     @cached_property
     def channel(self) -> Channel:
-        """The channel, its rows computed on demand."""
         vectors, words = self.embeddings.vectors, self.embeddings.words
         storage = WeightedExponential(vectors, vectors, np.log(self.output_weights), self.epsilon / 2)
         return Channel(words, words, storage)
@@ -79,9 +78,6 @@ def blahut_arimoto(prior: np.ndarray, vectors: np.ndarray, scale: float) -> np.n
 
     Each round gives every output what it is released for: q(y) <- sum_x Pr(x) q(y) exp(-scale d(x, y)) / Z_x. The
     objective never rises. A round of 20,000 words takes some seconds; no table of all distances is held.
-
-    Returns:
-        (n,) weights that sum to one.
 
     >>> blahut_arimoto(np.array([0.5, 0.5]), np.array([[0.0], [9.0]]), scale=2.0).round(3)
     array([0.5, 0.5])

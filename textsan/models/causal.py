@@ -25,7 +25,7 @@ _GGUF = "model.gguf"
 
 
 def load_causal(name: str = CAUSAL, *, precision: Precision = "float32"):
-    """A transformers model for causal language modelling, in evaluation mode, on a GPU where there is one.
+    """Load a transformers model for causal language modelling, to evaluate, on a GPU where there is one.
 
     Args:
         name: a causal model of the registry (smollm2-135m, gpt2), or else the name of one on the Hugging Face hub.
@@ -53,10 +53,6 @@ def load_causal(name: str = CAUSAL, *, precision: Precision = "float32"):
 
 def load_causal_tokenizer(name: str = CAUSAL):
     """Load the transformers tokenizer of a causal model.
-
-    Raises:
-        ValueError: the registry has the name, and not as a model.
-        FetchError: as for `load_causal`.
 
     >>> load_causal_tokenizer().tokenize(" a film")  # doctest: +SKIP
     ['Ġa', 'Ġfilm']

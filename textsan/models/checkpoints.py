@@ -9,10 +9,6 @@ def save(checkpoint: Path, parameters: Mapping, optimizer, step: int, of: str = 
     """Weights and the optimizer's moments as safetensors, written whole or not at all.
 
     Args:
-        checkpoint: a file; its folder is made.
-        parameters: tensors by name.
-        optimizer: a torch optimizer of them, in their order.
-        step: steps done.
         of: which training it is the state of; `load` can ask for that one.
     """
     from safetensors.torch import save_file
@@ -31,7 +27,6 @@ def load(checkpoint: Path | None, parameters: Mapping, of: str = "") -> dict | N
 
     Args:
         checkpoint: what `save` wrote; None or no file is no state.
-        parameters: as for `save`.
         of: as for `save`. The state of another training is no state.
 
     Returns:

@@ -71,8 +71,6 @@ class Reader(nn.Module):
 
     Args:
         rank: of the updates; 16 makes 0.8 million trained numbers in all for the default encoder.
-        encoder: a registered encoder.
-        seed: of the fresh numbers.
     """
 
     def __init__(self, rank: int = RANK, encoder: str = encoders.ENCODER, seed: int = 0):
@@ -120,12 +118,7 @@ class Reader(nn.Module):
 
 
 def load_adapter(reader: Reader, name: str, folder: Path = encoders.ADAPTERS) -> dict:
-    """Put an adapter's weights, by name, into a `Reader` of its rank and encoder, and return its recipe.
-
-    Raises:
-        KeyError: no such adapter.
-        ValueError: it is not what its recipe says, or does not fit the reader.
-    """
+    """Put an adapter's weights, by name, into a `Reader` of its rank and encoder, and return its recipe."""
     recipe_file, file = folder / f"{name}.json", folder / f"{name}.safetensors"
     if not (recipe_file.is_file() and file.is_file()):
         known = ", ".join(sorted(path.stem for path in folder.glob("*.safetensors")))
@@ -159,10 +152,6 @@ def train(
 
     Args:
         reader: changed in place, left in evaluation mode.
-        batches: the batch of step i, with truths.
-        steps: in all.
-        learning_rate: the highest.
-        seed: of dropout.
         state: to take up: {"step": steps done, "moments": the optimizer's state by parameter number}.
         after: called after each step with its number, loss in nats a position and the optimizer.
     """

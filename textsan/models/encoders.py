@@ -35,17 +35,12 @@ def seeded(seed: int):
 
 
 def load_encoder(name: str = ENCODER, *, classes: int | None = None, masked: bool = False):
-    """A transformers model with the weights of a registered encoder, in evaluation mode.
+    """Load a transformers model with the weights of a registered encoder, in evaluation mode.
 
     Args:
-        name: a model of the registry.
         classes: None is the bare encoder; a number puts dropout and a fresh linear layer of so many classes on its
             pooled output (drawn from torch's stream: see `seeded`).
         masked: with its own masked-language-model head.
-
-    Raises:
-        KeyError: unknown model.
-        ValueError: the model has no such head.
     """
     from transformers import AutoModel, AutoModelForMaskedLM, AutoModelForSequenceClassification
 
@@ -82,11 +77,7 @@ def quiet():
 
 @cache
 def load_tokenizer(name: str = ENCODER):
-    """The WordPiece tokenizer of a registered encoder: no special pieces, no truncation, no padding.
-
-    Raises:
-        KeyError: unknown model.
-    """
+    """The WordPiece tokenizer of a registered encoder: no special pieces, no truncation, no padding."""
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_file(str(assets.fetch(name) / "tokenizer.json"))
@@ -103,11 +94,7 @@ def word_pieces(words: Sequence[str], name: str = ENCODER) -> list[list[int]]:
 
 
 def input_embeddings(words: Iterable[str], name: str = ENCODER) -> Embeddings:
-    """Return an encoder's input vectors of words, before any context: `word_vectors` as `Embeddings`.
-
-    Raises:
-        KeyError: unknown model.
-    """
+    """Return an encoder's input vectors of words, before any context: `word_vectors` as `Embeddings`."""
     words = list(words)
     table = load_encoder(name).get_input_embeddings().weight.detach()
     return Embeddings(words, word_vectors(words, table, name).numpy())

@@ -44,7 +44,7 @@ class View(NamedTuple):
 def sentence_vectors(
     texts: Sequence[str], encoder: str = encoders.ENCODER, *, pooling: str = "mean", layer: int = -1, **options
 ) -> np.ndarray:
-    """One vector a text.
+    """Compute one vector a text.
 
     Args:
         texts: any strings; read up to 256 pieces.
@@ -53,9 +53,6 @@ def sentence_vectors(
         pooling: one of `POOLINGS`; static vectors have the mean alone.
         layer: 0 are the input embeddings, -1 is the last layer.
         **options: batch and stored, as of `views`.
-
-    Returns:
-        (n, d) float32.
 
     Raises:
         ValueError: an encoder that cannot be had, a pooling that it has not, no such layer, one string for texts.
@@ -75,20 +72,12 @@ def views(
     batch: int = 64,
     stored: bool = True,
 ) -> list[np.ndarray]:
-    """Several vectors a text, all of one forward pass.
+    """Compute several vectors a text, all of one forward pass.
 
     Args:
-        texts: any strings.
-        encoder: as of `sentence_vectors`.
         of: which layers and poolings.
         batch: texts that are read together; texts of like length are, so that little is padded.
         stored: whether vectors are kept in the cache, and read from it.
-
-    Returns:
-        an array (n, d) for each view.
-
-    Raises:
-        ValueError: as `sentence_vectors`.
     """
     if isinstance(texts, str):
         raise ValueError("texts: one string; pass a list of strings")
@@ -125,11 +114,7 @@ def layers(encoder: str = encoders.ENCODER) -> int:
 
 @functools.cache
 def fingerprint(encoder: str) -> str:
-    """sha256 of what an encoder's vectors depend on: its name and the hashes of its files.
-
-    Raises:
-        ValueError: it cannot be had; the message says which can.
-    """
+    """sha256 of what an encoder's vectors depend on: its name and the hashes of its files."""
     known = assets.registry()["assets"]
     if encoder in known:
         if encoder != STATIC and known[encoder]["kind"] != "model":

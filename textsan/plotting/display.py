@@ -67,18 +67,14 @@ def _escaped(text: str) -> str:
 
 
 def table(rows: Sequence[Mapping], *, caption: str = "", first: str = "") -> Table:
-    """Rows under one line of headings, every column with the same number of decimals.
+    """Show rows under one line of headings, every column with the same number of decimals.
 
     Numbers are right-aligned; an `Estimate` is one cell, value [low, high]; what is missing is a dash. The first
     column names the row.
 
     Args:
         rows: one mapping from heading to value a row, or a pandas data frame (a named index becomes columns).
-        caption: one line above the table.
         first: heading of the column that comes first, the verdict or finding say; the rest keep their order.
-
-    Raises:
-        ValueError: no rows, or `first` is no column.
 
     >>> table([{"ε": 1.0, "rate": Estimate(0.25, 0.2, 0.3)}, {"ε": 0.5, "rate": Estimate(0.125, 0.1, 0.15)}])
       ε                  rate
@@ -108,16 +104,7 @@ def matrix(
     corner: str = "x",
     caption: str = "",
 ) -> Table:
-    """A matrix as a table, each row under its word.
-
-    Args:
-        numbers: one sequence a row.
-        rows, columns: their words.
-        corner: heading of the words of the rows.
-        caption: one line above the table.
-
-    Raises:
-        ValueError: not as many words as rows or columns.
+    """Show a matrix as a table, each row under its word, and the corner as the heading of these.
 
     >>> matrix([[0.75, 0.25], [0.5, 0.5]], ["a", "b"], ["u", "v"])
     x     u     v
@@ -248,14 +235,7 @@ class Reading:
 
 
 def reading(truth: Sequence[str], lines: Mapping[str, Sequence[str]]) -> Reading:
-    """Sentences under one another, the words that equal `truth` at their position marked.
-
-    Args:
-        truth: the original words.
-        lines: label and words of each sentence, all as long as `truth`.
-
-    Raises:
-        ValueError: a sentence of another length.
+    """Show sentences under one another, the words that equal `truth` at their position marked.
 
     >>> reading(["good", "film"], {"released": ["good", "dog"], "guessed": ["a", "film"]})
     released  [good] dog

@@ -86,7 +86,6 @@ def points(
     """Measured values with their 95 % intervals.
 
     Args:
-        ax: matplotlib axes.
         x: abscissae; where they are measured too, (value, low, high) each.
         estimates: (value, low, high) each.
         label: legend entry; without it the look's own, empty for none.
@@ -146,12 +145,7 @@ def measured(ax, rows, x: str, attacks: Sequence[str], *, apart: float = 0.0, la
 
 
 def legend(figure, *, columns: int = 4):
-    """One legend for all panels of a figure, below them, off the data.
-
-    Args:
-        figure: matplotlib figure, whose axes have labelled things; each label is shown once.
-        columns: entries beside one another.
-    """
+    """Draw one legend for all panels of a figure, below them, off the data; each label is shown once."""
     shown: dict[str, Any] = {}
     for ax in figure.axes:
         shown |= dict(zip(*ax.get_legend_handles_labels()[::-1], strict=True))
@@ -172,8 +166,6 @@ def theory(
     """An exact value or bound, drawn as a line.
 
     Args:
-        ax: matplotlib axes.
-        x, y: the line.
         label: legend entry; without it the look's own, empty for none.
         mechanism, attack, role, series: whose look, see `looks.look`; chance levels have the role `chance`.
     """
@@ -185,9 +177,7 @@ def channel_map(ax, rows, inputs: Sequence[str], outputs: Sequence[str], *, scal
     """A small channel as a heat map with word labels and a colour bar, values in the cells; blank where zero.
 
     Args:
-        ax: matplotlib axes.
         rows: (n_in, n_out) probabilities.
-        inputs, outputs: words.
         scale: of the colours, "linear" from 0 on, or "log" where small probabilities are to be told apart.
     """
     rows = np.ma.masked_equal(rows, 0.0)
@@ -208,7 +198,6 @@ def heat_map(ax, frame, *, label: str, largest: float | None = None):
     """A data frame of numbers as a heat map, values in the cells; blank where empty, blue below zero, red above.
 
     Args:
-        ax: matplotlib axes.
         frame: one row and one column a label, names of index and columns for the axes.
         label: what the numbers are, on the colour bar.
         largest: where the colours end, the same for maps that are compared; None is the frame's own.

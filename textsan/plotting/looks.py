@@ -88,10 +88,6 @@ def look(mechanism: str = "", attack: str = "", role: str = "", series: int | No
         role: a key of `ROLES`.
         series: number of a thing that is none of these, from 0.
 
-    Raises:
-        KeyError: an unknown name.
-        ValueError: nothing is named, or two that do not go together, or too many series.
-
     >>> look(attack="markov").colour == look("santext", "markov").colour
     False
     >>> look("santext", "markov").marker

@@ -72,15 +72,8 @@ class InterpolatedModel:
         w makes held-out sentences likeliest (Jelinek and Mercer 1980): each of five parts of the corpus, phrases
         of a sentence together, is scored by bigrams of the other parts. Without a corpus w is 1, own uniform.
 
-        Args:
-            corpus: token lists, as for `MarkovModel.fit`.
-            words: further words that need a state.
-
         Returns:
             the model; the corpus's bigrams alone where the table knows none of the words.
-
-        Raises:
-            ValueError: a document is a string, or there is neither a corpus nor a word that the table knows.
         """
         docs = [doc for doc in checks.documents("corpus", list(corpus)) if doc]
         listed = list(dict.fromkeys([*words, *(word for doc in docs for word in doc)]))
@@ -99,12 +92,7 @@ class InterpolatedModel:
 def fit_bigrams(
     corpus: Iterable[Sequence[str]], words: Iterable[str], public: bool
 ) -> MarkovModel | InterpolatedModel:
-    """The bigrams of some text, with the public table or without it.
-
-    Args:
-        corpus, words: as for `MarkovModel.fit`.
-        public: whether `InterpolatedModel.fit` mixes the table in.
-    """
+    """Fit the bigrams of some text, with the public table (`InterpolatedModel.fit`) or without it."""
     return InterpolatedModel.fit(corpus, words) if public else MarkovModel.fit(corpus, words)
 
 

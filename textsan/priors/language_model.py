@@ -41,10 +41,6 @@ class Prefixes(NamedTuple):
 class LanguageModel:
     """A causal language model over words.
 
-    Args:
-        model: a transformers model.
-        tokenizer: its tokenizer.
-
     Attributes:
         name: what it was loaded by; None of a model of one's own.
         passes: pieces that it has read so far.
@@ -64,11 +60,7 @@ class LanguageModel:
     @classmethod
     @cache
     def named(cls, name: str = causal.CAUSAL, *, precision: causal.Precision = "float32") -> "LanguageModel":
-        """A model by name, loaded once a process.
-
-        Args:
-            name, precision: as of `textsan.models.causal.load_causal`.
-        """
+        """A model by name, loaded once a process."""
         made = cls(causal.load_causal(name, precision=precision), causal.load_causal_tokenizer(name))
         made.name = name
         return made
@@ -98,23 +90,13 @@ class LanguageModel:
         """About log Pr(word and no end yet | prefix), (len(rows), len(words)), without reading anything.
 
         Exact where a word is one piece; every further piece is taken to have the probability exp(-2).
-
-        Args:
-            prefixes: n of them.
-            rows: which.
-            words: words that may follow.
         """
         pieces = self.pieces(words)
         logs = prefixes.log_next[np.asarray(rows)][:, [one[0] for one in pieces]].double().cpu().numpy()
         return logs + _FURTHER * np.array([len(one) - 1 for one in pieces])
 
     def advance(self, prefixes: Prefixes, rows: Listed[int], words: Sequence[str]) -> tuple[Prefixes, np.ndarray]:
-        """Appends a word to each of some prefixes.
-
-        Args:
-            prefixes: n of them.
-            rows: m numbers of prefixes, any of them more than once.
-            words: m words.
+        """Append a word to each of m prefixes, given by their numbers, any of them more than once.
 
         Returns:
             m prefixes, and the exact log-probabilities of the pieces of each word, (m,); that the word ends after
@@ -155,7 +137,6 @@ class LanguageModel:
         """log q(word | prefix), exactly, (len(prefixes), len(words)).
 
         Args:
-            prefixes: token lists.
             words: words that may follow; a forward each for every prefix, those that share all pieces but the last
                 one included.
         """
@@ -198,15 +179,7 @@ class LanguageModel:
         return np.log(np.maximum((prefixes.log_next.exp() @ kind).double().cpu().numpy(), 1e-30))
 
     def _read(self, before: Prefixes | None, pieces: Sequence[tuple[int, ...]]) -> tuple[Prefixes, np.ndarray]:
-        """Reads further pieces after each prefix.
-
-        Args:
-            before: prefixes; None where there are none.
-            pieces: for each the pieces to read, at least one.
-
-        Returns:
-            the longer prefixes; for each the log-probability of its pieces but the first.
-        """
+        """Read further pieces after each prefix, at least one; log-probabilities are of all but the first."""
         import torch
         from transformers import DynamicCache
 

@@ -49,16 +49,12 @@ class MarkovModel:
 
     @classmethod
     def from_arrays(cls, words: Iterable[str], initial, transition, unigram=None) -> "MarkovModel":
-        """A source with known parameters.
+        """Make a source with known parameters.
 
         Args:
-            words: n distinct words.
             initial: (n,) probabilities of the first word.
             transition: (n, n) matrix, dense or sparse; row x is Pr(. | x).
             unigram: (n,) word frequencies; None averages over the first 100 positions of a sentence.
-
-        Raises:
-            ValueError: repeated words, shapes that do not fit, rows that do not sum to one within 1e-9.
         """
         words, initial = list(words), np.array(initial, dtype=np.float64)
         seen = scipy.sparse.csr_array(transition, dtype=np.float64)
@@ -93,15 +89,11 @@ class MarkovModel:
         Pr(x' | x) = max(c(x, x') - D, 0) / c(x, .) + D N(x, .) / c(x, .) u(x'), where N counts distinct bigrams,
         u is the same formula one order down, over numbers of distinct left neighbours and with uniform
         backoff, and D = (n_1 + 1/2) / (n_1 + 2 n_2 + 1) from the numbers of items seen once and twice (published
-        is n_1 / (n_1 + 2 n_2), which may be 0 or 1). The start of a
-        sentence counts as a left neighbour; its row is `initial`. `unigram` is add-one smoothed.
+        is n_1 / (n_1 + 2 n_2), which may be 0 or 1). The start of a sentence counts as a left neighbour; its row
+        is `initial`. `unigram` is add-one smoothed.
 
         Args:
-            corpus: token lists; empty ones are skipped.
             words: further words that need a state whether seen or not: a channel's inputs, say.
-
-        Raises:
-            ValueError: a document is a string, or there is no token.
         """
         docs = [doc for doc in checks.documents("corpus", list(corpus)) if doc]
         if not docs:
@@ -130,7 +122,7 @@ class MarkovModel:
         return (self.seen.T @ weights.T).T + (weights @ self.backoff_weight)[..., None] * self.backoff
 
     def marginals(self, length: int):
-        """Yields Pr(x_t) for t = 1 .. `length`, each (n,)."""
+        """Yield Pr(x_t) for t = 1 .. `length`, each (n,)."""
         marginal = self.initial
         for _ in range(length):
             yield marginal
@@ -141,15 +133,10 @@ class MarkovModel:
         return self.seen.toarray() + np.outer(self.backoff_weight, self.backoff)
 
     def sample(self, n_sentences: int, seed, length: int | None = None) -> list[list[str]]:
-        """Sentences drawn from the source.
+        """Draw sentences from the source.
 
         Args:
-            n_sentences: how many.
-            seed: int or `numpy.random.Generator`.
             length: tokens a sentence; None draws lengths from those the model was fitted on.
-
-        Raises:
-            ValueError: no length, and the model was not fitted on sentences.
         """
         generator = np.random.default_rng(seed)
         if length is None and not len(self.lengths):

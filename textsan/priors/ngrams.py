@@ -59,9 +59,10 @@ class NGrams:
         self._triples, self._triple_log = triples[order], levels[2][last_log][order]
 
     @classmethod
+    @cache
     def load(cls) -> "NGrams":
         """The table of the asset "cmu-en-us", read once a process."""
-        return _load()
+        return cls(assets.fetch("cmu-en-us") / "en-us.lm.bin")
 
     def __repr__(self) -> str:
         return f"NGrams({self._n} words, {len(self._pairs)} pairs, {len(self._triples)} triples)"
@@ -85,12 +86,6 @@ class NGrams:
 
         Args:
             grams: n times m words in reading order, or their `numbers`, (n, m); m is 1, 2 or 3.
-
-        Returns:
-            (n,) logarithms.
-
-        Raises:
-            ValueError: another m.
         """
         if not isinstance(grams, np.ndarray):
             grams = np.array([self.numbers(gram) for gram in grams])
@@ -119,12 +114,6 @@ class NGrams:
         A row is Pr(. | x) over the known words, scaled to sum to one; after an unknown word it is that of single
         words, which is `unigram`, too. An unknown word has probability 0. `seen` is negative where a listed pair
         is less likely than backoff alone would have it.
-
-        Args:
-            words: distinct; the table knows at least one of them.
-
-        Raises:
-            ValueError: it knows none.
         """
         words = list(words)
         numbers = self.numbers(words)
@@ -150,11 +139,6 @@ class NGrams:
         weight, single = backoff * scale * total, single / total
         initial = np.maximum(seen[[start]].toarray()[0] + weight[start] * single, 0.0)
         return MarkovModel(words, initial, seen[:n], weight[:n], single, single)
-
-
-@cache
-def _load() -> NGrams:
-    return NGrams(assets.fetch("cmu-en-us") / "en-us.lm.bin")
 
 
 def _bytes(entries: int, bits: int) -> int:

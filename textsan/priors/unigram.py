@@ -14,9 +14,6 @@ class Prior:
         words: distinct words.
         probabilities: (len(words),) non-negative weights summing to one within 1e-9.
 
-    Raises:
-        ValueError: weights that are no probabilities, or that do not fit the words.
-
     >>> Prior(["a", "b"], [0.25, 0.75])["b"]
     0.75
     """
@@ -48,11 +45,7 @@ class Prior:
 
         Args:
             counts: occurrences in the reference text, words outside `words` included.
-            words: the words the prior ranges over.
             alpha_inverse: constant of at least 0 added to each frequency; None is 1 / alpha.
-
-        Raises:
-            ValueError: no count at all, or no mass on `words`.
 
         >>> Prior.from_counts({"a": 2, "b": 1}, ["a", "b", "c"]).probabilities.round(3)
         array([0.5  , 0.333, 0.167])
@@ -68,11 +61,7 @@ class Prior:
         return cls(words, weights / weights.sum())
 
     def aligned(self, words: list[str]) -> np.ndarray:
-        """Probabilities in the order of `words`, a channel's inputs.
-
-        Raises:
-            ValueError: the prior gives mass to a word that is not among them.
-        """
+        """Probabilities in the order of `words`, a channel's inputs."""
         if words == self.words:
             return self.probabilities
         outside = set(self._index) - set(words)

@@ -21,11 +21,7 @@ def unseen_mass(docs: Iterable[Sequence[str]], words: Iterable[str] | None = Non
     documents of one token this is Good and Turing's n_1 / n; words cluster in documents, and n_1 / n misses that.
 
     Args:
-        docs: token lists.
         words: the words that count; None is all.
-
-    Raises:
-        ValueError: no token.
 
     >>> unseen_mass([["a", "b", "b"], ["a", "c"]])
     0.6
@@ -43,13 +39,9 @@ def good_turing(
     """Seen frequencies times one minus the unseen mass, and that mass for the words that were not seen.
 
     Args:
-        docs: token lists, the attacker's own.
         words: the words that the prior ranges over, known before anything was seen: a public vocabulary.
         frequencies: how the unseen mass is split, for example public word counts; None splits it evenly. A word
             without a frequency gets what the rarest one gets.
-
-    Raises:
-        ValueError: no token of these words, or frequencies that are negative.
 
     >>> good_turing([["a", "a", "b"], ["a"]], "abc").probabilities
     array([0.5625, 0.1875, 0.25  ])

@@ -25,21 +25,17 @@ class Attained(NamedTuple):
 
 
 def attained_metric_success(prior, distances, epsilon: float, *, guesses: int | None = None) -> Attained:
-    """A channel of epsilon-metric DP that gives away much: an end below what `metric_success` bounds from above.
+    """Make a channel of epsilon-metric DP that gives away much: an end below `metric_success`, which is above.
 
     Pr(y | x) = a_y exp(-epsilon d(x, y)) keeps the guarantee for each y, by the triangle inequality; what is
     missing to one goes to one further output r, of which r_x <= exp(epsilon d(x, x')) r_x' is asked. The weights
     a >= 0 with the largest sum of Pr(y) a_y solve a linear programme; constraints are added as they are missed.
 
     Args:
-        prior: `Prior`, or (n,) probabilities in the order of the words.
         distances: (n, n) array d(x, x'), or `Embeddings` whose Euclidean distances count; a metric.
         epsilon: privacy parameter per unit of distance, above 0.
         guesses: so many of the likeliest words can be released, m; None is all. Fewer are faster, and give less
             away.
-
-    Raises:
-        ValueError: distances that do not fit, or that a solver cannot handle.
 
     >>> found = attained_metric_success([0.5, 0.5], [[0.0, 1.0], [1.0, 0.0]], epsilon=1.0)
     >>> round(found.value, 4), found.matrix.sum(axis=1)

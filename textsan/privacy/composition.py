@@ -58,12 +58,6 @@ def composed_success(prior, epsilon: float, n: int, *, weights=None) -> float:
         n: released words that may depend on it, itself among them; at least 1.
         weights: how often each place is guessed; None is evenly.
 
-    Returns:
-        the bound, from V(X) to 1.
-
-    Raises:
-        ValueError: probabilities that are negative or do not sum to one; n below 1; another number of weights.
-
     >>> round(composed_success([0.5, 0.25, 0.25], 0.1, 20), 4)
     0.5082
     >>> composed_success([[1.0, 0.0], [0.0, 1.0]], 0.0, 2)  # every text is "a b": the place names the word
@@ -81,10 +75,6 @@ def composed_success(prior, epsilon: float, n: int, *, weights=None) -> float:
 
 def composed_uniform_success(words: int, epsilon: float, n: int) -> float:
     """Compute `composed_success` of so many equally likely words (or documents, that n words are released of).
-
-    Args:
-        words: how many, at least 1; a thousand million are no more work than two.
-        epsilon, n: as of `composed_success`.
 
     >>> round(composed_uniform_success(4, 1.0, 3), 9) == round(composed_success([0.25] * 4, 1.0, 3), 9)
     True

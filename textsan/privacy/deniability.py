@@ -81,7 +81,6 @@ def renyi_entropy(channel: Channel, order: float) -> np.ndarray:
     """Renyi entropy of each row in bits, (n_in,): H_0 is log2 of the support, H_inf is -log2 of the largest entry.
 
     Args:
-        channel: Pr(y | x).
         order: at least 0, infinity included; 1 is Shannon's entropy.
 
     >>> channel = Channel.from_matrix([[0.5, 0.25, 0.25]], inputs=["a"], outputs=["a", "b", "c"])

@@ -121,9 +121,6 @@ class Guarantee:
 
         At most `epsilon` if the mechanism keeps its promise. Infinite where nothing is promised.
 
-        Args:
-            channel: exact, over the words that the promise is about.
-
         Raises:
             ValueError: an estimated channel, or an infinite epsilon_0, with which nothing is bounded.
 
@@ -159,9 +156,6 @@ class Guarantee:
         exponent of two different words); 1 where nothing is promised. Words without a group, without a vector, or
         not sensitive count as known; plain DP is taken to be about all words of the prior: leave out those that
         are released as they are. Those without mass are left out, which leaves the bound true.
-
-        Args:
-            prior: of the words under attack.
 
         >>> round(Guarantee("DP", 1.0, Adjacency()).success(Prior("abc", [0.5, 0.25, 0.25])), 4)
         0.5761

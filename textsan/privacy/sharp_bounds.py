@@ -40,9 +40,6 @@ def sharp_success(
             is one group of all words.
         outputs: how many words can be released for a word (of a group): m goes no further. None is any number.
 
-    Raises:
-        ValueError: probabilities that are negative or do not sum to one; groups that share a word.
-
     >>> round(sharp_success([0.5, 0.25, 0.25], 1.0), 4)
     0.5761
     >>> round(sharp_success([0.5, 0.25, 0.25], 1.0, groups=[[0], [1, 2]]), 4)
@@ -62,10 +59,6 @@ def best_guess(epsilon: float, prior: float = 0.5) -> float:
     and its context, where v is that of the best guess from the context alone (it is concave in v); with equal
     probabilities of 1 / v words it is attained.
 
-    Args:
-        epsilon: the bound for the pair, or for the documents.
-        prior: v, from 0 to 1.
-
     >>> round(best_guess(1.0), 3), round(best_guess(20.0), 9)
     (0.731, 0.999999998)
     """
@@ -83,9 +76,7 @@ def sharp_success_in_context(
 
     Args:
         posteriors: (n contexts, n words) rows Pr(. | c).
-        epsilon: at least 0.
         weights: (n contexts,) how likely each context is; None is evenly.
-        groups: as for `sharp_success`.
 
     >>> round(sharp_success_in_context([[1.0, 0.0], [0.5, 0.5]], 1.0), 4)
     0.8655
@@ -107,7 +98,7 @@ class MetricBound(NamedTuple):
 
 
 def metric_success(prior, distances, epsilon: float) -> MetricBound:
-    """A bound on the Bayes vulnerability of any epsilon-metric-DP channel, with its certificate.
+    """Bound the Bayes vulnerability of any epsilon-metric-DP channel, with a certificate.
 
     V <= max {sum_x Pr(x) a_x : a >= 0, sum_x exp(-epsilon d(x, x')) a_x <= 1 for every x'}, because outputs may
     be merged by the word that they make the attacker guess, and Pr(x | x') >= exp(-epsilon d(x, x')) Pr(x | x).
@@ -116,12 +107,8 @@ def metric_success(prior, distances, epsilon: float) -> MetricBound:
     coordinate descent. Needs neither symmetry nor triangle inequality, and is not attained in general.
 
     Args:
-        prior: `Prior`, or (n,) probabilities in the order of the words.
         distances: (n, n) array d(x, x'), or `Embeddings` whose Euclidean distances count.
         epsilon: privacy parameter per unit of distance, at least 0.
-
-    Raises:
-        ValueError: distances that do not fit, or more than 16,384 words.
 
     >>> metric_success([0.5, 0.5], [[0.0, 1.0], [1.0, 0.0]], epsilon=0.0).value
     0.5

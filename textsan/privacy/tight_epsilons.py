@@ -87,9 +87,6 @@ def tight_metric_epsilon(channel: Channel, distances, *, outputs: str = "all") -
             exp(-scale d(x, y)) for the very metric d with all inputs among the outputs (SanText; TEM with
             min(d, gamma)), since d(x', y) - d(x, y) is largest at y = x by the triangle inequality.
 
-    Raises:
-        ValueError: distances of another shape, negative or missing, or inputs missing among the outputs for "own".
-
     >>> channel = Channel.from_matrix([[0.75, 0.25], [0.25, 0.75]], inputs=["a", "b"], outputs=["a", "b"])
     >>> tight_metric_epsilon(channel, [[0, 2], [2, 0]])
     0.549306 at 'a' from 'a' against 'b'
@@ -125,8 +122,7 @@ def tight_umldp_epsilon(
 
     Args:
         distances: (n_in, n_in) array, or `Embeddings` whose Euclidean distances count.
-        sensitive: V_S, the sensitive inputs.
-        protected: V_P, the protected outputs.
+        sensitive, protected: as for `tight_uldp_epsilon`.
         epsilon_0: additive bound, for SanText+ ln(1 / p).
     """
     epsilon_0 = checks.number("epsilon_0", epsilon_0, low=0)

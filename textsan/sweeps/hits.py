@@ -48,16 +48,9 @@ def _packed_bits(values: np.ndarray) -> np.ndarray:
 def load_hits(table: Path) -> dict[int, dict[str, np.ndarray]]:
     """Load the hits of a stored table, by number of the row: arrays of one entry a position.
 
-    Args:
-        table: a csv file with an npz file beside it.
-
     Returns:
         for each row that has hits the arrays of `sweep.load_hits`, and `family`: equal numbers attack the same
         positions.
-
-    Raises:
-        FileNotFoundError: the table has no hits.
-        ValueError: the hits are of another table.
     """
     rates, hits = pd.read_csv(table).asr, {}
     with np.load(Path(table).with_suffix(".npz"), allow_pickle=False) as file:

@@ -22,7 +22,6 @@ def paired_differences(
     """Compare two attacks on the same positions, from a stored table and its hits alone.
 
     Args:
-        table: a csv file with an npz file beside it.
         ours, theirs: names of attacks; or, where the table has an attack with several settings, values by column
             of `load_tables`: {"attack": "markov", "attack.k": 5} for example.
         where: positions that count, of the arrays of `load_hits`: lambda at: at["letter"] & ~at["unchanged"], say.
@@ -31,9 +30,6 @@ def paired_differences(
     Returns:
         a row for each family that has both: what it is of, n positions, and the difference with its 95 % interval
         by source, of `textsan.evaluation.clustered_difference`.
-
-    Raises:
-        FileNotFoundError, ValueError: as `load_hits`; or a family has more than one row of an attack.
     """
     table = Path(table)
     rows, hits, differences = load_tables(table.parent, table.name), load_hits(table), []

@@ -88,15 +88,7 @@ class Problem:
         return self.split.coverage(self.mechanism)
 
     def attack(self, name: str, **settings) -> Attack:
-        """Make an attack of the registry against this problem, or a bound, which alone is shown the truth.
-
-        Args:
-            name: a key of `ATTACKS`.
-            settings: the attack's own, by name.
-
-        Raises:
-            KeyError: unknown name.
-        """
+        """Make an attack of the registry against this problem, or a bound, which alone is shown the truth."""
         entry = ATTACKS[name]
         make = entry.load()
         return make(self.knowledge, self.truth, **settings) if entry.is_bound else make(self.knowledge, **settings)
@@ -106,15 +98,6 @@ class Problem:
 
         The owner learns from the sanitized private sentences and is tested on other ones of the data set,
         sanitized alike; so an attack and a task speak of the same released text.
-
-        Args:
-            name: a key of `TASKS`.
-            model: as for `Task.learn`.
-            settings: the task's own, by name.
-
-        Raises:
-            KeyError: unknown name, or a data set without the split `TESTED_ON`.
-            ValueError: a setting that does not fit, or records without what the task reads.
         """
         task, tests = TASKS[name].load()(**settings), load_dataset(self.dataset, TESTED_ON)
         return task.learn(self.split.records, tests, self.mechanism, seed=self.seed, model=model)
@@ -128,22 +111,13 @@ class Problem:
         return bayes_vulnerability(self.truth.prior(channel.inputs), channel)
 
     def guesses(self, attack: Attack | str, **settings) -> list[str]:
-        """Return a guess for each attacked position.
-
-        Args:
-            attack: an attack, or its name in the registry.
-            settings: of the named attack.
-        """
+        """Return a guess for each attacked position."""
         if isinstance(attack, str):
             attack = self.attack(attack, **settings)
         return self._counted(attack, attack.reconstruct(self.released, self.positions))
 
     def answers(self, attack: Attack) -> tuple[list[str], np.ndarray | None]:
-        """Return a guess for each attacked position, and the probability that the attack gives it, if it has one.
-
-        Args:
-            attack: one with a posterior guesses its mode.
-        """
+        """Return a guess for each attacked position, and its probability, if the attack has a posterior."""
         try:
             found = attack.posteriors(self.released, self.positions, 1)
         except NotImplementedError:
@@ -168,12 +142,10 @@ class Problem:
         before and after training.
 
         Args:
-            name: a key of `ATTACKS`.
             told: whether the attacker knows which positions are attacked. Who knows it takes a kept word that was
                 released there for a replaced one; who does not takes most of them for themselves.
             tests: pairs on which a detector is tested; None is `TESTS`.
             checkpoint: a file that keeps the state of a training which takes long.
-            settings: the attack's own, by name.
         """
         assert self.knowledge is not None
         granted = replace(self.knowledge, resources={**self.knowledge.resources, "checkpoint": checkpoint})
@@ -193,15 +165,7 @@ class Problem:
         return Run(guesses, probabilities, details, tuple(attack.models))
 
     def gate(self, attack: Attack, *, tests: int = TESTS) -> Gate:
-        """Test whether a detector has learnt context, on text that is neither private nor the attacker's.
-
-        Args:
-            attack: one with a detector, made from this problem's knowledge.
-            tests: pairs.
-
-        Raises:
-            ValueError: the data set has no text left.
-        """
+        """Test whether a detector has learnt context, on text that is neither private nor the attacker's."""
         return self._gate(attack, False, tests)
 
     def _gate(self, attack, is_bound: bool, tests: int) -> Gate:
@@ -245,9 +209,6 @@ def leaving_out(dataset: str) -> str:
 
     SST-2 and Rotten Tomatoes are the sentences of `rt`; of the others all adapters are free, and get that one too.
 
-    Args:
-        dataset: name of the corpus under attack.
-
     >>> leaving_out("amazon"), leaving_out("sst2")
     ('without-amazon', 'without-rt')
     """
@@ -287,20 +248,12 @@ def prepare(
     Which words are sensitive is public: it follows from text that nobody protects, the shadow text.
 
     Args:
-        dataset: name of a data set.
-        n_private, n_shadow: numbers of sentences.
         n_positions: how many positions are attacked, drawn at random; None is all of them.
-        seed: int of at least 0.
-        mechanism: a name in `MECHANISMS`.
         shadow_dataset: data set that the shadow sentences are of; None is the same one.
         targets: one of `TARGETS`.
         vocabulary, split_by, drawn_from, embeddings: as of `load_split`.
         attacked: whether anybody attacks. Where nobody does the channel is not made, which of a mechanism that
             adds noise to vectors takes an hour for 20,000 words; tasks do without.
-        **given: the mechanism's parameters.
-
-    Raises:
-        KeyError, ValueError: as `load_split`, or there are fewer positions than asked for.
     """
     drawn = {"vocabulary": vocabulary, "split_by": split_by, "drawn_from": drawn_from, "embeddings": embeddings}
     split = _split(dataset, n_private, n_shadow, seed=seed, shadow_dataset=shadow_dataset, **drawn)

@@ -14,8 +14,8 @@ import numpy as np
 from textsan.evaluation import clustered_rate, means_the_same, words_at
 from textsan.models import encoders
 from textsan.sweeps import problems
-from textsan.sweeps.outcomes import Outcome
 from textsan.sweeps.specification import Cell, released_by
+from textsan.sweeps.studies import Outcome
 from textsan.text.embeddings import Embeddings
 
 SHARED = "dataset shadow_dataset split_by drawn_from vocabulary embeddings targets".split()
@@ -24,11 +24,7 @@ SHARED += "n_private n_shadow seed".split()
 
 
 def labels(cell: Mapping) -> dict:
-    """Return the columns of the table that tell cells apart.
-
-    Args:
-        cell: of `textsan.sweeps.specification.read_spec`.
-    """
+    """Return the columns of the table that tell cells apart."""
     defence, kind = dict(cell["defence"]), "task" if "task" in cell else "attack"
     evaluation = dict(cell[kind])
     return {
@@ -42,11 +38,9 @@ def labels(cell: Mapping) -> dict:
 
 
 def outcomes(cells: list[Cell], folder: Path) -> Iterator[Callable[[], Outcome]]:
-    """Yield a function for each cell of a family that computes it.
+    """Yield a function for each cell of a family, of one released text, that computes it.
 
-    Args:
-        cells: that share their released text.
-        folder: keeps the state of a training that takes long, as the cell's name and .safetensors.
+    The folder keeps the state of a training that takes long, as the cell's name and .safetensors.
     """
     shared = released_by(cells[0])
     defence, meaning = dict(shared.pop("defence")), shared.pop("meaning")

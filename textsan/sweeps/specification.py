@@ -144,9 +144,6 @@ class Cell(dict):
 def read_spec(path: Path) -> list[Cell]:
     """Read the cells of a specification, all checked, none twice; no data is read.
 
-    Args:
-        path: a YAML file.
-
     Raises:
         FileNotFoundError: there is none.
         KeyError, ValueError: a key, name or value that is unknown or out of range; the line names the known ones.
@@ -163,14 +160,7 @@ def read_spec(path: Path) -> list[Cell]:
 
 
 def experiments(spec: Mapping) -> list[Cell]:
-    """List the cells of a specification that names an experiment, all checked, none twice.
-
-    Args:
-        spec: experiment, and grids: a list of mappings from argument to value or values.
-
-    Raises:
-        KeyError, ValueError: as `read_spec`.
-    """
+    """List the cells of a specification that names an experiment, all checked, none twice."""
     return _distinct(_experiments(spec))
 
 
@@ -273,11 +263,7 @@ def _choices(key: str, entry, known: Registry) -> Iterator[dict]:
 
 
 def released_by(cell: Mapping) -> dict:
-    """Return what a cell's released text depends on, without attack and task; of an experiment all.
-
-    Args:
-        cell: of `read_spec`.
-    """
+    """Return what a cell's released text depends on, without attack and task; of an experiment all."""
     return dict(cell) if "experiment" in cell else {key: cell[key] for key in _KEYS}
 
 

@@ -54,12 +54,6 @@ class Split:
         Tokens that the mechanism keeps, or does not take for sensitive, do not count. The others are protected, or
         have no row: these cannot be attacked by a guess, so that a success rate times the coverage is the
         rate over all of them.
-
-        Args:
-            mechanism: one over this vocabulary.
-
-        Raises:
-            ValueError: nothing to protect.
         """
         tokens = [token for document in self.private for token in document]
         protected = mechanism.protected
@@ -92,9 +86,6 @@ def load_split(
     on no draw: one made of the drawn sentences would publish which words the private ones hold.
 
     Args:
-        dataset: name of a data set; see `textsan data list`.
-        n_private, n_shadow: numbers of sentences, at least 1.
-        seed: of the draw, int.
         shadow_dataset: what the attacker has instead of sentences of the same data set; None is the same.
         vocabulary: so many of the most frequent words of the embeddings, at least 1; or "data", every word of what
             is drawn from that has a vector, as in the papers.
@@ -102,11 +93,6 @@ def load_split(
             has text of; or "line", records at random, as in the papers' code: `corpora.private_and_shadow`.
         drawn_from: "train", the training split; or "all", every row that there is, for sets of which little is at
             hand.
-        embeddings: of `load_embeddings`: a name or a file.
-
-    Raises:
-        KeyError: unknown data set or word vectors.
-        ValueError: the corpus has too few sentences, no such vocabulary, or no such way to draw.
     """
     split = checks.choice("drawn_from", drawn_from, DRAWN_FROM)
     records = load_dataset(dataset, split)
@@ -156,11 +142,7 @@ def _of_neither(records, private, shadow, seed: int) -> tuple[list[Record], list
 
 
 def check_vocabulary(name: str, value) -> int | str:
-    """Return a vocabulary as `load_split` takes it: a number of words of at least 1, or "data".
-
-    Raises:
-        ValueError: it is neither.
-    """
+    """Return a vocabulary as `load_split` takes it: a number of words of at least 1, or "data"."""
     if value == WHOLE_DATASET:
         return value
     if isinstance(value, str):

@@ -9,8 +9,23 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 from importlib.metadata import entry_points
 from pathlib import Path
+from typing import NamedTuple
 
-from textsan.sweeps.outcomes import Outcome
+import numpy as np
+
+
+class Outcome(NamedTuple):
+    """The outcome of a cell.
+
+    Attributes:
+        rows: of the table, values by column.
+        arrays: of an attack one entry a position, of a task one a test example, by name.
+        models: names of the models that were read.
+    """
+
+    rows: list[dict]
+    arrays: Mapping[str, np.ndarray] = {}
+    models: tuple[str, ...] = ()
 
 
 @cache
@@ -27,31 +42,18 @@ def known() -> dict[str, str]:
 
 
 def function(name: str) -> Callable[..., list[dict]]:
-    """Import the experiment of a name.
-
-    Args:
-        name: a key of `known`.
-    """
+    """Import the experiment of a name."""
     return getattr(importlib.import_module(known()[name]), name)
 
 
 def defaults(name: str) -> dict:
-    """Return the defaults of an experiment's arguments.
-
-    Args:
-        name: a key of `known`.
-    """
+    """Return the defaults of an experiment's arguments."""
     arguments = inspect.signature(function(name)).parameters.values()
     return {argument.name: argument.default for argument in arguments if argument.default is not argument.empty}
 
 
 def outcomes(cells: list, folder: Path) -> Iterator[Callable[[], Outcome]]:
-    """Yield a function for each cell that computes it.
-
-    Args:
-        cells: of `textsan.sweeps.specification.read_spec`.
-        folder: not used: experiments keep no state of their own there.
-    """
+    """Yield a function for each cell that computes it; experiments keep no state of their own in the folder."""
     for cell in cells:
         yield partial(_outcome, cell)
 
@@ -62,9 +64,5 @@ def _outcome(cell: Mapping) -> Outcome:
 
 
 def labels(cell: Mapping) -> dict:
-    """Return the columns of the table that tell cells apart: the arguments.
-
-    Args:
-        cell: of `textsan.sweeps.specification.read_spec`.
-    """
+    """Return the columns of the table that tell cells apart: the arguments."""
     return {name: value for name, value in cell.items() if name != "experiment"}

@@ -80,7 +80,6 @@ def run(
     """Compute the cells that have no result yet, and write the table of all that have: see `write_table`.
 
     Args:
-        cells: of `textsan.sweeps.specification.read_spec`.
         folder: where results go; every worker must reach it under this name.
         workers: processes on this machine; -1 is one a core.
         scheduler: address of a dask scheduler, whose workers are used instead.
@@ -139,14 +138,7 @@ def _following(progress: tqdm, results: list[Path]) -> Iterator[None]:
 
 @contextmanager
 def only_writer(folder: Path) -> Iterator[None]:
-    """Hold a folder for one process.
-
-    Args:
-        folder: that of `run`.
-
-    Raises:
-        ValueError: another one has it.
-    """
+    """Hold a folder for one process: an error where another one has it."""
     try:
         with FileLock(folder / ".lock", timeout=0):
             yield
@@ -264,12 +256,7 @@ def _user_files(cell: Cell, plugged: Mapping[str, str]) -> list[str]:
 
 
 def is_computed(cell: Cell, folder: Path) -> bool:
-    """Return whether a cell has a result that was made with the plugins and word vectors of now.
-
-    Args:
-        cell: of `textsan.sweeps.specification.read_spec`.
-        folder: that of `run`.
-    """
+    """Return whether a cell has a result that was made with the plugins and word vectors of now."""
     if not _file(cell, folder).exists():
         return False
     return load_result(cell, folder).get("files", []) == _user_files(cell, plugins.loaded())
@@ -279,10 +266,8 @@ def put(cell: Cell, result: dict, arrays: Mapping[str, np.ndarray], stored: Path
     """Write the files of one cell; the json last, because where it is the cell is done.
 
     Args:
-        cell: of `textsan.sweeps.specification.read_spec`.
         result: rows, seconds, versions, hardware, models and the sha256 of the user's files.
         arrays: those of its `Outcome`.
-        stored: the folder `cells` in that of `run`.
     """
     if arrays:
         file = io.BytesIO()
@@ -294,33 +279,18 @@ def put(cell: Cell, result: dict, arrays: Mapping[str, np.ndarray], stored: Path
 
 
 def load_result(cell: Cell, folder: Path) -> dict:
-    """Load what is stored of a cell: its rows in the table, and what made it.
-
-    Args:
-        cell: of `textsan.sweeps.specification.read_spec`.
-        folder: that of `run`.
-
-    Raises:
-        FileNotFoundError: the cell has no result.
-    """
+    """Load what is stored of a cell: its rows in the table, and what made it."""
     return json.loads(_file(cell, folder).read_text(encoding="utf-8"))
 
 
 def load_hits(cell: Cell, folder: Path) -> dict[str, np.ndarray]:
     """Load what the attack of a cell hit: arrays of one entry a position, the same positions for all of a family.
 
-    Args:
-        cell: of `textsan.sweeps.specification.read_spec`.
-        folder: that of `run`.
-
     Returns:
         document, index and source (int32) of each position, the source being the group of intervals; letter (the
         word has a letter or a digit), frequency (floor of the binary logarithm of its rank), unchanged,
         and "as kept" (it was released as a word that is not protected); hit, substring and, if asked for, meaning;
         probability, in 255ths, that a posterior gave the answer.
-
-    Raises:
-        FileNotFoundError: the cell has no result.
     """
     with np.load(_file(cell, folder).with_suffix(".npz"), allow_pickle=False) as file:
         return dict(file)
@@ -334,9 +304,6 @@ def write_table(cells: list[Cell], folder: Path, baselines: Sequence[str] = ()) 
 
     Numbers are rounded; text, a published number for example, is left as it is, and so is an epsilon that was
     asked for, because rows are selected by it.
-
-    Args:
-        cells, folder, baselines: as those of `run`.
     """
     folder = Path(folder)
     rows = table(cells, folder, baselines)
@@ -355,14 +322,9 @@ def table(cells: list[Cell], folder: Path, baselines: Sequence[str] = ()) -> pd.
     """Return tidy results of the cells that are computed, one row for an attack or a task.
 
     Args:
-        cells: of `textsan.sweeps.specification.read_spec`.
-        folder: that of `run`.
         baselines: names of attacks. For each there are three more columns, "over NAME" and its "low" and "high":
             the attack's success rate minus the baseline's on the same positions, with its 95 % interval by source
             (a sentence with its phrases, say). Empty where the baseline has not been computed.
-
-    Raises:
-        ValueError: a baseline that is no attack of the cells, or is there with more than one set of parameters.
     """
     others = [_attack(name, cells) for name in baselines]
     computed = [cell for cell in cells if is_computed(cell, folder)]
@@ -390,12 +352,7 @@ def _attack(name: str, cells: list[Cell]) -> dict:
 
 
 def record(cells: list[Cell], folder: Path) -> dict:
-    """Return what made the results: hardware, versions, intervals, and stand-ins for the papers' data and models.
-
-    Args:
-        cells: of `textsan.sweeps.specification.read_spec`.
-        folder: that of `run`.
-    """
+    """Return what made the results: hardware, versions, intervals, stand-ins for the papers' data and models."""
     results = [load_result(cell, folder) for cell in cells if is_computed(cell, folder)]
     made = {
         "cells": f"{len(results)} of {len(cells)}",

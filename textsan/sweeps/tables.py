@@ -15,16 +15,12 @@ _WIDTH = 3.919927969080108  # of a 95 % interval, in standard errors
 
 
 def load_tables(folder: Path, patterns: str | Sequence[str]) -> pd.DataFrame:
-    """Load the rows of all tables of a folder that match; an empty frame where none does.
+    """Load the rows of all tables of a folder that match a pattern (* is anything); else an empty frame.
 
     Lines that begin with # are comments. The parameters of a sweep's table become columns, "attack.k",
     "defence.mapping" and "task.text" for example, and four more follow from others: table (the file), shadow_ratio
     (in percent), own_shadow (the shadow set is of the private text's corpus) and minutes_per_1000 (of 1,000
     attacked words).
-
-    Args:
-        folder: where the tables are.
-        patterns: file names, with * for anything.
     """
     patterns = [patterns] if isinstance(patterns, str) else patterns
     files = dict.fromkeys(path for pattern in patterns for path in sorted(Path(folder).glob(pattern)))
@@ -58,10 +54,6 @@ def select(rows: pd.DataFrame, where: Mapping) -> pd.DataFrame:
 
     Case does not count, nor whether a number is written as one ("10000" in a column that also has words). None is
     an empty cell, and a column that is not there has empty cells only.
-
-    Args:
-        rows: a table.
-        where: value or values by column.
 
     >>> rows = pd.DataFrame({"k": [5, 10], "attack": ["Markov", "other"]})
     >>> len(select(rows, {"k": 5.0, "attack": "markov", "copies": None}))
@@ -100,7 +92,6 @@ def crossed(rows: pd.DataFrame, index: str, columns: str, cell: Callable = estim
 
     Args:
         rows: of a table; where two fall into one cell, the last one counts.
-        index, columns: the names of the two columns.
         cell: what is shown of a row; None leaves the cell empty.
 
     >>> rows = [{"n": 2, "attack": "markov", "asr": 0.5}, {"n": 1, "attack": "other", "asr": 0.25}]
@@ -127,12 +118,7 @@ def difference(
     independent: on the same positions that is rather too wide.
 
     Args:
-        row, other: of sweeps' tables, from the same positions.
-        column, other_column: what is compared.
         free: columns of `FAMILY` that the comparison varies.
-
-    Raises:
-        ValueError: the rows differ in another column of `FAMILY`.
 
     >>> difference({"asr": 0.5, "low": 0.4, "high": 0.6}, {"asr": 0.25, "low": 0.25, "high": 0.25})
     Estimate(value=0.25, low=0.15, high=0.35)
@@ -159,9 +145,7 @@ def _paired(row: Mapping, other: Mapping) -> Estimate | None:
 def over(row: Mapping, attack: str) -> Estimate | None:
     """Return an attack's success minus that of another on the same positions, from the columns "over NAME".
 
-    Args:
-        row: of a sweep's table.
-        attack: the other one; where the sweep did not compare them, the answer is None.
+    It is None where the sweep did not compare them.
 
     >>> over({"over markov": 0.25, "over markov low": 0.125, "over markov high": 0.375}, "markov")
     Estimate(value=0.25, low=0.125, high=0.375)
@@ -175,13 +159,6 @@ def ratio(row: Mapping, other: Mapping, column: str = "asr") -> Estimate:
 
     Where the table has their paired difference, it tells how far the two go together; else they count as
     independent.
-
-    Args:
-        row, other: of sweeps' tables.
-        column: what is compared.
-
-    Raises:
-        ValueError: the rows are not from the same positions.
 
     >>> ratio({"asr": 0.5, "low": 0.5, "high": 0.5}, {"asr": 0.25, "low": 0.25, "high": 0.25}).value
     2.0
@@ -224,9 +201,6 @@ def pooled(estimates: Sequence[Estimate]) -> Estimate:
 
     The seeds draw from one corpus, so that their sentences overlap: the mean of their variances is not divided by
     their number, only the variance between them is. That is rather too wide than too narrow.
-
-    Args:
-        estimates: the same quantity under different seeds, at least one.
 
     >>> pooled([Estimate(0.5, 0.4, 0.6)]), pooled([Estimate(0.4, 0.4, 0.4), Estimate(0.6, 0.6, 0.6)]).value
     (Estimate(value=0.5, low=0.4, high=0.6), 0.5)

@@ -17,10 +17,7 @@ _SENTENCE_ENDS = frozenset(".!?:;\"'`*([{-") | {"--", "..", "...", "....", "\u20
 
 
 def surface(document: Record | str | Sequence[str]) -> list[str]:
-    """The tokens of a document as they are written, with capital letters where its text has them.
-
-    Args:
-        document: a record, a string, or a token list, which is its own surface.
+    """The tokens of a document as they are written, with capitals where its text has them; a list is its own.
 
     >>> surface("Ask Ann's friend")
     ['Ask', 'Ann', "'s", 'friend']

@@ -57,7 +57,7 @@ class Record:
 
 
 def load_dataset(name: str, split: str = "train") -> list[Record]:
-    """Records of a split of a data set, in the order of its file.
+    """Load the records of a split of a data set, in the order of its file.
 
     rt, amazon, nyt and tweets are sentences with a sentiment score from -4 to 4 as label, drugs are reviews
     with the condition as label and drug and rating among the fields. Their splits hold 80, 10 and 10 percent,
@@ -79,9 +79,6 @@ def load_dataset(name: str, split: str = "train") -> list[Record]:
         name: rt, amazon, nyt, tweets, drugs, prose; sst2, qnli, cola, stsb, ag_news, yelp, rotten_tomatoes; or any
             folder in `TEXTSAN_DATA`.
         split: "train", "dev", "test" where the data set has them, or "all".
-
-    Returns:
-        list of records.
 
     Raises:
         KeyError: unknown data set or split; the line names the known ones.
@@ -150,7 +147,7 @@ def private_and_shadow(
     *,
     split_by: str = "source",
 ) -> tuple[list[Record], list[Record]]:
-    """A private and a shadow set, with no normalised sentence in both.
+    """Draw a private and a shadow set, with no normalised sentence in both.
 
     By source, records of `records` whose field `part_of` is equal stay together: none of them is private and
     another one shadow. Sources of `shadow_records` are numbered apart and not compared; equal sentences are. Both
@@ -161,18 +158,10 @@ def private_and_shadow(
     a split may be memory.
 
     Args:
-        records: what to draw from, without replacement.
         n_private: number of records to sanitize, at least 1.
         n_shadow: number of records that the adversary knows, at least 0.
-        seed: of the draw.
         shadow_records: what the shadow set is drawn from; None is the same records.
         split_by: "source" or "line".
-
-    Returns:
-        (private, shadow), lists of `n_private` and `n_shadow` records.
-
-    Raises:
-        ValueError: a number is out of range, no such way to split, or `records` are too few.
 
     >>> private, shadow = private_and_shadow([Record("a"), Record("A!"), Record("b")], 1, 1, seed=0)
     >>> {record.tokens[0] for record in private + shadow} == {"a", "b"}

@@ -27,23 +27,18 @@ def counter_fit(
     radius: float = 0.2,
     epochs: int = 20,
 ) -> Embeddings:
-    """Vectors of unit length, counter-fitted (Mrkšić et al. 2016, Equations 1 to 4; d is the cosine distance).
+    """Counter-fit vectors to unit length (Mrkšić et al. 2016, Equations 1 to 4; d is the cosine distance).
 
     The objective is the sum of max(0, margin - d) over antonyms, of d over synonyms, and, over all pairs that were
     within the radius, of how much further apart they are than before. As in the published code every epoch takes
     the gradients of all pairs, moves each word by their mean, and scales it to unit length.
 
     Args:
-        embeddings: (V, d) vectors.
         synonyms, antonyms: pairs of words; pairs with a word that has no vector do not count, nor do synonyms that
             are antonyms as well.
         margin: cosine distance that antonyms are pushed to, from 0 to 2.
         radius: cosine distance below which a pair counts as near at first, from 0 to 1. Published is 0.2, for 300
             dimensions; with 50 there are many more such pairs, and they hold back what synonyms pull.
-        epochs: at least 1.
-
-    Raises:
-        ValueError: no pair of words with vectors, or a vector of length 0.
 
     >>> two = Embeddings(["cheap", "inexpensive"], [[1.0, 0.0], [0.0, 1.0]])
     >>> bool(counter_fit(two, [("cheap", "inexpensive")], []).distances(["cheap"], ["inexpensive"]) < 0.1)
@@ -99,7 +94,7 @@ def _distances(vectors: np.ndarray, pairs: np.ndarray) -> np.ndarray:
 
 
 def _push(step, count, vectors, pairs: np.ndarray, weight: float) -> None:
-    """Adds the weighted gradient of the distance of each pair, for both words of it."""
+    """Add the weighted gradient of the distance of each pair, for both words of it."""
     for here, there in ((0, 1), (1, 0)):
         own, other = vectors[pairs[:, here]], vectors[pairs[:, there]]
         # d/du (1 - cos(u, v)) at |u| = |v| = 1

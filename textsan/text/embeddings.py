@@ -21,9 +21,6 @@ class Embeddings:
         words: V distinct, non-empty strings.
         vectors: float array of shape (V, d), finite.
 
-    Raises:
-        ValueError: duplicate words, shapes that disagree, or a vector that is not finite.
-
     >>> Embeddings(["good", "bad"], [[0.0, 1.0], [3.0, 5.0]]).distances(["good"])
     array([[0., 5.]])
     """
@@ -70,11 +67,7 @@ class Embeddings:
         return digest.hexdigest()
 
     def rows(self, words: Iterable[str]) -> np.ndarray:
-        """Row numbers of `words`, int array.
-
-        Raises:
-            KeyError: a word without a vector.
-        """
+        """Row numbers of `words`, int array."""
         words = list(words)
         unknown = [word for word in words if word not in self.index]
         if unknown:
@@ -83,9 +76,6 @@ class Embeddings:
 
     def restrict(self, words: Iterable[str]) -> "Embeddings":
         """The embedding of `words` alone, in their order, unknown and repeated ones dropped.
-
-        Raises:
-            ValueError: none of `words` has a vector.
 
         >>> Embeddings(["a", "b", "c"], [[0.0], [1.0], [2.0]]).restrict(["c", "x", "a"]).words
         ['c', 'a']
@@ -101,29 +91,18 @@ class Embeddings:
         Word vectors as they are published, GloVe's for example, are in order of frequency. A vocabulary made of
         the text that is to be sanitized would publish which words that text holds.
 
-        Args:
-            n: at least 1.
-
-        Raises:
-            ValueError: it is not.
-
         >>> Embeddings(["the", "of", "zebra"], [[0.0], [1.0], [2.0]]).frequent(2).words
         ['the', 'of']
         """
         return self.restrict(self.words[: checks.whole("n", n, low=1)])
 
     def distances(self, words: Iterable[str], others: Iterable[str] | None = None) -> np.ndarray:
-        """Euclidean distances between `words` and `others` (default: all words), shape (n, m).
-
-        Raises:
-            KeyError: a word without a vector.
-        """
+        """Euclidean distances between `words` and `others` (default: all words), shape (n, m)."""
         other = self.vectors if others is None else self.vectors[self.rows(others)]
         return euclidean(self.vectors[self.rows(words)], other)
 
     def nearest(self, word: str, k: int = 10) -> list[str]:
-        """The `k` words nearest to `word` in Euclidean distance, itself among them, ties by row: itself first
-        unless an earlier word has the same vector.
+        """The `k` words nearest to `word` in Euclidean distance, itself among them, ties by row.
 
         >>> Embeddings(["a", "b", "c"], [[0.0], [5.0], [2.0]]).nearest("a", 2)
         ['a', 'c']

@@ -22,11 +22,11 @@ COUNTER_FITTED = "counter-fitted"
 """The name of GLOVE's vectors, counter-fitted."""
 
 RADIUS = 0.1
-"""That of `counter_fitted`: half of the published one, which is for 300 dimensions."""
+"""Radius of `counter_fitted`: half of the published one, which is for 300 dimensions."""
 
 
 def load_embeddings(name: str | Path = GLOVE) -> Embeddings:
-    """Word vectors by name or from a file of one's own; registered ones are fetched, verified and cached.
+    """Load word vectors by name or from a file of one's own; registered ones are fetched, verified and cached.
 
     Args:
         name: an embedding of `textsan/data/registry.toml`: "glove-6b-50d" (400,000 lower-case words, 50
@@ -45,14 +45,7 @@ def load_embeddings(name: str | Path = GLOVE) -> Embeddings:
 
 
 def check_embeddings(name: str | Path) -> str | Path:
-    """A name or file as `load_embeddings` takes it; nothing is fetched or read.
-
-    Args:
-        name: of word vectors.
-
-    Raises:
-        KeyError: it is neither.
-    """
+    """Check a name or file as `load_embeddings` takes it: a KeyError where it is neither; nothing is read."""
     kinds = _kinds()
     if name == COUNTER_FITTED or kinds.get(name) == "embedding":
         return name
@@ -68,11 +61,8 @@ def counter_fitted() -> Embeddings:
     """GloVe's vectors of the words that Mrkšić et al. 2016 published vectors for, fitted anew to their pairs.
 
     The words are in GloVe's order, frequent ones first. Words and pairs are those of the folder `counterfit` in
-    `TEXTSAN_DATA`: `vocabulary.jsonl.xz` (word), and `ppdb_synonyms`, `ppdb_antonyms` and `wordnet_antonyms` (w1,
-    w2).
-
-    Raises:
-        FileNotFoundError: there is no such folder.
+    `TEXTSAN_DATA`: `vocabulary.jsonl.xz` (word), and `ppdb_synonyms`, `ppdb_antonyms` and `wordnet_antonyms`, each
+    of w1 and w2.
     """
     folder = Path(os.environ.get("TEXTSAN_DATA", ""), "counterfit")
     if not (folder / "vocabulary.jsonl.xz").is_file():

@@ -10,7 +10,7 @@ from textsan.text.vocabulary import STOP_WORDS
 
 
 def find_names(docs: Sequence, finder: str | None = None) -> list[tuple[int, int]]:
-    """Positions of personal names: given and family names of people, real or invented; no titles, no initials.
+    """Find positions of names: given and family names of people, real or invented; no titles, no initials.
 
     Args:
         docs: records, strings or token lists. Give records where there are some: their text has the case.
@@ -19,9 +19,6 @@ def find_names(docs: Sequence, finder: str | None = None) -> list[tuple[int, int
 
     Returns:
         (document, index) pairs in order; the index counts `tokenize`'s tokens, `.tokens` of a record.
-
-    Raises:
-        ValueError: unknown finder, or "presidio" is not installed.
 
     >>> find_names(["Then Ann Smith met the mayor, Mr. Smith."], "census")
     [(0, 1), (0, 2), (0, 9)]
@@ -54,11 +51,7 @@ def is_presidio_here() -> bool:
 
 @cache
 def analyzer():
-    """Build Presidio's analyzer of English text, with the installed spaCy model.
-
-    Raises:
-        ValueError: Presidio or its model is not installed.
-    """
+    """Build Presidio's analyzer of English text, with the installed spaCy model."""
     if not is_presidio_here():
         raise ValueError("finder: 'presidio' needs Presidio and an English model; pip install '.[pii]' in a clone")
     from presidio_analyzer import AnalyzerEngine

@@ -4,10 +4,7 @@ from pathlib import Path
 
 
 def read_columns(file: Path) -> dict[str, list]:
-    """Each column by its name, as a list; null is None.
-
-    Args:
-        file: a parquet file.
+    """Read each column by its name, as a list; null is None.
 
     >>> from tempfile import TemporaryDirectory
     >>> from arro3 import core, io

@@ -19,9 +19,6 @@ def phrase_sources(docs: Sequence[Sequence[str]]) -> list[int]:
     A treebank's phrases are parts of sentences, and a set of phrases has mostly the sentences too. A phrase that
     more than one sentence has is counted to one of them.
 
-    Args:
-        docs: token lists.
-
     >>> phrase_sources([["a", "film"], ["it", "is", "a", "film"], ["no"]])
     [1, 1, 2]
     """
@@ -39,13 +36,7 @@ def phrase_sources(docs: Sequence[Sequence[str]]) -> list[int]:
 
 
 def sharing(keys: Sequence[Collection[Hashable]]) -> list[int]:
-    """Connected components of records that share a key, directly or through others.
-
-    Args:
-        keys: of each record, in any number.
-
-    Returns:
-        the component of each record, numbered as they come.
+    """Number the connected components of records that share a key, directly or through others, as they come.
 
     >>> sharing([{"Who?", "He."}, {"Why?"}, {"When?", "He."}, {"When?", "Now."}])
     [0, 1, 0, 0]
@@ -57,16 +48,9 @@ def sharing(keys: Sequence[Collection[Hashable]]) -> list[int]:
 
 
 def sharing_runs(docs: Sequence[Sequence[str]], n: int = SHARED) -> list[int]:
-    """Connected components of documents that share `n` tokens in a row, directly or through others.
+    """Number the connected components of documents that share `n` tokens in a row, directly or through others.
 
     Markup and an agency's formulas count as any other tokens, so that what they link stays together.
-
-    Args:
-        docs: token lists.
-        n: at least 1.
-
-    Returns:
-        the component of each document, numbered as they come.
 
     >>> sharing_runs([["a", "b", "c"], ["x"], ["d", "b", "c"]], n=2)
     [0, 1, 0]

@@ -45,9 +45,6 @@ def normalize(text: str) -> str:
     Text that was copied from a page or a PDF has soft hyphens inside of words, and text of macOS has accents apart
     from their letters: unless they are mended a word would be cut there, and its pieces released.
 
-    Args:
-        text: any string.
-
     >>> normalize("her\u00adman, ine\u0301s")
     'herman, inés'
     """
@@ -64,15 +61,6 @@ def tokenize(text: str) -> list[str]:
 
     Unlike NLTK and spaCy (the papers' tokenizers) case is folded, because GloVe-6B has lower-case words
     only, and hyphenated words, mail and web addresses stay whole; unlike WordPiece no word is cut into pieces.
-
-    Args:
-        text: any string.
-
-    Returns:
-        list of tokens; empty if `text` has no visible character.
-
-    Raises:
-        ValueError: it is no string.
 
     >>> tokenize("It's n't U.S.-made, don't you think? J.Smith does.")[:4]
     ['it', "'s", "n't", 'u.s.']
@@ -92,8 +80,6 @@ def tokenize_v1(text: str) -> list[str]:
     """Cut text by the rules of version 0.2.0, by which all committed tables were made.
 
     It takes soft hyphens and lone accents for the ends of words and runs initials into names; `tokenize` does not.
-
-    Args, raises: as those of `tokenize`.
 
     >>> tokenize_v1("J.Smith"), tokenize("J.Smith")
     (['j.s', 'mith'], ['j', '.', 'smith'])

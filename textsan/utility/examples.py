@@ -56,9 +56,6 @@ class Examples:
     def split(self, share: float, seed: int) -> tuple["Examples", "Examples"]:
         """Split in two parts, the second with a share of the sources, all examples of a source in the same part.
 
-        Raises:
-            ValueError: a part would be empty.
-
         >>> texts = Examples([["a"], ["b"], ["c"]], None, np.array([0, 1, 0]), np.array([0, 1, 0]))
         >>> sorted(map(len, texts.split(0.5, seed=0)))
         [1, 2]

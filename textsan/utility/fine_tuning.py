@@ -32,12 +32,7 @@ def learn(
         train, validation, test, metric, pieces: as for `frozen.learn`.
         model: an encoder whose weights start it; it stays as it is. None is as published.
         epochs: after each of which the model is a candidate.
-        batch: texts a step.
         learning_rate: the highest; it rises for a tenth of the steps, then falls to 0.
-        seed: of the head, of dropout and of the order.
-
-    Raises:
-        ValueError: only one class to learn from.
     """
     import torch
 

@@ -23,8 +23,6 @@ def sentence_vectors(docs: Docs, pieces: Pieces, model=None) -> np.ndarray:
     The default encoder was trained to be read so (Reimers and Gurevych 2019).
 
     Args:
-        docs: token lists.
-        pieces: how words are cut.
         model: an encoder; None is the one that the pieces are of, as it was published.
     """
     import torch
@@ -74,9 +72,6 @@ def learn(
         metric: one of `scores.METRICS`; "Pearson r" asks for numbers, the others for classes.
         pieces: how words are cut; None is the default encoder's way.
         model: as for `sentence_vectors`.
-
-    Raises:
-        ValueError: only one class to learn from.
     """
     pieces = pieces or Pieces()
     check_classes(metric, train)

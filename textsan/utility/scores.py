@@ -16,9 +16,6 @@ METRICS = ("accuracy", "Pearson r", "Matthews")
 def score(metric: str, truths: Listed[float], answers: Listed[float]) -> float:
     """Compute one of `METRICS`, accuracy or a coefficient; a correlation with a constant is 0.
 
-    Raises:
-        ValueError: an unknown metric, no example, or lists of different lengths.
-
     >>> score("accuracy", [0, 1], [0, 0]), score("Matthews", [0, 1, 1], [0, 1, 1])
     (0.5, 1.0)
     """
@@ -83,11 +80,7 @@ def chosen(metric: str, validation: Examples, test: Examples, answers: Sequence,
 
 
 def check_classes(metric: str, train: Examples) -> None:
-    """Refuse to learn classes from one.
-
-    Raises:
-        ValueError: all labels are equal.
-    """
+    """Refuse to learn classes from one."""
     if metric != "Pearson r" and len(np.unique(train.labels)) < 2:
         raise ValueError("train: all labels are equal; pass examples of two classes")
 
@@ -96,9 +89,6 @@ def paired_difference(one: Outcome, other: Outcome, *, seed: int = 0, resamples:
     """Compute the score of one learner minus that of another on the same test examples, with its 95 % interval.
 
     The interval of accuracies is that of `clustered_difference`; of correlations, from resampling sources.
-
-    Raises:
-        ValueError: other test examples, or another metric.
 
     >>> truths, sources = np.array([0, 1]), np.arange(2)
     >>> good, bad = (Outcome("accuracy", truths, np.array(a), sources, 0, 0, "") for a in ([0, 1], [0, 0]))

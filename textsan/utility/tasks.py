@@ -50,35 +50,20 @@ class Task:
     metric: ClassVar[str] = "accuracy"
 
     def examples(self, records: Sequence[Record], seed: int) -> Examples:
-        """Texts and labels of some records.
-
-        Args:
-            records: of a data set that the task knows how to read.
-            seed: for tasks that make their pairs.
-
-        Raises:
-            ValueError: records without what the task reads.
-        """
+        """Texts and labels of some records."""
         raise NotImplementedError
 
     def learn(
         self, records: Sequence[Record], tests: Sequence[Record], mechanism: Mechanism, *, seed: int, model=None
     ) -> Outcome:
-        """Learns from sanitized records and is tested on others, sanitized alike.
+        """Learn from sanitized records, and be tested on others, sanitized alike.
 
         A part of the records, `VALIDATION` of their sources, chooses among models; the test records choose
         nothing. Of a task with one text, the released form of the records is the very one that attacks see under
         this seed.
 
         Args:
-            records: to learn from.
-            tests: to be tested on.
-            mechanism: what sanitizes both.
-            seed: of the split, of the draws, and of what is trained.
             model: an encoder, for the frozen protocol; or what starts the fine-tuned one. None is as published.
-
-        Raises:
-            ValueError: records without what the task reads, or too few.
         """
         known = self.examples(records, seed)
         drawn = np.random.default_rng(0).permutation(len(tests))[: checks.whole("n_test", self.n_test, low=1)]

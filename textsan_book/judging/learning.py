@@ -646,10 +646,12 @@ def encoder_space(dataset: str = "sst2", results: Path | None = None) -> list[di
     Raises:
         ValueError: the folder has no such table.
     """
-    table = "utility-pieces.csv" if dataset == "sst2" else f"utility-pieces-{dataset}.csv"
-    rows = load_tables(results or project_data() / "results", table)
+    suffix = "" if dataset == "sst2" else f"-{dataset}"
+    masked = f"mask-public-pieces{suffix}.csv"
+    rows = load_tables(results or project_data() / "results", [f"utility-pieces{suffix}.csv", masked])
     if not len(rows):
-        raise ValueError(f"results: no row of {table}; pass the folder of stored tables")
+        raise ValueError(f"results: no row of utility-pieces{suffix}.csv; pass the folder of stored tables")
+    rows = rows[(rows.attack != "mask inference") | (rows.table == masked)]
     lines = []
     for epsilon, some in rows.groupby("epsilon"):
         means = some[["vulnerability", "unchanged"]].mean()

@@ -1,10 +1,13 @@
 """Documents that are linked to their releases, from the stored tables of `textsan_book.studies.linkage`."""
 
+from typing import NamedTuple
+
+import numpy as np
 import pandas as pd
 
 from textsan import plotting, project_data
-from textsan.evaluation import Estimate
-from textsan.sweeps.tables import load_tables
+from textsan.evaluation import Estimate, clustered_difference
+from textsan.sweeps.tables import load_tables, pooled
 from textsan_book.judging import verdicts
 
 _LARGEST = 1000  # candidates; a longer list is all documents that there are
@@ -20,6 +23,61 @@ _SHOWN = {
 }
 
 
+class Sources(NamedTuple):
+    """The verdicts of the rules of `data/sweeps/several-releases.yml` on one sanitizer and threat.
+
+    Attributes:
+        shown: whether so many releases give the source away, in every corpus.
+        most: whether they give most sources away, in every corpus.
+        added: main at most releases less main at one, pooled over seeds and corpora.
+    """
+
+    shown: dict[int, bool]
+    most: dict[int, bool]
+    added: Estimate
+
+
+def named(name: str) -> pd.DataFrame:
+    """Load a stored table with the column `who`: the sanitizer and its epsilon.
+
+    Args:
+        name: a file of the stored results.
+    """
+    rows = load_tables(project_data() / "results", name)
+    labels = rows.defence.map(lambda defence: plotting.look(mechanism=defence).label)
+    return rows.assign(who=labels + rows.epsilon.map(", ε = {:g}".format))
+
+
+def sources(rows: pd.DataFrame) -> Sources:
+    """Judge whether and from how many releases a source is given away.
+
+    Args:
+        rows: of `named("several-releases.csv")`, of one sanitizer and threat.
+    """
+    shown: dict[int, bool] = {}
+    most: dict[int, bool] = {}
+    for k, of_k in rows.groupby("releases"):
+        corpora = [of_corpus for _, of_corpus in of_k.groupby("dataset")]
+        shown[int(k)] = all(verdict(of_corpus).pooled.low > 0 for of_corpus in corpora)
+        most[int(k)] = all(of_corpus.main.mean() >= 0.5 for of_corpus in corpora)
+    gains = []
+    for _, draw in rows.groupby(["dataset", "seed"]):
+        hits = [np.array(of_k.named.iloc[0].split(), dtype=float) for _, of_k in draw.groupby("releases")]
+        gains.append(clustered_difference(hits[-1] - hits[0], np.arange(len(hits[0]))))
+    return Sources(shown, most, pooled(gains))
+
+
+def shares(rows: pd.DataFrame) -> dict[int, Estimate]:
+    """Pool over seeds and corpora the shares of sources that are named, by the number of releases.
+
+    Args:
+        rows: as for `sources`.
+    """
+    by_k = rows.groupby("releases")[["main", "main_low", "main_high"]]
+    means = {int(str(k)): pooled([Estimate(*row) for row in draws.to_numpy()]) for k, draws in by_k}
+    return {k: Estimate(*(min(max(end, 0.0), 1.0) for end in mean)) for k, mean in means.items()}
+
+
 def cases(name: str) -> pd.DataFrame:
     """Load a stored table of linkage with names for its sanitizers and its cases.
 
@@ -30,10 +88,8 @@ def cases(name: str) -> pd.DataFrame:
         The rows of the table, those of one case next to each other, with further columns: `who`, the sanitizer and
         its epsilon; `case`, the threat model and the version; `listed`, the number of candidates, or "all".
     """
-    rows = load_tables(project_data() / "results", name)
+    rows = named(name)
     rows["version"] = rows.version.fillna("")
-    labels = rows.defence.map(lambda defence: plotting.look(mechanism=defence).label)
-    rows["who"] = labels + rows.epsilon.map(", ε = {:g}".format)
     rows["case"] = (rows.threat + ", " + rows.version).str.removesuffix(", ").str.removeprefix("version, ")
     rows["listed"] = rows.candidates.map("{:,}".format).mask(rows.candidates > _LARGEST, "all")
     order = (rows.case + rows.listed).factorize()[0]

@@ -16,7 +16,10 @@ from textsan_book.judging import tradeoffs
 LISTS = {"10,000 frequent words": "tradeoff-w-p.csv", "words of the task": "tradeoff-w-p-words.csv"}
 """Tables of SanText+ over w and p at an epsilon of 2, by the list of words."""
 _CORNERS = {"w = 0.10, p = 0.1": (0.1, 0.1), "w = 0.95, p = 0.9": (0.95, 0.9)}
-_MASKED = {"GloVe": "tradeoff-mask-oov.csv", "counter-fitted": "tradeoff-mask-vectors.csv"}
+_MASKED = {
+    "GloVe": ("tradeoff-mask-oov.csv", "mask-public-oov.csv"),
+    "counter-fitted": ("tradeoff-mask-vectors.csv", "mask-public-vectors.csv"),
+}  # by vectors: where accuracy is, and where mask inference is with the reader that passes its gate
 _SQUARE = ["defence.w", "defence.p"]
 
 
@@ -124,8 +127,9 @@ def masks() -> list[dict]:
         epsilon; recovered, the attack's success, and accuracy, two estimates; V, the best guess of a word.
     """
     lines = []
-    for vectors, file in _MASKED.items():
-        rows = _table(file)
+    for vectors, (learnt, masked) in _MASKED.items():
+        rows = load_tables(project_data() / "results", [learnt, masked])
+        rows = rows[rows.task.notna() | (rows.table == masked)]
         rows["k"] = rows["defence.k"].fillna(0).astype(int) if "defence.k" in rows else 0
         for (sanitizer, k, epsilon), some in rows.groupby(["defence", "k", "epsilon"]):
             line = {"vectors": vectors, "sanitizer": sanitizer, "k": int(k), "epsilon": float(epsilon)}
@@ -156,13 +160,26 @@ def draw_masks(axes, lines: Sequence[dict]) -> None:
     axes[0].set_ylabel("accuracy")
 
 
+def at_equal_masks() -> list[dict]:
+    """Compare the accuracy of CusText (K = 20) and SanText where mask inference recovers as many words, on SST-2.
+
+    Returns:
+        rows as of `textsan_book.judging.tradeoffs.matches`; a level is the attack's success, a mean over seeds.
+    """
+    learnt, masked = (_table(file) for file in _MASKED["GloVe"])
+    key = ["defence", "defence.k", "epsilon"]
+    recovered = masked.groupby(key, dropna=False).asr.mean().rename("recovered").reset_index()
+    rows = learnt[learnt.task.notna() & ~learnt["defence.k"].isin([5, 50])].merge(recovered, on=key)
+    return tradeoffs.matches(rows, "recovered", [("custext", "santext")])
+
+
 def marks() -> dict[str, tuple[Estimate, int]]:
     """Compute how often mask inference recovers words with a letter or a digit, and how often punctuation marks.
 
     Returns:
         by kind its success, where unlisted words are released unchanged, and the number of attacked positions.
     """
-    path = project_data() / "results" / _MASKED["GloVe"]
+    path = project_data() / "results" / _MASKED["GloVe"][1]
     rows, hits = load_tables(path.parent, path.name), load_hits(path)
     attacked, found = [hits[row] for row in rows[rows.attack == "mask inference"].index], {}
     for kind, lettered in {"words": True, "marks": False}.items():

@@ -4,9 +4,8 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from textsan import plotting, project_data
 from textsan.evaluation import Estimate
-from textsan.sweeps.tables import load_tables
+from textsan_book.judging import linked
 
 FRESH, TOLD, ONCE = "fresh, context", "told, context", "once, counts, context"
 """The strongest attacks: on fresh noise, on it by who is told the repeats, on one draw for all places."""
@@ -32,9 +31,7 @@ def cases(name: str = "memoized.csv") -> pd.DataFrame:
     Args:
         name: a file of the stored results.
     """
-    rows = load_tables(project_data() / "results", name)
-    labels = rows.defence.map(lambda defence: plotting.look(mechanism=defence).label)
-    rows["who"] = labels + rows.epsilon.map(", ε = {:g}".format)
+    rows = linked.named(name)
     return rows.assign(occurrences=rows.occurrences.astype(str))
 
 

@@ -39,5 +39,5 @@ def lines(results: Path) -> list[str]:
         results: as of `lengths`.
     """
     said = "{documents} documents, {words:.0f} words: a loss in {shown} of {cells}, at most {most:.3f}; "
-    said += "mechanism told in {mechanism}, its ε in {channel}"
+    said += "mechanism identified in {mechanism}, its ε in {channel}"
     return [said.format(**row) for row in lengths(results)]

@@ -66,7 +66,7 @@ NOT_COMPARABLE = {
     "unstated": "the paper does not state what it is measured on",
     "corpus": "other text, another list of words, or another routine",
     "vectors": "a property of one word's neighbours, and those are of other vectors",
-    "reader": "our mask inference is not shown to work: even of text in the clear it names hardly a word",
+    "reader": "our mask inference fills blanks from a table of word triples, where the paper has BERT",
     "encoder": "a property of an encoder, and ours is another one",
     "positions": "the two rates of ours are from different positions",
     "protocol": "another encoder, not fine-tuned, that has learnt from far fewer sentences",

@@ -76,12 +76,11 @@ def several_releases(
 
     learnt = [release([texts[KNOWN + j] for texts in own[:n]]) for j in range(KNOWN)]
     known = [sum(texts[:KNOWN], []) for texts in own[:n]]
-    changed = max(CHANGED, key=lambda share: _named(_scores(knowledge, share, learnt, known)))
+    changed = max(CHANGED, key=_sources(attack, learnt, known, CHANGED, _named).get)
     known = [sum(texts[:KNOWN], []) for texts in listed]
-    tables["one writer"] = [
-        _scores(knowledge, changed, [release([texts[KNOWN + j] for texts in some]) for j in range(_MOST)], known)
-        for some in (listed, strangers)
-    ]
+    rounds = [release([texts[KNOWN + j] for texts in some]) for some in (listed, strangers) for j in range(_MOST)]
+    scores = _sources(attack, rounds, known, [changed])[changed]
+    tables["one writer"] = [scores[:_MOST], scores[_MOST:]]
     alone = _length_scores(listed)
     rows = []
     for threat, (main, control) in tables.items():
@@ -135,10 +134,22 @@ def _drawn(dataset: str, n: int, seed: int) -> tuple[list, list, list, Docs]:
     return own, candidates, [[[]] * KNOWN + one for one in strangers], docs
 
 
-def _scores(knowledge: Knowledge, changed: float, releases: Sequence[Docs], known: Docs) -> list[np.ndarray]:
-    """Log-likelihoods of each round of releases, (writers that are released, writers that are candidates)."""
-    attack = Linkage.against(knowledge, changed=changed)
-    return [attack.source_likelihoods(texts, known) for texts in releases]
+def _sources(attack: Linkage, rounds: Sequence[Docs], known: Docs, shares: Sequence[float], use=list) -> dict:
+    """Log-likelihoods of each round of releases, (released, sources), for each share of words off the known ones.
+
+    They are of `Linkage.source_likelihoods` with `changed`; a released word is looked up once for all shares.
+    """
+    words = list(dict.fromkeys(word for texts in rounds for doc in texts for word in doc))
+    number = {word: at for at, word in enumerate(words)}
+    rates = np.exp(attack.source_likelihoods([[word] for word in words], known))
+    others = np.exp(attack.log_prior_released(words))[:, None]
+    scores = {}
+    for share in shares:
+        logs = np.log((1 - share) * rates + share * others)
+        scores[share] = use(
+            [np.array([logs[[number[word] for word in doc]].sum(axis=0) for doc in texts]) for texts in rounds]
+        )
+    return scores
 
 
 def _named(tables: Sequence[np.ndarray]) -> float:
