@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from textsan.auditing import any_release, audit_release
+from textsan.auditing import any_release, audit_release, compare_releases
 from textsan.auditing.deciding import DO_NOT, KEPT, OPEN
 from textsan.auditing.report import SCHEMA
 from textsan.cli.main import main
@@ -32,6 +32,7 @@ def without_encoder(monkeypatch):
         raise ModuleNotFoundError("torch")
 
     monkeypatch.setattr(any_release, "sentence_vectors", missing)
+    monkeypatch.setattr(any_release.use, "find_spec", lambda name: None)
 
 
 def text(n=60, seed=0):
@@ -164,10 +165,95 @@ def test_entities_are_left_in_part_or_gone():
         for n in range(15)
     ]
     found = {row["kind"]: row for row in audit_release(texts, release, among=5).content["entities"]}
-    assert [found["email"][fate] for fate in ("found", "left", "partly", "gone")] == [15, 0, 15, 0]
-    assert [found["date"][fate] for fate in ("found", "left", "partly", "gone")] == [15, 15, 0, 0]
-    assert [found["phone"][fate] for fate in ("found", "left", "partly", "gone")] == [15, 5, 0, 10]
-    assert found["date"]["value"] == 1 and found["date"]["control"]["value"] == 0
+    fates = ("left", "partly", "gone")
+    assert {kind: [row[fate]["number"] for fate in fates] for kind, row in found.items()} == {
+        "email": [0, 15, 0],
+        "date": [15, 0, 0],
+        "phone": [5, 0, 10],
+    }
+    assert found["date"]["left"]["value"] == 1 and found["date"]["control"]["value"] == 0
+
+
+def test_a_phone_number_is_left_whole_however_it_is_spaced_and_a_name_is_guessed():
+    texts = [
+        f"Then Ann Smith met Mr. {'Jones' if n % 2 else 'Brown'} here, call 030 555-{1000 + n}" for n in range(40)
+    ]
+    release = [f"Then <NAME> Smith met Mr. <NAME> here, call <{'TEL' if n else '0305551000'}>" for n in range(40)]
+    rows = {row["kind"]: row for row in audit_release(texts, release, among=5).content["entities"]}
+    assert rows["phone"]["left"]["number"] == 1 and rows["phone"]["gone"]["number"] == 39
+    assert rows["name"]["found"] == 80 and rows["name"]["partly"]["number"] == 40  # Smith
+    assert 40 <= rows["name"]["guessed"]["number"] <= rows["name"]["guessed"]["of"] == 80  # Ann, always
+    assert rows["phone"]["guessed"]["number"] == 0 == rows["name"]["left"]["number"]
+
+
+# Several releases
+
+
+def compared(text, tolerate, labels=None, **releases):
+    given = {"tolerate": tolerate, "labels": labels, "among": 20, "sample": 60}
+    report = compare_releases(text, releases, **given)
+    jsonschema.validate(json.loads(json.dumps(report.content)), json.loads(SCHEMA.read_text(encoding="utf-8")))
+    return report, {row["release"]: row["audit"] for row in report.content["releases"]}
+
+
+def test_the_release_that_keeps_the_limits_and_most_of_the_label_is_named():
+    texts = [f"{'zupper' if d % 2 else 'wimbel'} {line} call 030 555 {1000 + d}" for d, line in enumerate(text())]
+    public = [line.split()[0] + " <MASK>" * (len(tokenize(line)) - 1) for line in texts]
+    leak = [texts[0], *public[1:]]
+    limits = {"words": 0.4, "documents": 0.8}
+    report, audits = compared(
+        texts, limits, list("ab" * 30), same=texts, masked=masked(texts), public=public, leak=leak
+    )
+    assert list(audits) == ["doing nothing", "redaction", "same", "masked", "public", "leak"]
+    assert report.verdict == KEPT and report.status == 0 and report.content["tried"] == []
+    assert [audits[name]["decision"]["verdict"] for name in ("doing nothing", "same")] == [DO_NOT, DO_NOT]
+    phones = {
+        name: next(row for row in audit["entities"] if row["kind"] == "phone") for name, audit in audits.items()
+    }
+    assert [phones[name]["left"]["number"] for name in audits] == [60, 0, 60, 0, 0, 1]
+    assert audits["masked"]["decision"]["verdict"] == OPEN  # no word by which rows are seen to belong together
+    assert report.content["decision"]["named"] == "public" and audits["public"]["use"]["released"]["value"] == 1
+    assert "Recommended: public. It keeps the limits" in report.summary[1]
+    page = report.html()
+    assert all(
+        word not in page + json.dumps(report.content) + "".join(report.summary) for word in (*WORDS, "zupper")
+    )
+
+
+def test_where_nothing_keeps_the_limits_it_is_said_what_would():
+    report, _ = compared(text(), {"words": 0.2, "documents": 0.2}, same=text(), half=[f"{x} zz" for x in text()])
+    assert report.verdict == DO_NOT and report.content["decision"]["named"] is None
+    lines = "\n".join(report.content["decision"]["next"])
+    for way in (
+        "length alone identifies 4",
+        "Fewer kept words",
+        "Redaction as well",
+        "first 5 words",
+        "Aggregation",
+    ):
+        assert way in lines
+    assert [row["way"] for row in report.content["tried"]] == ["hidden", "cut", "hidden and cut"]
+    by_way = {row["way"]: row["audit"]["linkage"] for row in report.content["tried"]}
+    assert by_way["hidden"]["attacks"][0]["main"]["value"] < 0.6 < by_way["cut"]["attacks"][0]["main"]["value"]
+    few = compared(text(20), {"words": 0.9}, masked=masked(text(20)), hidden=masked(text(20), "<A>"))[0]
+    assert few.verdict == OPEN and "no permission" in few.summary[1]  # never kept by few
+
+
+def test_several_files_are_compared_by_key_and_a_shuffled_one_is_named(run, tmp_path):
+    rows = [(d, line, "ab"[d % 2]) for d, line in enumerate(text())]
+    hidden = [(d, line, kind) for (d, _, kind), line in zip(rows, masked(text()), strict=True)]
+    shuffled = [(row[0], other[1]) for row, other in zip(rows, rows[7:] + rows[:7], strict=True)]
+    for name, listed in (("in.csv", rows), ("a.csv", rows[::-1]), ("b.csv", hidden), ("bad.csv", shuffled)):
+        with open(tmp_path / name, "w", newline="") as file:
+            csv.writer(file).writerows([["id", "text", "kind"][: len(listed[0])], *listed])
+    asked = ("in.csv", "--key", "id", "--label", "kind", "--tolerate", "words=0.2")
+    result = run(*asked, "--released", "a.csv", "--released", "b.csv")
+    assert result.exit_code == 4 and "   a.csv: Do not release. Of 100: words verbatim 100" in result.stdout
+    page, content = ((tmp_path / f"audit.{kind}").read_text() for kind in ("html", "json"))
+    assert json.loads(content)["about"]["releases"] == 2 and "Of 2 releases" in page and "class told" in page
+    result = run(*asked, "--released", "a.csv", "--released", "bad.csv")
+    assert result.exit_code == 2 and "released: bad.csv: 38 of 60 rows share more words" in result.stderr
+    assert "is passed once" in run(*asked, "--released", "a.csv", "--released", "a.csv").stderr
 
 
 # Rows that do not belong together
@@ -226,7 +312,7 @@ def test_a_bug_quotes_nothing(monkeypatch):
     def breaks(*given):
         raise RuntimeError(f"at {PLANTED}")
 
-    monkeypatch.setattr(any_release, "_entities", breaks)
+    monkeypatch.setattr(any_release, "_fates", breaks)
     with pytest.raises(RuntimeError, match="RuntimeError at line") as error:
         audit_release([*text(), PLANTED], [*text(), PLANTED])
     assert PLANTED not in str(error.value) and error.value.__context__ is None

@@ -8,9 +8,9 @@ the text, but for errors of `quotes`.
 import difflib
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib.metadata import version
 from typing import Any, NamedTuple
 
@@ -18,7 +18,7 @@ import numpy as np
 import scipy
 
 from textsan.attacks import MaskInference, PublicReader, Ranks
-from textsan.auditing import deciding, linking, material as materials, quotes as quoting
+from textsan.auditing import deciding, linking, material as materials, quotes as quoting, use
 from textsan.auditing.belonging import SURE
 from textsan.auditing.report import Report
 from textsan.auditing.wording import many, not_shown, odds, percent
@@ -26,7 +26,7 @@ from textsan.base import checks
 from textsan.evaluation import clustered_difference, clustered_rate
 from textsan.models.sentence_vectors import sentence_vectors
 from textsan.priors import NGrams
-from textsan.text.names import find_names
+from textsan.text.names import analyzer, find_names, spans_of
 from textsan.text.vocabulary import STOP_WORDS, tokenize
 
 LIMITS = {"words": "all", "names": "names", "numbers": "numbers", "documents": None}
@@ -44,7 +44,7 @@ LIMITATIONS = (
     "word and no paraphrase. Where a gap has other numbers of words on its two sides, it cannot say which became "
     "which: no such word is guessed, and all of them count as recovered before a limit is kept.",
     "Every attack's figure is a lower end: an attacker who knows the program that made the release recovers more.",
-    "Entities are found by patterns: those that fit none, and names of people, are not counted.",
+    "Entities are found by patterns, by name lists or Presidio: others are not counted.",
     "Other columns beside the text are not looked at, and two releases of one text give away more than one.",
 )
 _GROUPS = "all", "content", "names", "numbers"  # of words; content words are those off the stop list
@@ -63,21 +63,160 @@ _ENTITIES = {
     "phone": r"(?<![\w.])(?=\+?(?:[ ().-]*\d){7,15}(?![\w-]))\+?\(?\d{1,4}\)?(?:[ .-]?\(?\d{2,5}\)?){1,5}(?!\w)",
     "id_number": r"\b(?=(?:[a-z-]*\d){5})[a-z0-9]+(?:-[a-z0-9]+)*\b",
 }
-_PATTERN = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in _ENTITIES.items()))
+_PATTERN = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in _ENTITIES.items()), re.IGNORECASE)
+_OF_PRESIDIO = {"EMAIL_ADDRESS": "email", "URL": "url", "DATE_TIME": "date", "PHONE_NUMBER": "phone"}
+_IDS = "CREDIT_CARD CRYPTO IBAN_CODE IP_ADDRESS MEDICAL_LICENSE UK_NHS US_BANK_NUMBER US_DRIVER_LICENSE US_ITIN"
+_OF_PRESIDIO |= dict.fromkeys([*_IDS.split(), "US_PASSPORT", "US_SSN"], "id_number")
+_LONG = 6  # letters and digits of an entity that is sought without regard to blanks and marks between them
 
 
 @dataclass(frozen=True, repr=False)  # the text is private
+class Original:
+    """A text whose releases are audited alike.
+
+    Args:
+        texts, sample, among, beside, finder, seed: as for `audit_release`.
+        labels: a class a document; None is none.
+        members: documents of each author or patient; None is none.
+        limits: those that were asked for.
+    """
+
+    texts: Sequence[str]
+    labels: Sequence[str | None] | None
+    members: Sequence[Sequence[int]] | None
+    limits: dict[str, float]
+    sample: int = 500
+    among: int = linking.AMONG
+    beside: int = 0
+    finder: str = "census"
+    seed: int = 0
+
+    @cached_property
+    def clusters(self) -> np.ndarray:
+        """(documents,) number of the author or patient of each, equal texts being of one."""
+        clusters = np.arange(len(self.texts))
+        for number, rows in enumerate(self.members or materials.members_of(self.texts)):
+            clusters[rows] = number
+        return clusters
+
+    @cached_property
+    def docs(self) -> list[list[str]]:
+        """The tokens of each document."""
+        return list(map(tokenize, self.texts))
+
+    @cached_property
+    def full(self) -> list[int]:
+        """The numbers of the documents that have a word.
+
+        Raises:
+            ValueError: there are fewer than two.
+        """
+        full = [d for d, doc in enumerate(self.docs) if any(map(materials.is_word, doc))]
+        if len(full) < 2:
+            raise ValueError(f"texts: {len(full)} of {len(self.docs)} have a word; pass two, and check the field")
+        return full
+
+    @cached_property
+    def strangers(self) -> np.ndarray:
+        """(documents,) the number of another one, of another author where there is one, for controls."""
+        order = np.random.default_rng([self.seed, 4]).permutation(self.full)
+        order, strangers = order[np.argsort(self.clusters[order], kind="stable")], np.arange(len(self.docs))
+        step = min(int(np.bincount(self.clusters[order]).max()), len(order) - 1)  # beyond the rows of any author
+        strangers[order] = np.roll(order, -step)
+        return strangers
+
+    @cached_property
+    def sought(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The documents that originals are sought among, and the places in them of targets and of others."""
+        generator = np.random.default_rng([self.seed, 1])
+        pool = np.sort(generator.permutation(self.full)[: max(_POOL, checks.whole("among", self.among, low=2))])
+        targets = np.sort(generator.permutation(len(pool))[: checks.whole("sample", self.sample, low=1)])
+        return pool, targets, (targets + generator.integers(1, len(pool), len(targets))) % len(pool)
+
+    @cached_property
+    def vectors(self) -> np.ndarray:
+        """The sentence vectors of the documents that originals are sought among."""
+        return _unit_vectors([self.texts[d] for d in self.sought[0]])
+
+    @cached_property
+    def names(self) -> list[tuple[int, int]]:
+        """Document and index of each word of a name."""
+        return find_names(self.texts, self.finder)
+
+    @cached_property
+    def entities(self) -> list[tuple[str, int, list[int]]]:
+        """Kind, document and word indices of the names, email addresses, dates and the like."""
+        runs: list[tuple[str, int, list[int]]] = []
+        for d, i in self.names:
+            if runs and runs[-1][1] == d and runs[-1][2][-1] == i - 1:
+                runs[-1][2].append(i)
+            else:
+                runs.append(("name", d, [i]))
+        for d in self.full:
+            text = " ".join(self.texts[d].split())
+            found = [(match.lastgroup or "", *match.span()) for match in _PATTERN.finditer(text)]
+            if self.finder == "presidio":
+                for span in analyzer().analyze(text, language="en"):
+                    kind = _OF_PRESIDIO.get(span.entity_type)
+                    if kind and (
+                        kind != "date" or re.search(r"\d", text[span.start : span.end])
+                    ):  # "today" is none
+                        found.append((kind, span.start, span.end))
+            spans, taken = spans_of(text, self.docs[d]), set()
+            for kind, start, end in found:
+                places = [i for i, (low, high) in enumerate(spans) if low < end and start < high]
+                places = [i for i in places if materials.is_word(self.docs[d][i]) and i not in taken]
+                if places:
+                    runs.append((kind, d, places))
+                    taken.update(places)
+        return runs
+
+    @cached_property
+    def told(self) -> dict[str, Any]:
+        """The class of a document from its original, as `use.told` says."""
+        return use.told(self.docs, self.labels or (), self.sample, seed=self.seed)
+
+    def paired(self, written: Iterable[str], what: str = "released") -> "_Pairs":
+        """Return the text with a release of it, checked to be one.
+
+        Args:
+            written: documents as they are released.
+            what: the argument, in errors.
+        """
+        written = materials.checked_texts(written)
+        if not all(isinstance(text, str) for text in (*self.texts, *written)):
+            raise ValueError("texts: not all are strings; without a record pass documents as they are written")
+        if (rows := len(self.texts)) != len(written):
+            raise ValueError(f"{what}: {len(written)} documents for {rows} originals; pass one a document")
+        released = list(map(_marked, written, self.texts))
+        return _Pairs(self, written, released, _belonging(self, released, what))
+
+    def audit(self, pairs: "_Pairs") -> dict[str, Any]:
+        """Audit a release of the text, for json."""
+        words, table = _aligned(pairs), NGrams.load()
+        guesses, recovered, guessed = _guessed(pairs, words, table)
+        about: dict[str, Any] = {"rows": len(self.texts), "documents": len(self.full)}
+        about |= {"scored": len(words.document)}
+        about |= {"seed": self.seed, "finder": self.finder, "quotes": False, "beside": self.beside}
+        content: dict[str, Any] = {"textsan": version("textsan"), "about": about, "mechanism": None, "use": None}
+        if self.labels is not None:
+            told = use.told(pairs.released, self.labels, self.sample, seed=self.seed)
+            content["use"] = use.beside(told, self.told)
+        content |= {"absent": ABSENT, "limitations": list(LIMITATIONS)}
+        content |= {"belonging": pairs.belonging, "persons": self.members and _persons(pairs, self.members)}
+        content["words"] = _left(pairs, words) | {"guesses": guesses, "recovered": recovered}
+        content |= {"entities": _fates(pairs, words, *guessed), "linkage": _retrieved(pairs)}
+        return content | {"decision": _decided(content, self.limits)}
+
+
+@dataclass(frozen=True, repr=False)
 class _Pairs:
     """A text with its release, row by row."""
 
-    texts: Sequence[str]
+    original: Original
     written: Sequence[str]  # the releases as they are written
-    docs: Sequence[list[str]]  # tokens of both; a mark such as <PERSON> is one, unless the original has it
-    released: Sequence[list[str]]
-    full: list[int]  # numbers of the documents that have a word
-    clusters: np.ndarray  # number of the author or patient of each document
-    strangers: np.ndarray  # for each document the number of another one, for controls
-    seed: int
+    released: Sequence[list[str]]  # their tokens; a mark such as <PERSON> is one, unless the original has it
+    belonging: dict[str, Any]  # of `_belonging`
 
 
 class _Words(NamedTuple):
@@ -97,6 +236,7 @@ def audit_release(
     released: Iterable[str],
     *,
     groups: Sequence[Hashable] | None = None,
+    labels: Sequence[str | None] | None = None,
     tolerate: Mapping[str, float] | None = None,
     sample: int = 500,
     among: int = linking.AMONG,
@@ -109,12 +249,13 @@ def audit_release(
     Args:
         texts, released: strings, a document and its release in the same order.
         groups: an author or a patient a document; None is none.
+        labels: a class a document, for what a task keeps; None or "" where a document has none.
         tolerate: limits from 0 to 1 by name, of `LIMITS`. Of documents the default is what length alone identifies
             and five in a hundred more.
         sample: documents that are linked, and whose words are guessed, at most.
         among: documents that each original is sought among.
         beside: how many columns are beside the text.
-        finder: of names, as `textsan.text.find_names` takes it.
+        finder: of names and, if it is "presidio", of other entities, as `textsan.text.find_names` takes it.
         seed: of whatever is drawn.
 
     Returns:
@@ -127,50 +268,45 @@ def audit_release(
     >>> audit_release(texts, texts, among=5).verdict
     'Do not release'
     """
-    limits = deciding.checked_limits(tolerate, LIMITS)
-    checks.whole("sample", sample, low=1)
-    texts, written = materials.checked_texts(texts, groups=groups), materials.checked_texts(released)
-    if not all(isinstance(text, str) for text in (*texts, *written)):
-        raise ValueError("texts: not all are strings; without a record pass documents as they are written")
-    if len(texts) != len(written):
-        raise ValueError(f"released: {len(written)} documents for {len(texts)} originals; pass one a document")
-    table, clusters = NGrams.load(), np.arange(len(texts))
-    for number, rows in enumerate(materials.members_of(texts if groups is None else groups)):
-        clusters[rows] = number
-
-    def work() -> Report:
-        docs, after = list(map(tokenize, texts)), list(map(_marked, written, texts))
-        full = [d for d, doc in enumerate(docs) if any(map(materials.is_word, doc))]
-        if len(full) < 2:
-            raise ValueError(f"texts: {len(full)} of {len(docs)} have a word; pass two, and check the field")
-        order = np.random.default_rng([seed, 4]).permutation(full)
-        order, strangers = order[np.argsort(clusters[order], kind="stable")], np.arange(len(docs))
-        step = min(int(np.bincount(clusters[order]).max()), len(order) - 1)  # beyond the rows of any author
-        strangers[order] = np.roll(order, -step)
-        pairs = _Pairs(texts, written, docs, after, full, clusters, strangers, seed)
-        fits, words = _belonging(pairs), _aligned(pairs, finder)
-        guesses, recovered = _guessed(pairs, words, table, sample)
-        about: dict[str, Any] = {"rows": len(texts), "documents": len(full), "scored": len(words.document)}
-        about |= {"seed": seed, "finder": finder, "quotes": False, "beside": beside}
-        content: dict[str, Any] = {"textsan": version("textsan"), "about": about, "mechanism": None, "use": None}
-        content |= {"absent": ABSENT, "limitations": list(LIMITATIONS), "belonging": fits}
-        content["persons"] = None if groups is None else _persons(pairs, materials.members_of(groups), among)
-        content["words"] = _left(pairs, words) | {"guesses": guesses, "recovered": recovered}
-        content |= {"entities": _entities(pairs), "linkage": _retrieved(pairs, among=among, size=sample)}
-        return Report(content | {"decision": _decided(content, limits)})
-
-    return quoting.unquoted(False, [*texts, *written], _by_frequency(table), work)
+    settings: dict[str, Any] = {"sample": sample, "among": among, "beside": beside, "finder": finder, "seed": seed}
+    original = original_of(texts, groups=groups, labels=labels, tolerate=tolerate, **settings)
+    released = materials.checked_texts(released)
+    return unquoted([*original.texts, *released], lambda: Report(original.audit(original.paired(released))))
 
 
-def _belonging(pairs: _Pairs) -> dict[str, Any]:
+def original_of(
+    texts: Iterable[str],
+    *,
+    groups: Sequence[Hashable] | None = None,
+    labels: Sequence[str | None] | None = None,
+    tolerate: Mapping[str, float] | None = None,
+    **settings: Any,
+) -> Original:
+    """Return a text whose releases are audited, with the settings of `audit_release`."""
+    texts = materials.checked_texts(texts, groups=groups, labels=labels)
+    members = None if groups is None else materials.members_of(groups)
+    return Original(texts, labels, members, deciding.checked_limits(tolerate, LIMITS), **settings)
+
+
+def unquoted(texts: Sequence[str], work: Callable[[], Report]) -> Report:
+    """Return what some work returns; no error of it quotes a word of the texts off the public list."""
+    return quoting.unquoted(False, texts, public_words(), work)
+
+
+def public_words() -> list[str]:
+    """Return the words of the public table, the most frequent first."""
+    return _by_frequency(NGrams.load())
+
+
+def _belonging(original: Original, released: Sequence[list[str]], what: str) -> dict[str, Any]:
     """Test whether a row shares more words with its own release than with others, as permuted releases show.
 
     A row is astray where the release of another row has more of its words than its own release has, and than the
     original of any other row: only a release of that row itself has so many. One row in ten is refused.
     """
-    generator, rows = np.random.default_rng([pairs.seed, 5]), np.array(pairs.full)
+    generator, rows = np.random.default_rng([original.seed, 5]), np.array(original.full)
     rows = np.sort(generator.permutation(rows)[:_TESTED])
-    both = _sets([docs[d] for docs in (pairs.docs, pairs.released) for d in rows], STOP_WORDS)
+    both = _sets([docs[d] for docs in (original.docs, released) for d in rows], STOP_WORDS)
     sizes = both.sum(axis=1)[: len(rows)]
     before, after = both[: len(rows)][sizes > 0], both[len(rows) :][sizes > 0]
     rows, sizes = rows[sizes > 0], sizes[sizes > 0]
@@ -184,9 +320,9 @@ def _belonging(pairs: _Pairs) -> dict[str, Any]:
     beyond = common.max(axis=1) - np.maximum(own, alike.max(axis=1))
     astray = rows[(beyond >= _ASTRAY) & (beyond * sizes >= _AT_LEAST)].tolist()
     if len(astray) >= max(2, _SHUFFLED * n):
-        what = f"{len(astray)} of {n} rows share more words with the release of another row than with their own"
-        raise ValueError(f"released: {what}; put the rows in the order of INPUT, or pass --key")
-    shares = {"own": _rate(own, pairs.clusters[rows]), "others": _rate(others, pairs.clusters[rows])}
+        how = f"{len(astray)} of {n} rows share more words with the release of another row than with their own"
+        raise ValueError(f"{what}: {how}; put the rows in the order of INPUT, or pass --key")
+    shares = {"own": _rate(own, original.clusters[rows]), "others": _rate(others, original.clusters[rows])}
     shown = bool(own.mean() > max(permuted))
     return {"rows": n, **shares, "shown": shown, "astray": len(astray), "listed": astray[:_LISTED]}
 
@@ -206,11 +342,12 @@ def align(before: Sequence[str], after: Sequence[str]) -> np.ndarray:
     return places
 
 
-def _aligned(pairs: _Pairs, finder: str) -> _Words:
+def _aligned(pairs: _Pairs) -> _Words:
     """Align every row with its release, and with that of another row."""
-    names, entries = frozenset(find_names(pairs.texts, finder)), []
-    for d in pairs.full:
-        doc, after, stranger = pairs.docs[d], pairs.released[d], pairs.released[pairs.strangers[d]]
+    names, entries = frozenset(pairs.original.names), []
+    for d in pairs.original.full:
+        doc, after = pairs.original.docs[d], pairs.released[d]
+        stranger = pairs.released[pairs.original.strangers[d]]
         own, other = align(doc, after), align(doc, stranger)
         for i, word in enumerate(doc):
             if materials.is_word(word):
@@ -228,7 +365,7 @@ def _left(pairs: _Pairs, words: _Words) -> dict[str, Any]:
     rows = []
     for name, of in words.groups.items():
         if of.any():
-            clusters = pairs.clusters[words.document[of]]
+            clusters = pairs.original.clusters[words.document[of]]
             own, chance = (_rate(hits[of], clusters) for hits in (words.verbatim, words.chance))
             rows.append({"group": name, "words": int(of.sum()), **own, "control": chance})
     sizes, left = np.bincount(words.document), np.bincount(words.document, weights=words.verbatim)
@@ -237,26 +374,28 @@ def _left(pairs: _Pairs, words: _Words) -> dict[str, Any]:
     return {"verbatim": rows, "whole": {"number": len(whole), "listed": whole[:_LISTED].tolist()}, **counts}
 
 
-def _guessed(pairs: _Pairs, words: _Words, table: NGrams, size: int) -> tuple[dict | None, list[dict[str, Any]]]:
+def _guessed(pairs: _Pairs, words: _Words, table: NGrams) -> tuple[dict | None, list[dict[str, Any]], tuple]:
     """The guesses at replaced places, None where there is no such place, and the recovered words of each group.
+
+    Last come, for each word, whether it is attacked, and whether the attack that is right most often names it.
 
     One attacker reads the released words on both sides and owns public n-grams. Another has half of the rows with
     their originals, and answers with the commonest original of the released word; then the halves change roles.
     Both are given the replaced places. The baseline is the one word that is right most often.
     """
-    generator = np.random.default_rng([pairs.seed, 6])
-    half = generator.permutation(int(pairs.clusters.max()) + 1)[pairs.clusters] % 2
-    order = generator.permutation(pairs.full)[:size]
+    original, generator = pairs.original, np.random.default_rng([pairs.original.seed, 6])
+    half = generator.permutation(int(original.clusters.max()) + 1)[original.clusters] % 2
+    order = generator.permutation(original.full)[: original.sample]
     counts = np.bincount(words.document[words.replaced], minlength=len(half))
     enough = np.cumsum(counts[order]) <= max(_PLACES, counts[order[0]])
     attacked = np.isin(words.document, order[enough])
     at = np.flatnonzero(attacked & words.replaced).tolist()
     places = {int(k): (int(words.document[k]), int(words.place[k])) for k in np.flatnonzero(words.replaced)}
-    truth = {k: pairs.docs[d][words.at[k]] for k, (d, _) in places.items()}
+    truth = {k: original.docs[d][words.at[k]] for k, (d, _) in places.items()}
     seen = {k: pairs.released[d][j] for k, (d, j) in places.items()}
     made, content = {"unchanged": np.zeros(len(attacked), dtype=bool)}, None
     if len(at):
-        clusters, truths = pairs.clusters[words.document[at]], [truth[k] for k in at]
+        clusters, truths = original.clusters[words.document[at]], [truth[k] for k in at]
         counted: dict[tuple, Counter] = {}
         for k, (d, _) in places.items():
             counted.setdefault((1 - half[d], seen[k]), Counter())[truth[k]] += 1
@@ -276,33 +415,27 @@ def _guessed(pairs: _Pairs, words: _Words, table: NGrams, size: int) -> tuple[di
     recovered = []
     for name, hits in made.items():
         for group, of in words.groups.items():
-            if (use := of & attacked).any():
-                clusters, found = pairs.clusters[words.document[use]], (words.verbatim | hits)[use]
-                most = _rate(found | (words.place[use] < 0), clusters)["high"]
-                about = {"attack": name, "label": ATTACKS[name], "group": group, "words": int(use.sum())}
+            if (both := of & attacked).any():
+                clusters, found = original.clusters[words.document[both]], (words.verbatim | hits)[both]
+                most = _rate(found | (words.place[both] < 0), clusters)["high"]
+                about = {"attack": name, "label": ATTACKS[name], "group": group, "words": int(both.sum())}
                 recovered.append({**about, **_rate(found, clusters), "most": most})
-    return content, recovered
+    return content, recovered, (attacked, max(made.values(), key=np.count_nonzero))
 
 
-def _retrieved(pairs: _Pairs, *, among: int, size: int) -> dict[str, Any]:
+def _retrieved(pairs: _Pairs) -> dict[str, Any]:
     """Measure how often a release's original is the most similar, beside another row's and length alone."""
-    checks.whole("among", among, low=2)
-    generator = np.random.default_rng([pairs.seed, 1])
-    pool = np.sort(generator.permutation(pairs.full)[: max(_POOL, among)])
-    targets, among = np.sort(generator.permutation(len(pool))[:size]), min(among, len(pool))
-    others = (targets + generator.integers(1, len(pool), len(targets))) % len(pool)
-    rows, clusters = np.arange(len(targets)), pairs.clusters[pool[targets]]
-    candidates, released = [pairs.docs[d] for d in pool], [pairs.released[d] for d in pool[targets]]
+    original, (pool, targets, others) = pairs.original, pairs.original.sought
+    rows, among = np.arange(len(targets)), min(original.among, len(pool))
+    clusters = original.clusters[pool[targets]]
+    candidates, released = [original.docs[d] for d in pool], [pairs.released[d] for d in pool[targets]]
     lengths, found = (np.log([1 + len(doc) for doc in docs]) for docs in (candidates, released))
     gaps = np.abs(found[:, None] - lengths - np.median(found - lengths[targets]))
     near = -gaps / (1 + gaps)
     alone = Ranks.of(near[rows, targets], near).success(among)
     similar, skipped = {"words": _tf_idf(released, candidates)}, {}
     try:
-        both = [pairs.written[d] for d in pool[targets]], [pairs.texts[d] for d in pool]
-        unit = [sentence_vectors(side, stored=False).astype(float) for side in both]
-        unit = [side / np.linalg.norm(side, axis=1, keepdims=True).clip(1e-12) for side in unit]
-        similar["embeddings"] = unit[0] @ unit[1].T
+        similar["embeddings"] = _unit_vectors([pairs.written[d] for d in pool[targets]]) @ original.vectors.T
     except (ModuleNotFoundError, ValueError, OSError) as error:  # the encoder cannot be had
         skipped["embeddings"] = type(error).__name__
     attacks = []
@@ -320,39 +453,53 @@ def _retrieved(pairs: _Pairs, *, among: int, size: int) -> dict[str, Any]:
     return about | {"attacks": attacks, "skipped": skipped}
 
 
-def _persons(pairs: _Pairs, members: Sequence[Sequence[int]], among: int) -> dict[str, Any]:
+def _persons(pairs: _Pairs, members: Sequence[Sequence[int]]) -> dict[str, Any]:
     """Measure how often a person is identified by words (TF-IDF) that releases and other originals share."""
-    if len(halves := linking.halved(pairs.docs, members)) < 3:
+    sides, among = (pairs.original.docs, pairs.released), pairs.original.among
+    if len(halves := linking.halved(sides[0], members)) < 3:
         return linking.persons(members, np.zeros((0, 0)), among)
     known, released = (
-        [[word for d in half[part] for word in docs[d]] for half in halves]
-        for part, docs in enumerate((pairs.docs, pairs.released))
+        [[word for d in half[part] for word in docs[d]] for half in halves] for part, docs in enumerate(sides)
     )
     return linking.persons(members, _tf_idf(released, known), among)
 
 
-def _entities(pairs: _Pairs) -> list[dict[str, Any]]:
-    """The email addresses, dates and the like that are left in the release of their row, partly left, or gone.
+def _fates(pairs: _Pairs, words: _Words, attacked: np.ndarray, named: np.ndarray) -> list[dict[str, Any]]:
+    """The entities of each kind that are left in the release of their row, partly left, or gone; and guessed.
 
-    An entity is partly left where a run of three letters or digits of it is in the release and nowhere else in
-    the original. The control seeks it in the release of another row.
+    An entity is left where its words are in the release side by side, whatever marks are between them. It is
+    partly left where a run of three letters or digits of it is in the release and nowhere else in the original. It
+    is guessed where it is not left and an attacker recovers all of its words. The control seeks it in the release
+    of another row.
     """
-    found = []
-    for d in pairs.full:
-        rows = pairs.texts[d], pairs.written[d], pairs.written[pairs.strangers[d]]
-        text, after, stranger = (" ".join(row.casefold().split()) for row in rows)
-        for match in _PATTERN.finditer(text):
-            parts = match[0], after, f"{text[: match.start()]} {text[match.end() :]}"
-            own, released, rest = (set(re.findall(r"[^\W_]{3,}", part)) for part in parts)
-            fate = "left" if match[0] in after else "partly" if own & released - rest else "gone"
-            found.append((match.lastgroup, fate, pairs.clusters[d], match[0] in stranger))
-    rows_of = []
-    for kind in dict.fromkeys(kind for kind, *_ in found):
-        _, fates, clusters, chances = zip(*(entry for entry in found if entry[0] == kind), strict=True)
-        left, control = (_rate(hits, clusters) for hits in ([fate == "left" for fate in fates], chances))
-        counts = {fate: fates.count(fate) for fate in ("left", "partly", "gone")}
-        rows_of.append({"kind": kind, "found": len(fates), **counts, **left, "control": control})
-    return rows_of
+    original, number = pairs.original, {at: k for k, at in enumerate(zip(words.document, words.at, strict=True))}
+    fates: dict[str, list[tuple]] = {}
+    for kind, d, places in original.entities:
+        doc, after, stranger = original.docs[d], pairs.released[d], pairs.released[original.strangers[d]]
+        entity, rest = [doc[i] for i in places], [word for i, word in enumerate(doc) if i not in places]
+        left, chance = (_holds(row, entity, squeezed=kind != "name") for row in (after, stranger))
+        own, released, beside = (set(re.findall(r"[^\W_]{3,}", " ".join(row))) for row in (entity, after, rest))
+        part, at = not left and bool(own & released - beside), [number[d, i] for i in places]
+        guessed = not left and bool((words.verbatim | named)[at].all())
+        row = left, part, not left and not part, guessed, attacked[at].all(), chance, original.clusters[d]
+        fates.setdefault(kind, []).append(row)
+    rows = []
+    for kind, entries in sorted(fates.items()):
+        *flags, guessed, tried, chances, clusters = map(np.array, zip(*entries, strict=True))
+        row = {"kind": kind, "found": len(entries), "control": _rate(chances, clusters), "guessed": None}
+        for fate, hits in zip(("left", "partly", "gone"), flags, strict=True):
+            row[fate] = _counted(hits, clusters)
+        if tried.any():
+            row["guessed"] = _counted(guessed[tried], clusters[tried])
+        rows.append(row)
+    return rows
+
+
+def _holds(row: Sequence[str], entity: Sequence[str], *, squeezed: bool) -> bool:
+    """Return whether the words of an entity are in a row side by side; squeezed, blanks and marks do not count."""
+    both = [" ".join(word for word in words if materials.is_word(word)) for words in (entity, row)]
+    short, long = (re.sub(r"[\W_]", "", words) for words in both)
+    return short in long if squeezed and len(short) >= _LONG else f" {both[0]} " in f" {both[1]} "
 
 
 def _decided(content: Mapping[str, Any], limits: Mapping[str, float]) -> dict[str, Any]:
@@ -384,7 +531,8 @@ def _decided(content: Mapping[str, Any], limits: Mapping[str, float]) -> dict[st
     first = verdict == deciding.OPEN and (of_rows or doubts)
     reasons = [" ".join(of_rows + doubts), *said] if first else [*said, " ".join(of_rows) or ABSENT]
     advice = ["The documents that are left whole."] if content["words"]["whole"]["number"] else []
-    if kinds := [row["kind"].replace("_", " ") for row in content["entities"] if row["left"] + row["partly"]]:
+    parts = ((row["kind"], row["left"]["number"] + row["partly"]["number"]) for row in content["entities"])
+    if kinds := [kind.replace("_", " ") for kind, number in parts if number]:
         advice.append(f"Entities that are left, whole or in part: {', '.join(kinds)}.")
     if beside := content["about"]["beside"]:
         advice.append(f"Another column removed: INPUT has {many(beside, 'column')} beside the text.")
@@ -418,6 +566,15 @@ def _of_documents(content: Mapping[str, Any], row: Mapping[str, Any]) -> str:
         listed = ", ".join(map(str, left["listed"])) + (", …" if left["number"] > _LISTED else "")
         line += f" {many(left['number'], 'document')} of {_WHOLE} words or more left whole: {listed} (from 0)."
     return line
+
+
+def _counted(hits, clusters) -> dict[str, float]:
+    return {"number": int(hits.sum()), "of": len(hits), **_rate(hits, clusters)}
+
+
+def _unit_vectors(texts: Sequence[str]) -> np.ndarray:
+    vectors = sentence_vectors(texts, stored=False).astype(float)
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True).clip(1e-12)
 
 
 def _rate(hits, clusters) -> dict[str, float]:

@@ -40,15 +40,17 @@ class Texts(NamedTuple):
 
     Attributes:
         texts: of its records, in their order; several fields of one are lines of it.
-        labels: a class or a key a record; None where none was asked for.
+        labels: a class a record; None where none was asked for.
         groups: an author or a patient a record, None where it has none; None where none was asked for.
         beside: names of the other columns, or fields of the first object.
+        keys: by which rows of two files belong together, one a record; None where none was asked for.
     """
 
     texts: list[str]
     labels: list[str | None] | None = None
     groups: list[str | None] | None = None
     beside: tuple[str, ...] = ()
+    keys: list[str | None] | None = None
 
 
 class Released(NamedTuple):
@@ -116,7 +118,7 @@ def read_texts(
         form: fields of text in jsonl and tables, and how the file is read.
         label: field of the class; None is none.
         group: field of the author or patient; None is none.
-        key: field by which rows of two files belong together, in place of a label; None is none.
+        key: field by which rows of two files belong together; None is none.
         what: the argument, in errors.
         quotes: whether an error may name columns: a table without a header has text there.
 
@@ -148,7 +150,7 @@ def read_texts(
         ) from None
     if not texts:
         raise ValueError(f"{place}: it holds no document; pass a text")
-    return Texts(texts, values.get("label", values.get("key")), values.get("group"), beside)
+    return Texts(texts, values.get("label"), values.get("group"), beside, values.get("key"))
 
 
 def read_shadow(path: str | None, form: Form, *, quotes: bool) -> list[str] | None:

@@ -57,6 +57,7 @@ class Report:
         decision, task = self.content["decision"], used(self.content["use"])
         persons = identified(self.content.get("persons"))
         reasons = [f"{number}. {line}" for number, line in enumerate(decision["reasons"], 1)]
+        reasons += [f"   {row['release']}: {_line(row['audit'])}" for row in self.content.get("releases", ())]
         return [
             decision["verdict"],
             *reasons,
@@ -91,9 +92,9 @@ class Report:
         }
         page, persons = engine.get_template(TEMPLATE.name), identified(self.content.get("persons"))
         if self.content["mechanism"] is None:
-            return page.render(
-                **self.content, limits=self.content["limitations"], used="", identified=persons, draw=drawing
-            )
+            given: dict[str, Any] = {"limits": self.content["limitations"], "draw": drawing, "figures": figures}
+            given |= {"identified": persons, "of_persons": identified}
+            return page.render(**{"releases": (), **self.content}, **given, used=used(self.content["use"]))
         return page.render(
             **self.content,
             limits=not_covered(self.content),
@@ -103,6 +104,7 @@ class Report:
             identified=persons,
             by_group=by_group(self.content["words"]["attacks"]),
             draw=drawing,
+            releases=(),
             zip=zip,
         )
 
@@ -175,6 +177,35 @@ def identified(persons: Mapping[str, Any] | None) -> str:
         f"{percent(main['value'])} among {found['among']:,} by their other releases; by those of somebody else "
         f"{percent(control)}{not_shown(found['excess'], 0, 'the own ones tell more')}."
     )
+
+
+def figures(audit: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the figures of a release of which nothing is known that stand in a comparison.
+
+    Args:
+        audit: the json of `audit_release`.
+    """
+    words, linkage = audit["words"], audit["linkage"]
+    guesses = words["guesses"]["attacks"] if words["guesses"] else ()
+    return {
+        "left": next(row for row in words["verbatim"] if row["group"] == "all"),
+        "guessed": max(guesses, key=lambda row: row["value"], default=None),
+        "found": max(linkage["attacks"], key=lambda row: row["main"]["value"]),
+        "length": linkage["length"],
+    }
+
+
+def _line(audit: Mapping[str, Any]) -> str:
+    """A release in a line: its first line, and what it leaves, gives away and keeps."""
+    found, use = figures(audit), audit["use"]
+    shares = {
+        "words verbatim": found["left"],
+        "guessed": found["guessed"],
+        "documents identified": found["found"]["main"],
+    }
+    shares |= {"length alone": found["length"], "class told": use and use["released"]}
+    parts = [f"{name} {percent(row['value'])}" for name, row in shares.items() if row]
+    return f"{audit['decision']['verdict']}. Of 100: {', '.join(parts)}."
 
 
 def not_covered(content: Mapping[str, Any]) -> list[str]:

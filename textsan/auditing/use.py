@@ -5,7 +5,7 @@ naive Bayes). It learns from released documents and is asked about others, relea
 originals says what sanitizing costs.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any
 
@@ -38,11 +38,13 @@ def kept(
         ValueError: not as many labels as documents, or fewer than two classes that are large enough.
     """
     given: dict[str, Any] = {"labels": labels, "size": size, "seed": material.seed, "encoder": encoder}
-    released, original = (told(docs, **given) for docs in (material.released, material.docs))
-    return {name: original[name] for name in ("reader", "documents", "classes", "largest")} | {
-        "released": released["rate"],
-        "original": original["rate"],
-    }
+    return beside(told(material.released, **given), told(material.docs, **given))
+
+
+def beside(released: Mapping[str, Any], original: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the two results of `told` as one, for json."""
+    about = {name: original[name] for name in ("reader", "documents", "classes", "largest")}
+    return about | {"released": released["rate"], "original": original["rate"]}
 
 
 def told(

@@ -17,7 +17,10 @@ class AuditCommand(MechanismCommand):
 @click.command(cls=AuditCommand)
 @click.argument("source", metavar="INPUT")
 @click.option(
-    "--released", metavar="FILE", help="A release of INPUT, by anything; of textsan, with its record beside it."
+    "--released",
+    metavar="FILE",
+    multiple=True,
+    help="A release of INPUT, by anything; of textsan, with its record beside it. Several are compared.",
 )
 @click.option("--key", metavar="FIELD", help="By which rows belong together, without a record, not by order.")
 @click.option("--record", metavar="FILE", help="That record.  [default: the name of the release and .json]")
@@ -78,6 +81,8 @@ def audit(
 
     A release without a record is one of another program: a masking tool, a rewrite by a language model. What is
     left verbatim, who finds its documents again, and what the context gives away is measured; nothing is promised.
+    Several are compared in one report, without their records, beside doing nothing and a redaction: it recommends
+    one or, where none keeps the limits, says what would. The verdict is that of the best.
 
     INPUT is the original text: txt (a document a line), jsonl, csv or tsv, also as gz or xz; "-" is standard
     input. Name a mechanism, and a release is made for the audit and thrown away; or a released file, which has a
@@ -101,30 +106,35 @@ def audit(
       textsan audit tickets.csv --field message --group customer --released safe.csv --no-quotes
       textsan audit tickets.csv --field message --released safe.csv --guesses answers.jsonl
       textsan audit tickets.csv --field message --released masked.csv --key id --tolerate names=0.02
+      textsan audit tickets.csv --label mood --released a.csv --released b.csv --tolerate words=0.3
     """
     from dataclasses import replace
     from pathlib import Path
 
-    from textsan.auditing import audit as measured, audit_release, files
+    from textsan.auditing import audit as measured, audit_release, compare_releases, files
     from textsan.base.plugins import blamed
     from textsan.cli import progress
     from textsan.mechanisms import MECHANISMS
     from textsan.release.formats import Form
 
     quotes = not no_quotes
-    if (mechanism is None) == (released is None):
+    if (mechanism is None) != bool(released):
         raise ValueError("mechanism: pass --mechanism with its epsilon, or --released FILE, one of the two")
     if parameters and mechanism is None:
         raise ValueError(f"{next(iter(parameters))}: the release has its own; leave it out")
     limits = _limits(tolerate)
     target = Path(output)
     beside = target.with_suffix(".json")
+    several, released = released, next(iter(released), None)
     unknown = released is not None and record is None and not Path(f"{released}.json").exists()
-    record = record or (released and f"{released}.json")
+    unknown |= len(several) > 1
+    if len(several) > 1 and (record is not None or len(set(several)) < len(several)):
+        raise ValueError("released: several releases are compared without a record, and each is passed once")
+    record = record or f"{released}.json"
     if key is not None and not unknown:
         raise ValueError("key: it is for a release without a record; leave it out")
     for path in (output, beside):
-        files.check_output(path, (source, released, record, shadow, guesses))
+        files.check_output(path, (source, *several, released and record, shadow, guesses))
     if beside == target:
         raise ValueError(f"output: {target} is the name of the json; pass another ending, .html say")
     input_kind = files.kind_of(source, kind, "INPUT")
@@ -132,16 +142,24 @@ def audit(
     form = Form(fields or ("text",), delimiter=delimiter, encoding=encoding)
     release = None
     if unknown:
-        needs = {"shadow": shadow, "guesses": guesses, "label": label, "attacks": settings["attacks"]}
+        needs = {"shadow": shadow, "guesses": guesses, "attacks": settings["attacks"]}
         if given := [name for name, value in needs.items() if value]:
             raise ValueError(f"{given[0]}: it needs a mechanism, and the release has no record; leave it out")
-        own = files.read_texts(source, input_kind, form, group=group, key=key, quotes=False)
+        own = files.read_texts(source, input_kind, form, label=label, group=group, key=key, quotes=False)
         options.warn_without_group(own.groups)
-        form, released_kind = replace(form, encoding=None), files.kind_of(released, kind, "released")
-        other = files.read_texts(released, released_kind, form, key=key, what="released", quotes=False)
+        form, others = replace(form, encoding=None), []
+        for path in several:
+            asked = {"key": key, "what": "released", "quotes": False}
+            others.append(files.read_texts(path, files.kind_of(path, kind, "released"), form, **asked))
+        ordered = [_in_order(own.keys, other) for other in others]
         chosen = {name: settings[name] for name in ("sample", "among", "finder", "seed")} | {"tolerate": limits}
-        chosen |= {"groups": own.groups, "beside": len(own.beside)}
-        report = audit_release(own.texts, _in_order(own.labels, other), **chosen)
+        chosen |= {"groups": own.groups, "labels": own.labels, "beside": len(own.beside)}
+        if len(several) > 1:
+            names = [Path(path).name for path in several]
+            named = dict(zip(names if len(set(names)) == len(names) else several, ordered, strict=True))
+            report = compare_releases(own.texts, named, **chosen)
+        else:
+            report = audit_release(own.texts, ordered[0], **chosen)
         click.echo("textsan: no record: a release of another program, of which nothing is known", err=True)
         _written(report, target, beside)
     if released is not None:
@@ -149,7 +167,7 @@ def audit(
         release_form = form if fields or delimiter else None
         release = files.read_release(released, release_kind, record, release_form, quotes=quotes)
         form = replace(release.form, encoding=encoding)
-    texts, labels, groups, others = files.read_texts(
+    texts, labels, groups, others, _ = files.read_texts(
         source, input_kind, form, label=label, group=group, quotes=quotes
     )
     options.warn_without_group(groups)
@@ -186,7 +204,7 @@ def _in_order(keys, released) -> list[str]:
     """The released texts in the order of the keys of INPUT, where there are keys."""
     if keys is None:
         return released.texts
-    at = dict(zip(released.labels, released.texts, strict=True))
+    at = dict(zip(released.keys, released.texts, strict=True))
     if None in at or set(keys) != set(at) or not len(keys) == len(at) == len(released.texts):
         raise ValueError("key: a key is missing, twice in a file, or in one file alone; pass a column that fits")
     return [at[key] for key in keys]

@@ -128,7 +128,7 @@ def choose(
     if on_released and write_split:
         raise ValueError("write-split: with --on-released nothing is split; leave one of them out")
     targets = files.check_parts(source, input_kind, write_split) if write_split else {}
-    texts, labels, groups, _ = files.read_texts(source, input_kind, form, label=label, group=group, quotes=quotes)
+    texts, labels, groups, *_ = files.read_texts(source, input_kind, form, label=label, group=group, quotes=quotes)
     options.warn_without_group(groups)
     owned = files.read_shadow(shadow, form, quotes=quotes)
     vocabulary, choices = load_embeddings(embedding).frequent(size), []

@@ -63,16 +63,27 @@ def analyzer():
     return AnalyzerEngine(nlp_engine=engine, supported_languages=["en"])
 
 
+def spans_of(text: str, words: Sequence[str]) -> list[tuple[int, int]]:
+    """Find the words of a text in it, in their order and in any case: where each begins and ends.
+
+    >>> spans_of("Ask Ann's friend", ["ask", "ann", "'s", "friend"])
+    [(0, 3), (4, 7), (7, 9), (10, 16)]
+    """
+    lower, spans, end = "".join(c.lower() if len(c.lower()) == 1 else c for c in text), [], 0
+    for word in words:
+        start = max(end, lower.find(word.lower(), end))
+        end = start + len(word)
+        spans.append((start, end))
+    return spans
+
+
 def _presidio_names(docs: Sequence) -> list[tuple[int, int]]:
     presidio, found = analyzer(), []
     for d, document in enumerate(docs):
         words = surface(document)
         text = getattr(document, "text", document if isinstance(document, str) else " ".join(words))
         people = presidio.analyze(text, language="en", entities=["PERSON"])
-        end = 0
-        for i, word in enumerate(words):
-            start = max(end, text.find(word, end))
-            end = start + len(word)
+        for i, (word, (start, end)) in enumerate(zip(words, spans_of(text, words), strict=True)):
             is_name = len(word) > 1 and word[0].isalpha() and word.lower() not in STOP_WORDS | TITLES
             if is_name and any(span.start < end and start < span.end for span in people):
                 found.append((d, i))
