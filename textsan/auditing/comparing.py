@@ -168,6 +168,8 @@ def _state(limit: Mapping[str, Any]) -> str:
         return f"{limit['limit']}: none there"
     verb = {"documents": "identified"}.get(limit["limit"], "recovered")
     state = f"{limit['state']}, up to {100 * limit['high']:.1f} by its interval"
+    if limit["state"] == "not shown" and limit["high"] <= limit["at_most"]:
+        state = "not shown, for rows are few, or not shown to belong together"
     return (
         f"{limit['limit']}: {percent(limit['value'])} of 100 {verb} (limit {100 * limit['at_most']:.3g}: {state})"
     )
