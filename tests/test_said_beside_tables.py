@@ -46,7 +46,7 @@ def test_five_controls_are_of_another_length(dataset, without):
     for seed in range(3):
         split = load_split(dataset, 1000, 500, seed=seed)
         docs = split.private[:100]
-        others = linkage._of_equal_lengths(docs, split.population)
+        others = linkage.of_equal_lengths(docs, split.population)
         found += sum(len(doc) != len(split.population[at]) for doc, at in zip(docs, others, strict=True))
     assert found == without
 
