@@ -326,8 +326,7 @@ def test_without_segments_the_encoder_is_not_told_which_sentence_a_piece_is_of()
     for departures in ([], ["unsegmented"]):
         detector = ReleasedContextual(ANIMALS, COUNTS, departures=departures).detector
         detector.model.register_forward_pre_hook(
-            lambda _, args, given: seen.append(given["token_type_ids"].max().item()),
-            with_kwargs=True,
+            lambda _, args, given: seen.append(given["token_type_ids"].max().item()), with_kwargs=True
         )
         detector.log_odds([Pair(("the", "cat"), ("the", "dog"))])
     assert seen == [1, 0]

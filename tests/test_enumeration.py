@@ -152,8 +152,7 @@ def test_terms_hand_counted():
 
 
 @pytest.mark.parametrize(
-    "joint, message",
-    [(np.ones(3) / 3, "1 axes"), (np.ones((2, 2)), "sum to 1"), ([[1.5, -0.5]], "at least 0")],
+    "joint, message", [(np.ones(3) / 3, "1 axes"), (np.ones((2, 2)), "sum to 1"), ([[1.5, -0.5]], "at least 0")]
 )
 def test_what_is_no_world_is_refused(joint, message):
     with pytest.raises(ValueError, match=message):

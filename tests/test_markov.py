@@ -17,12 +17,7 @@ from textsan.evaluation import attack_success_rate, paired_difference, sensitive
 from textsan.mechanisms import CusText
 from textsan.priors import MarkovModel
 from textsan_book.studies.enumeration import JointDistribution, markov_source
-from textsan_book.studies.hierarchy import (
-    NeighbourBayes,
-    attacker_hierarchy,
-    conditional_expectation,
-    word_prior,
-)
+from textsan_book.studies.hierarchy import NeighbourBayes, attacker_hierarchy, conditional_expectation, word_prior
 from textsan_book.studies.known_source import KnownSource, corpus_source, frequent_words
 
 WORDS = ["w0", "w1", "w2", "w3", "w4"]

@@ -16,11 +16,7 @@ from textsan.privacy import (
     tight_uldp_epsilon,
     tight_umldp_epsilon,
 )
-from textsan.privacy.deniability import (
-    effective_support,
-    expected_deniability,
-    renyi_entropy,
-)
+from textsan.privacy.deniability import effective_support, expected_deniability, renyi_entropy
 from textsan.privacy.floating_point import SMALLEST_DRAW, sampling_delta
 from textsan_book.studies.deniability import simulated_deniability
 

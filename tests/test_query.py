@@ -105,8 +105,7 @@ def test_one_draw_of_an_unprotected_word_is_enough():
 
 
 @pytest.mark.parametrize(
-    "arguments, named",
-    [(([0.5, 0.6], 0), "row"), (([0.5, 0.5], 2), "x"), (([0.5, 0.5], 0, 0.5), "confidence")],
+    "arguments, named", [(([0.5, 0.6], 0), "row"), (([0.5, 0.5], 2), "x"), (([0.5, 0.5], 0, 0.5), "confidence")]
 )
 def test_bad_arguments_are_named(arguments, named):
     with pytest.raises(ValueError, match=named):
