@@ -300,11 +300,6 @@ def test_an_unknown_data_set_is_refused_before_anything_runs():
         chapters.checked_parameters(chapters.find(ROOT, "1"), {"dataset": "novels"})
 
 
-def test_unknown_profile(project):
-    result = textsan("run", "1", "--profile", "big")
-    assert result.exit_code == 2 and "choose from quick, full" in result.output
-
-
 # Running
 
 

@@ -533,13 +533,6 @@ def test_the_schema_is_one_and_refuses_what_is_no_record(run, tmp_path):
 HARD = "The GOOD film\r\n\r\nA plot, a Story (bad)."
 
 
-def test_spacing_and_casing_are_off_by_default(run, tmp_path):
-    (tmp_path / "in.jsonl").write_text(json.dumps({"text": HARD}))
-    assert run(*CUSTEXT, "in.jsonl", "out.jsonl").exit_code == 0
-    text = json.loads((tmp_path / "out.jsonl").read_text())["text"]
-    assert text == text.lower() and len(text.split(" ")) == len(text.split()) == 12
-
-
 def test_line_breaks_capitals_and_spacing_stay_where_they_were(run, tmp_path, monkeypatch):
     """At this epsilon no word changes, and the text comes back."""
     vectors = np.arange(14.0)[:, None]

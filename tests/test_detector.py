@@ -224,21 +224,6 @@ def test_ideal_odds_give_the_contextual_posterior_where_h_does_not(seed, monkeyp
     assert value["h"] <= value["odds"] + 1e-12
 
 
-def test_h_in_place_of_its_odds_costs_success_in_some_world():
-    lost = []
-    for seed in range(20):
-        _, _, world = random_world(seed)
-        joint = world.marginal([0], [0, 1])
-        given_y = joint / joint.sum(axis=(0, 2), keepdims=True)
-        odds = given_y / (given_y.sum(axis=2, keepdims=True) * given_y.sum(axis=0, keepdims=True))
-        prior = joint.sum(axis=2, keepdims=True)
-        by_odds, by_h = prior * odds, prior * odds / (1 + odds)
-        best = joint.max(axis=0).sum()
-        assert np.isclose(np.take_along_axis(joint, by_odds.argmax(axis=0)[None], axis=0).sum(), best)
-        lost.append(best - np.take_along_axis(joint, by_h.argmax(axis=0)[None], axis=0).sum())
-    assert max(lost) > 0.01
-
-
 def _value(guesses, words, joint):
     return sum(joint[words.index(g), at // 3, at % 3] for at, g in enumerate(guesses))
 

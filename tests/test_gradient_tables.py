@@ -136,32 +136,6 @@ def test_accuracy_differences_are_of_the_same_test_sentences():
     assert rows["none", 0, 4]["difference"] is None
 
 
-def test_cosines_of_features_are_means_and_the_fit_is_counted():
-    found = gradient_tables.recovered("tanh")
-    some = [row for row in stored("gradients-features", method="tanh", B="8") if row["cosine"]]
-    assert found[8]["tensor"].value == pytest.approx(mean(some, "cosine"))
-    assert found[8]["over blind"].value == pytest.approx(mean(some, "cosine") - mean(some, "blind"))
-    exact = [row for row in stored("gradients-features", method="own pooler") if float(row["error"]) < 1e-5]
-    solved, total = gradient_tables.own_pooler()
-    assert solved == len(exact) and total == len(stored("gradients-features", method="own pooler"))
-    (row,) = [
-        row for row in gradient_tables.tensors() if (row["activation"], row["d'"], row["B"]) == ("selu", 100, 4)
-    ]
-    some = [
-        one for one in stored("gradient-tensors", activation="selu", recovered="100", B="4") if one["floor inner"]
-    ]
-    gap = mean(some, "full inner") - mean(some, "floor inner")
-    assert row["inner, over blind"].value == pytest.approx(gap)
-
-
-def test_two_programs_and_two_ways_to_compute_a_distance():
-    dlg, tag = gradient_tables.peer()
-    assert tag["ours"] == tag["breaching, our settings"] and tag["its own"] == 1 > dlg["its own"]
-    assert tag["path"] < 1e-9
-    for median, low, high in gradient_tables.factor_speed().values():
-        assert 1 < low <= median <= high
-
-
 def test_false_alarms_are_counted_once_a_batch():
     broken, judged = gradient_tables.broken_promises()
     assert 0 < broken < judged < len({(r["defence"], r["size"], r["B"]) for r in stored("gradients-reading")})

@@ -88,7 +88,6 @@ def test_a_narrow_beam_loses_little():
     best = success(MarkovBayes(channel, model))
     found = [success(LanguageModelBayes(channel, model, beam=beam, k=40)) for beam in (1, 4, 12, 40)]
     assert found[-1] == pytest.approx(best)
-    print(best, found)
     assert found[0] < best - 0.02 and found[2] > best - 0.05
 
 

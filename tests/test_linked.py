@@ -51,26 +51,6 @@ def test_summary_is_the_mean_of_the_rows_with_the_pooled_interval(stored):
     assert line["excess"].high == pytest.approx(0.717, abs=1e-3)
 
 
-def test_the_grid_has_six_threat_models_of_the_rows(stored):
-    grid = linked.grid(stored)
-    assert list(grid.index)[0] == "the original" and grid.shape == (8, 5)
-    assert {name.partition(":")[0] for name in grid.index} == {
-        "the original", "a version", "open set", "near copies", "two releases", "length and kept words"
-    }  # fmt: skip
-    asked = {
-        ("a version: summary", "SanText, ε = 3"): {
-            "version": "summary 0.5", "defence": "santext", "epsilon": "3.0"
-        },
-        ("near copies", "CusText, ε = 1"): {"threat": "near copies", "defence": "custext"},
-        ("the original", "CusText+, ε = 1"): {
-            "threat": "original", "defence": "custext+", "candidates": "1000"
-        },
-    }  # fmt: skip
-    for (case, who), wanted in asked.items():
-        assert grid.loc[case, who] == pytest.approx(mean(lines("linkage.csv", **wanted), "excess"))
-    assert list(grid.mean()) == sorted(grid.mean())
-
-
 def test_a_case_is_listed_unless_the_interval_lies_above_zero(stored):
     listed = {(row["sanitizer"], row["case"], row["candidates"]): row for row in linked.undisclosed(stored)}
     small = stored[stored.listed != "all"]

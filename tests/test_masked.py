@@ -34,11 +34,6 @@ def test_the_gate_is_three_seeds_of_each_corpus(reader):
         assert line["passed"] == (line["over"].low > 0)
 
 
-def test_the_public_table_passes_and_the_adapter_does_not():
-    assert all(line["passed"] for line in masked.gate(RESULTS, "public"))
-    assert not any(line["passed"] for line in masked.gate(RESULTS, "adapter"))
-
-
 def test_sanitized_text_is_read_on_the_words_of_the_other_attacks():
     hits, expected = load_hits(RESULTS / "mask-public.csv"), {}
     for number, row in enumerate(rows("mask-public.csv")):
@@ -54,13 +49,6 @@ def test_sanitized_text_is_read_on_the_words_of_the_other_attacks():
     )
     assert found[0]["recovered"].value == pytest.approx(counts[0]["recovered"].value)
     assert found[0]["over word counts"].value == pytest.approx(counts[0]["minus word counts"].value)
-
-
-def test_in_the_encoders_space_rates_are_means_over_seeds():
-    for epsilon, rate in masked.own_space().items():
-        assert rate.value == pytest.approx(
-            mean(float(row["asr"]) for row in rows("mask-public-pieces.csv", epsilon=f"{epsilon}"))
-        )
 
 
 def test_the_gate_compares_with_the_most_frequent_word_of_the_blanks(monkeypatch):

@@ -272,18 +272,6 @@ def test_one_draw_lies_between_one_word_and_fresh_noise_whose_repeats_are_told()
     assert set(above) == {True, False}  # a count of one's own is no bound, and not always reached
 
 
-def test_where_words_are_written_twice_one_draw_gives_away_less():
-    """The left end of the order is that of one word alone; of fresh noise as a whole it is not."""
-    below = []
-    for p, draws in worlds():
-        fresh, once = laws(draws)
-        twice = {(x, x, z, z): p[x] * p[z] for x in range(3) for z in range(3)}
-        below.append(
-            guessed(twice, once, lambda doc, out: out) < guessed(twice, fresh, lambda doc, out: out) - 1e-6
-        )
-    assert sum(below) > 6
-
-
 def test_too_many_multisets_are_refused():
     channel = ChannelMechanism(channel_of(np.eye(3))).channel
     assert repeated_vulnerability([1, 0, 0], channel, 1000) == pytest.approx(1)

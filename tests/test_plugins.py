@@ -287,16 +287,6 @@ def test_a_bug_of_the_package_keeps_its_traceback_and_leaves_no_folder(sanitize,
     assert sorted(path.name for path in Path().iterdir()) == ["in.csv", "swap_mechanism.py"]
 
 
-def test_a_sweep_says_of_a_mechanism_without_a_channel_what_is_missing(folder, own, default_data):
-    (own / "swap_mechanism.py").write_text(
-        BROKEN.format(base="Mechanism", body=INIT + "super().__init__(embeddings.words)")
-    )
-    spec = SPEC | {"defence": "broken", "attack": "unchanged", "seed": 0}
-    (folder / "spec.yml").write_text(yaml.safe_dump(spec))
-    done = command(folder, *SWEEP[:-1], "1", "--plugin", "../own/swap_mechanism.py")
-    assert done.returncode == 1 and "channel: Broken gives none; define it" in done.stderr
-
-
 def test_what_the_docstring_says_of_a_parameter_is_in_help_and_record(sanitize):
     assert sanitize(NAMED.format(parameter="share"), "--mechanism", "named").exit_code == 0
     meanings = json.loads(Path("out.csv.json").read_text())["meanings"]

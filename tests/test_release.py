@@ -225,11 +225,6 @@ def test_the_encoding_of_what_is_written_is_said():
     assert "in.txt is utf-16, and what is written is utf-8" in run(*CUSTEXT, "in.txt", "out.txt").stderr
 
 
-def test_utf_16_without_a_mark_is_no_rubbish():
-    Path("in.csv").write_bytes("id,text\n1,good\n".encode("utf-16-le"))
-    assert "NUL" in refused(*CUSTEXT, "--pass", "id", "in.csv", "out.csv")
-
-
 @pytest.mark.parametrize("kind", ["txt", "jsonl", "csv", "tsv"])
 def test_a_nul_is_refused_with_its_line_in_every_format(kind):
     content = {"txt": "good\nb\0d\n", "jsonl": '{"text": "good"}\n{"text": "b\0d"}\n'}

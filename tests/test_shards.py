@@ -18,7 +18,6 @@ from click.testing import CliRunner
 
 import textsan
 from textsan import Embeddings
-from textsan.base import cluster
 from textsan.cli.main import main
 from textsan.mechanisms import Random
 from textsan.release import shards
@@ -109,16 +108,6 @@ def test_a_scheduler_that_is_killed_gets_one_line(tmp_path, monkeypatch):
     result = run(*CUSTEXT, "--scheduler", "tcp://somewhere:1", "in.txt", "out.txt")
     assert result.exit_code == 1 and not (tmp_path / "out.txt").exists()
     assert result.stderr == "textsan: scheduler: it is gone; the same command goes on where this one was\n"
-
-
-def test_a_cluster_without_workers_ends_as_one_line(tmp_path, monkeypatch):
-    from distributed import LocalCluster
-
-    monkeypatch.setattr(cluster, "PATIENCE", 0.5)
-    with LocalCluster(n_workers=0, dashboard_address=":0") as empty:
-        result = run(*CUSTEXT, "--scheduler", empty.scheduler_address, "in.txt", "out.txt")
-    said = [line for line in result.stderr.splitlines() if "textsan: " in line]
-    assert result.exit_code == 1 and len(said) == 1 and "it has no workers" in said[0]
 
 
 class Fatal(Random):
@@ -308,10 +297,3 @@ def test_memory_does_not_grow_with_the_input(tmp_path, monkeypatch):
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[2] < 1.3 * peaks[1]
-
-
-def test_progress_ends_at_the_end():
-    seen = []
-    job, work = Job(Random(TOY)), plan(["in.txt"], "out.txt")
-    sanitize_files(job, work, "out.parts", progress=lambda *now: seen.append(now))
-    assert seen == sorted(seen) and seen[-1] == (60, os.path.getsize("in.txt"))

@@ -42,17 +42,6 @@ def test_a_summary_is_the_mean_of_the_rows(stored):
     assert table["SanText, ε = 3"]["word"] == pytest.approx(mean(lines("writer.csv", **santext), "vulnerability"))
 
 
-def test_corpora_are_summed_up_one_by_one():
-    held = writers.by_corpus(writers.readings("writer-held.csv"))
-    assert [line["texts"] for line in held] == ["symptoms", "symptoms", "news", "news"]
-    rows = lines("writer-held.csv", dataset="symptom2disease", defence="santext", reading="release")
-    original = lines("writer-held.csv", dataset="symptom2disease", defence="custext", reading="original")
-    assert held[0]["main"].value == pytest.approx(mean(rows, "main"))
-    assert held[0]["main"].low < min(float(row["main"]) for row in rows) < held[0]["main"].high
-    assert held[0]["control"] == pytest.approx(mean(rows, "control"))
-    assert held[0]["original"] == pytest.approx(mean(original, "main"))
-
-
 def test_at_equal_success_an_excess_is_between_its_neighbours(stored):
     table = {(line["texts"], line["compared"]): line for line in writers.at_equal(stored, "linked")}
     assert len(table) == 6
