@@ -19,7 +19,6 @@ def own_folder(monkeypatch, tmp_path):
 
 
 def kept(inputs, value=1.0):
-    """Ask for `inputs`, where computing them gives `value` today."""
     return cache.arrays("t", inputs, lambda: {"a": np.array([value])}, code=MODULE)["a"].item()
 
 

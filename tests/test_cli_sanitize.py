@@ -458,7 +458,6 @@ def test_a_record_with_a_seed_promises_what_its_summary_does(run, tmp_path, mech
 
 
 def test_what_nobody_can_read_off_the_released_text_is_not_in_the_record(run, tmp_path):
-    """The numbers of changed and of unknown tokens: another private text of the same shape has the same record."""
     records = []
     for text in ("good film", "zebra zebra"):
         (tmp_path / "in.txt").write_text(text)

@@ -147,7 +147,6 @@ TOLD = [["fish", "swims"], ["bird", "flies"]] * 40
 
 
 def released_verbs():
-    """Two releases of the sentences, whose verbs are as good as coins."""
     generator = np.random.default_rng(0)
     return ([[noun, generator.choice(VERBS.outputs)] for noun, _ in TOLD] for _ in range(2))
 

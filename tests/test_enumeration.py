@@ -44,14 +44,6 @@ def test_the_ladder_ascends(shape):
 
 @given(worlds)
 @settings(deadline=None, max_examples=60)
-def test_context_never_adds_uncertainty(shape):
-    world = JointDistribution.tokenwise(*random_parts(*shape))
-    for i in range(world.n):
-        assert world.entropy(i, outputs=range(world.n)) <= world.entropy(i, outputs=[i]) + 1e-10
-
-
-@given(worlds)
-@settings(deadline=None, max_examples=60)
 def test_rungs_without_context_are_those_of_the_channel(shape):
     source, matrix = random_parts(*shape)
     world = JointDistribution.tokenwise(source, matrix)

@@ -29,7 +29,6 @@ PAGES = {
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
-    """A book: a page without the explorer, one with the whole of it, and one for each single view."""
     source = tmp_path_factory.mktemp("book")
     (source / "conf.py").write_text(CONF)
     for name, text in PAGES.items():
@@ -66,16 +65,6 @@ def test_without_scripts_there_is_a_still_picture_of_the_package(pages):
     assert all(word in shown for word in one.released)
 
 
-def test_the_small_form_leads_to_the_whole(pages):
-    assert soup(pages / "small.html").find(class_="textsan-explorer")["data-whole"] == "book/pages/explorer.html"
-
-
-def test_what_the_page_rests_on_is_said(pages):
-    world = explorer.material()
-    text = soup(pages / "book" / "pages" / "explorer.html").get_text()
-    assert f"{len(world.embeddings):,} words" in text and f"{len(world.documents):,} sentences" in text
-
-
 class Browser:
     """Chromium without a window or a network: a page, and what went wrong in it."""
 
@@ -94,7 +83,6 @@ class Browser:
         return self.page.evaluate(program)
 
     def until(self, program):
-        """Waits until a program gives something true, and gives it."""
         return self.page.wait_for_function(program, timeout=120_000).json_value()
 
 
@@ -118,7 +106,6 @@ def texts(browser, selector):
 
 
 def table(browser, selector):
-    """The rows of a table as texts."""
     of = f"document.querySelectorAll('{selector} tbody tr')"
     return browser.run(f"Array.from({of}, (row) => Array.from(row.children, (one) => one.textContent))")
 
@@ -293,9 +280,3 @@ def test_a_single_view_stands_alone_with_the_controls(pages, browser, view, show
         assert "sentence" not in texts(browser, ".curves .said")[0]
     assert browser.run("document.documentElement.scrollWidth <= innerWidth")
     assert not browser.faults
-
-
-def test_without_scripts_the_picture_is_shown(pages, chromium):
-    page = chromium.new_context(java_script_enabled=False).new_page()
-    page.goto((pages / "small.html").as_uri())
-    assert page.locator(".textsan-explorer noscript svg[aria-label*='; released: ']").count() == 1

@@ -20,7 +20,6 @@ only_x86 = pytest.mark.skipif(not X86, reason="other processors have one set of 
 
 
 def python(program, *arguments, **variables):
-    """Run a fresh process whose environment names no kernels but these, and return its output."""
     known = set().union(*kernels.KERNELS.values())
     environment = {key: value for key, value in os.environ.items() if key not in known} | variables
     command = [sys.executable, "-c", program, *map(str, arguments)]

@@ -137,7 +137,6 @@ def test_no_number_is_typed_in():
 
 
 def test_what_is_recovered(said):
-    """The headline and its number."""
     low, high = 1, 4
     half = share("hit", high, "mixture")
     assert 0.45 < half < 0.55  # "we read half of them back"

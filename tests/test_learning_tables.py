@@ -36,12 +36,10 @@ def mean(rows, column="utility"):
 
 
 def right(rows):
-    """Share of right answers by seed, counted from the signs."""
     return {row["seed"]: row["right"].count("+") / len(row["right"]) for row in rows}
 
 
 def lead(rows, others):
-    """Mean difference over the seeds of both."""
     ours, theirs = right(rows), right(others)
     return statistics.fmean(ours[seed] - theirs[seed] for seed in ours.keys() & theirs.keys())
 

@@ -88,8 +88,6 @@ def test_guesses_are_the_best_words_and_each_costs_an_encoder_a_forward(model):
 
 
 class Recorder:
-    """Stands in for a model: keeps what it was shown."""
-
     words = ["a"]
 
     def __init__(self):

@@ -62,8 +62,6 @@ def test_the_gate_compares_with_the_most_frequent_word_of_the_blanks(monkeypatch
 
 
 class Planted:
-    """Stands in for the attack; reads the clear text that the gate hands to it."""
-
     words = ["a"]
 
     def __init__(self, right):

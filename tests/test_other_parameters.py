@@ -11,7 +11,6 @@ CODE = ["import numpy as np\nimport textsan_book", "epsilon = 1.0  # a parameter
 
 
 def ran(tmp_path, **given):
-    """Plain papermill, as a reader calls it."""
     cells = [new_code_cell(source) for source in CODE]
     cells[1].metadata["tags"] = ["parameters"]
     metadata = {"kernelspec": {"name": "python3", "language": "python", "display_name": "Python 3"}}

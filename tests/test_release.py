@@ -45,14 +45,12 @@ def run(*arguments, **options):
 
 
 def released(*arguments, name="out"):
-    """The bytes of what a run writes, which must succeed."""
     result = run(*arguments)
     assert result.exit_code == 0, result.output
     return Path(name).read_bytes()
 
 
 def refused(*arguments, status=2, **options):
-    """The one line of a run that fails."""
     result = run(*arguments, **options)
     assert result.exit_code == status and result.stderr.count("\n") == 1, result.output
     return result.stderr
@@ -448,7 +446,6 @@ def test_a_pipe_that_closes_early_costs_one_line():
 
 
 def children(pid):
-    """The processes that a process has begun, and theirs."""
     found = []
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:

@@ -111,8 +111,6 @@ def test_a_scheduler_that_is_killed_gets_one_line(tmp_path, monkeypatch):
 
 
 class Fatal(Random):
-    """Kills the worker that meets a certain word."""
-
     def sanitize(self, docs, seed=None, *, first=0):
         docs = list(docs)
         if any("plot" in doc for doc in docs):
@@ -140,8 +138,6 @@ def test_a_worker_that_is_killed_costs_one_line_and_nothing_that_is_done(tmp_pat
 
 def test_a_pool_that_takes_no_more_gives_what_was_done_and_says_why(monkeypatch):
     class Pool:
-        """Does two shards; then its workers are dead."""
-
         def __init__(self, *given, **options):
             self.done = 0
 
@@ -179,7 +175,6 @@ main(arguments)
 
 
 def kill_after(number, arguments, parts):
-    """Runs the command in another process, and kills that when some shards are done."""
     said = json.dumps([WORDS, TOY.vectors.tolist(), ["sanitize", *arguments]])
     with subprocess.Popen([sys.executable, "-c", SLOW, said], stderr=subprocess.DEVNULL) as process:
         while len(list(parts.glob("*.shard"))) < number:

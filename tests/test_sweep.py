@@ -44,8 +44,6 @@ def write(folder, **changes):
 
 @pytest.fixture
 def world(monkeypatch):
-    """Settings of made-up sentences, drawn with the seed; nothing is read or downloaded."""
-
     def split(dataset, n_private, n_shadow, *, seed, shadow_dataset, vocabulary, split_by, drawn_from, embeddings):
         generator = np.random.default_rng(9)
         words = ["the", "of", *(f"w{i}" for i in range(80))]
@@ -59,7 +57,6 @@ def world(monkeypatch):
 
 
 def contents(folder):
-    """Result files and what is in them that does not depend on the clock."""
     rows = {path.name: json.loads(path.read_text()) for path in (folder / "cells").glob("*.json")}
     for result in rows.values():
         result.pop("seconds")
@@ -219,7 +216,6 @@ def test_two_sweeps_do_not_share_a_folder(world, tmp_path):
 
 @pytest.fixture(scope="module")
 def reference(default_data, tmp_path_factory):
-    """One seed of the sweep, uninterrupted, in this process."""
     folder = tmp_path_factory.mktemp("reference")
     assert sweep.run(specification.read_spec(write(folder, seed=0)), folder, workers=1) == []
     return folder

@@ -84,7 +84,6 @@ def test_paired_uses_the_same_examples_and_falls_back_on_intervals():
 
 
 def lines(*names, **wanted):
-    """Rows of stored tables, as texts."""
     found = []
     for name in names:
         with (ROOT / "data" / "results" / f"{name}.csv").open(encoding="utf-8", newline="") as file:
@@ -93,7 +92,6 @@ def lines(*names, **wanted):
 
 
 def accuracies(names, defence):
-    """Accuracy by epsilon and seed."""
     rows = lines(*names, defence=defence)
     return {(float(row["epsilon"]), row["seed"]): float(row["utility"]) for row in rows if row["utility"]}
 

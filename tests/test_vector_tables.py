@@ -13,7 +13,6 @@ RESULTS = Path(__file__).parents[1] / "data" / "results"
 
 
 def mean(name, column="asr", **where):
-    """Mean over the rows of a file that have these values, as text."""
     with (RESULTS / f"vectors-{name}.csv").open(encoding="utf-8", newline="") as file:
         rows = [row for row in csv.DictReader(line for line in file if not line.startswith("#"))]
     chosen = [row for row in rows if all(row[key] == value for key, value in where.items())]

@@ -67,7 +67,6 @@ def test_claims_are_weighed_by_how_many_there_are(stored):
 
 
 def by_hand(mechanism):
-    """Joint probabilities of content words and outputs, from the matrix."""
     content, matrix = content_words(mechanism), mechanism.channel.matrix()
     n = Counter(word for doc in DOCS for word in doc if word in content)
     inputs = [word for word in mechanism.channel.inputs if n[word]]
