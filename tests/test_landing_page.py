@@ -3,7 +3,6 @@
 The witness here reads the tables with the csv module and the hits with NumPy, and knows nothing of `front`.
 """
 
-import csv
 import json
 import os
 import re
@@ -14,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
+from stored import lines
 
 from textsan.text.vocabulary import STOP_WORDS
 from textsan_book.chapters import chapters, front, front_pictures
@@ -69,8 +69,7 @@ def test_there_is_a_row_for_each_published_number():
 
 
 def rows(name):
-    with (ROOT / "data" / "results" / f"{name}.csv").open(encoding="utf-8") as file:
-        return [row | {"number": i} for i, row in enumerate(csv.DictReader(file))]
+    return [row | {"number": i} for i, row in enumerate(lines(name))]
 
 
 def share(what, epsilon, attack):

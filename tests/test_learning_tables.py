@@ -1,38 +1,21 @@
 """Stored tables of learners on sanitized text, as they are shown: means and differences by another way to them."""
 
-import csv
-import json
 import statistics
-from pathlib import Path
 
 import pytest
+from stored import RESULTS, lines, mean
 
 from textsan.evaluation import Estimate
 from textsan_book.judging import learning
 
-RESULTS = Path(__file__).parents[1] / "data" / "results"
 LARGE = {"papers": "papers-settings-sst2-oov", "10,000 words": "papers-settings-sst2"}
 NAMES = {name: name.lower() for name in ("CusText+", "CusText", "SanText+", "SanText", "FBDD")}
 
 
 def read(*names, **where):
-    """Rows of files whose cells, or parameters of task and defence, have these values, as text."""
-    found = []
-    for name in names:
-        with (RESULTS / f"{name}.csv").open(encoding="utf-8", newline="") as file:
-            for row in csv.DictReader(line for line in file if not line.startswith("#")):
-                for kind in ("defence", "task"):
-                    given = json.loads(row.get(f"{kind}_parameters") or "{}")
-                    row |= {f"{kind}.{key}": str(value) for key, value in given.items()}
-                if row.get("task.words", "text") == "text":
-                    found.append(row)
-    chosen = [row for row in found if all(row.get(key) == value for key, value in where.items())]
+    chosen = [row for row in lines(*names, **where) if row.get("task.words", "text") == "text"]
     assert chosen
     return chosen
-
-
-def mean(rows, column="utility"):
-    return statistics.fmean(float(row[column]) for row in rows if row.get(column))
 
 
 def right(rows):

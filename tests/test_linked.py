@@ -1,24 +1,10 @@
 """Stored tables of linkage: means and intervals against the rows of the file, read without pandas' groups."""
 
-import csv
-from pathlib import Path
-
 import numpy as np
 import pytest
+from stored import lines, mean
 
 from textsan_book.judging import linked
-
-RESULTS = Path(__file__).parents[1] / "data" / "results"
-
-
-def lines(name, **wanted):
-    with (RESULTS / name).open(encoding="utf-8", newline="") as file:
-        kept = [line for line in file if not line.startswith("#")]
-    return [row for row in csv.DictReader(kept) if all(row[key] == value for key, value in wanted.items())]
-
-
-def mean(rows, column):
-    return sum(float(row[column]) for row in rows) / len(rows)
 
 
 @pytest.fixture(scope="module")

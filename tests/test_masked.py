@@ -1,25 +1,17 @@
 """Masked readers at their gate: joined by hand from the stored tables, and the rule of their specification."""
 
-import csv
-from statistics import mean
+from statistics import fmean
 
 import numpy as np
 import pytest
+from stored import RESULTS, lines as rows
 
-from textsan.base.project import project_data
 from textsan.evaluation import clustered_rate
 from textsan.sweeps.hits import load_hits
 from textsan.sweeps.tables import load_tables, select
 from textsan_book.judging import masked, same_words
 from textsan_book.judging.seeds import over_seeds
 from textsan_book.studies import mask_gate
-
-RESULTS = project_data() / "results"
-
-
-def rows(name, **where):
-    with (RESULTS / name).open(encoding="utf-8", newline="") as lines:
-        return [row for row in csv.DictReader(lines) if all(row[key] == value for key, value in where.items())]
 
 
 @pytest.mark.parametrize("reader", ["public", "adapter"])
@@ -29,7 +21,7 @@ def test_the_gate_is_three_seeds_of_each_corpus(reader):
         seeds = [row for row in mine if row["dataset"] == dataset]
         assert sorted(row["seed"] for row in seeds) == ["0", "1", "2"]
         for name, column in {"named": "asr", "constant": "constant", "over": "over"}.items():
-            assert line[name].value == pytest.approx(mean(float(row[column]) for row in seeds))
+            assert line[name].value == pytest.approx(fmean(float(row[column]) for row in seeds))
         assert line["over"].value == pytest.approx(line["named"].value - line["constant"].value)
         assert line["passed"] == (line["over"].low > 0)
 

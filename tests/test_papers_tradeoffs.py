@@ -1,23 +1,18 @@
 """The papers' pictures of utility, against stored tables read by the csv module and a mechanism made anew."""
 
-import csv
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
+from stored import lines
 
 import textsan
 from textsan.mechanisms import make_mechanism
 from textsan_book.judging import papers_tradeoffs
 
-RESULTS = Path(__file__).parents[1] / "data" / "results"
-
 
 def rows(name):
-    with (RESULTS / name).open(encoding="utf-8", newline="") as file:
-        found = list(csv.DictReader(line for line in file if not line.startswith("#")))
-    return [row | json.loads(row["defence_parameters"]) for row in found]
+    return [row | json.loads(row["defence_parameters"]) for row in lines(name)]
 
 
 def accuracy(some):

@@ -1,11 +1,11 @@
 """Utility at equal disclosure: interpolation, the rule, its errors, and stored tables read by the csv module."""
 
-import csv
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from stored import lines
 
 from textsan_book.chapters import front
 from textsan_book.judging import tradeoffs
@@ -81,14 +81,6 @@ def test_paired_uses_the_same_examples_and_falls_back_on_intervals():
         tradeoffs.paired(rows, rows.assign(seed=9))
     with pytest.raises(ValueError, match="no signs"):
         tradeoffs.hits({"right": None})
-
-
-def lines(*names, **wanted):
-    found = []
-    for name in names:
-        with (ROOT / "data" / "results" / f"{name}.csv").open(encoding="utf-8", newline="") as file:
-            found += list(csv.DictReader(line for line in file if not line.startswith("#")))
-    return [row for row in found if all(row[key] == value for key, value in wanted.items())]
 
 
 def accuracies(names, defence):

@@ -1,23 +1,16 @@
 """Stored tables of attacks on vectors, as they are shown: means of the seeds, by another way to them."""
 
-import csv
 import statistics
-from pathlib import Path
 
 import pandas as pd
 import pytest
+import stored
 
 from textsan_book.judging import vector_tables
 
-RESULTS = Path(__file__).parents[1] / "data" / "results"
-
 
 def mean(name, column="asr", **where):
-    with (RESULTS / f"vectors-{name}.csv").open(encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.DictReader(line for line in file if not line.startswith("#"))]
-    chosen = [row for row in rows if all(row[key] == value for key, value in where.items())]
-    assert chosen
-    return statistics.fmean(float(row[column]) for row in chosen)
+    return stored.mean(stored.lines(f"vectors-{name}", **where), column)
 
 
 def test_dates_of_birth_are_means_of_the_seeds_of_each_kind_of_vector():

@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from test_linked import lines, mean
+from stored import lines, mean
 
 from textsan import CusText, Embeddings, SanText
 from textsan_book.judging import writers
