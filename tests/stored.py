@@ -1,4 +1,4 @@
-"""Rows of the stored tables, read with the csv module: for witnesses that know nothing of the package's readers."""
+"""Rows of the stored tables by the csv module, for witnesses that know nothing of the readers of the package."""
 
 import csv
 import json
