@@ -126,21 +126,6 @@ def test_six_corpora_have_the_verdicts_of_their_intervals():
         assert gap == pytest.approx(own["over public list"].value)
 
 
-def test_lines_have_every_cell_in_order(world):
-    table, rows, hits = world
-    gain, none = (STEPS["mixture"], STEPS["markov"]), (STEPS["markov"], STEPS["markov"])
-    lines = added.by_epsilon(table, {"all": gain, "none": none}).split("\n")
-    wanted = []
-    for corpus, name in (("prose", "this book"), ("rt", "film reviews")):
-        cells = []
-        for epsilon in (1, 4):
-            at = {"dataset": corpus, "epsilon": float(epsilon)}
-            cells.append(f"ε = {epsilon} {by_hand(rows, hits, at, 'mixture', 'markov')}")
-        wanted.append(f"all, {name}: {'; '.join(cells)}")
-    assert lines[:2] == wanted
-    assert len(lines) == 4 and all(line.count(" 0.000 [") == 2 for line in lines[2:])
-
-
 @pytest.mark.parametrize("corpus", ["amazon", "nyt"])
 def test_most_private_sentences_are_of_a_text_whose_other_sentences_the_attacker_owns(corpus):
     """Chapter 7, on product reviews and news, in the draws of `alone.yml`."""

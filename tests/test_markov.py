@@ -149,20 +149,6 @@ def log_likelihood(model, docs):
     return total / sum(map(len, docs))
 
 
-def test_bigrams_predict_new_sentences_better_than_frequencies():
-    docs = corpus(n=2000)
-    model = MarkovModel.fit(docs[:1000])
-    independent = MarkovModel.from_arrays(
-        model.words, model.unigram, np.tile(model.unigram, (len(model.words), 1))
-    )
-    held = docs[1000:]
-    assert log_likelihood(model, held) > log_likelihood(independent, held) + 0.5
-    by_hand = np.log(model.initial[model.index["v3"]]) + np.log(
-        model.transition()[model.index["v3"], model.index["v7"]]
-    )
-    assert log_likelihood(model, [["v3", "v7"], []]) == pytest.approx(by_hand / 2, abs=1e-12)
-
-
 def test_sampling_follows_the_source_and_its_seed():
     model = MarkovModel.fit(corpus())
     docs = model.sample(40_000, seed=0, length=3)
