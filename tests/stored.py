@@ -21,5 +21,5 @@ def lines(*names, **where):
     return [row for row in found if all(row.get(key) == value for key, value in where.items())]
 
 
-def mean(rows, column):
+def mean(rows, column="utility"):
     return statistics.fmean(float(row[column]) for row in rows if row.get(column))
