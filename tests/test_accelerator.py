@@ -72,7 +72,6 @@ def test_posterior_is_that_of_numpy(kind, share, k, monkeypatch):
 
 
 def docs_of(channel, seed=2):
-    """Released sentences of several lengths, some with a word that the channel cannot release."""
     generator = np.random.default_rng(seed)
     docs = [[channel.outputs[j] for j in generator.integers(0, len(channel.outputs), n)] for n in (1, 6, 6, 9)]
     docs[1][2] = docs[3][0] = "elsewhere"

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from test_linked import lines
 
 from textsan import load_dataset, project_data
 from textsan.evaluation import Estimate, clustered_difference, clustered_rate
@@ -127,53 +126,6 @@ def test_six_corpora_have_the_verdicts_of_their_intervals():
         assert gap == pytest.approx(own["over public list"].value)
 
 
-def test_ways_and_memories_are_the_rows_of_their_tables():
-    table = {row["attacker"]: row for row in added.ways(RESULTS)}
-    (blind,) = [
-        row
-        for row in lines("language-model-channel.csv", attack="language model")
-        if '"likelihood": 0' in row["attack_parameters"]
-    ]
-    assert table["given the candidates"]["success"].value == pytest.approx(float(blind["asr"]))
-    (counts,) = lines("language-model-channel.csv", attack="context-free")
-    gap = float(blind["asr"]) - float(counts["asr"])
-    assert table["given the candidates"]["over word counts"].value == pytest.approx(gap, abs=2e-5)
-    assert table["word counts and channel"]["over word counts"] is None
-    memories = {row["sentences"]: row for row in added.remembered(RESULTS)}
-    for name, text in (
-        ("as written", "as written"),
-        ("with other words, as frequent", "other words, as frequent"),
-    ):
-        (row,) = lines("language-model-memory.csv", dataset="amazon", text=text)
-        assert memories[name]["product reviews"].value == float(row["added"])
-    assert memories["made by dice"]["film reviews"] == memories["made by dice"]["product reviews"]
-
-
-def test_lines_have_every_cell_in_order(world):
-    table, rows, hits = world
-    gain, none = (STEPS["mixture"], STEPS["markov"]), (STEPS["markov"], STEPS["markov"])
-    lines = added.by_epsilon(table, {"all": gain, "none": none}).split("\n")
-    wanted = []
-    for corpus, name in (("prose", "this book"), ("rt", "film reviews")):
-        cells = []
-        for epsilon in (1, 4):
-            at = {"dataset": corpus, "epsilon": float(epsilon)}
-            cells.append(f"ε = {epsilon} {by_hand(rows, hits, at, 'mixture', 'markov')}")
-        wanted.append(f"all, {name}: {'; '.join(cells)}")
-    assert lines[:2] == wanted
-    assert len(lines) == 4 and all(line.count(" 0.000 [") == 2 for line in lines[2:])
-
-
-def test_one_corpus_is_not_named():
-    sides = {"attack": "mixture"}, {"attack": "mixture without language"}
-    line = added.by_epsilon(RESULTS / "mixture-santext.csv", {"adds": sides})
-    assert line.startswith("adds: ε = 1 ") and line.count("ε") == 3 and "film" not in line
-    (row,) = added.ladder(
-        RESULTS / "mixture-santext.csv", dict(zip("ab", reversed(sides), strict=True)), [{"epsilon": 3.0}]
-    )
-    assert line.endswith(f"ε = 3 {row['+ b']}")
-
-
 @pytest.mark.parametrize("corpus", ["amazon", "nyt"])
 def test_most_private_sentences_are_of_a_text_whose_other_sentences_the_attacker_owns(corpus):
     """Chapter 7, on product reviews and news, in the draws of `alone.yml`."""
@@ -183,9 +135,3 @@ def test_most_private_sentences_are_of_a_text_whose_other_sentences_the_attacker
         owned = {record.fields["id"].rpartition("_")[0] for record in shadow}
         shares.append(np.mean([record.fields["id"].rpartition("_")[0] in owned for record in private]))
     assert np.mean(shares) > 0.9
-
-
-def test_weights_are_the_ends_of_a_column():
-    fitted = [float(row["language_weight"]) for row in lines("mixture-santext.csv", attack="mixture")]
-    assert added.weights(RESULTS / "mixture-santext.csv", "language") == (min(fitted), max(fitted))
-    assert max(fitted) < 0.12 and added.weights(RESULTS / "mixture.csv", "language")[0] > 0.5

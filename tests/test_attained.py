@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy
 from hypothesis import given, settings, strategies as st
+from test_sharp import best_channel
 
 from textsan import Channel, Embeddings, Prior
 from textsan.leakage import noisy_vector_vulnerability, vulnerability_bracket
@@ -13,19 +14,6 @@ from textsan.privacy import attained_metric_success, metric_success, tight_metri
 
 def points(seed, n, d=3):
     return np.random.default_rng(seed).normal(size=(n, d))
-
-
-def best_channel(prior, far):
-    """The most revealing channel of metric DP at epsilon 1 with as many outputs as words, by a programme."""
-    n, rows = len(prior), []
-    for y, x, other in np.ndindex(n, n, n):
-        if x != other:
-            row = np.zeros((n, n))
-            row[x, y], row[other, y] = 1, -np.exp(far[x, other])
-            rows.append(row.ravel())
-    sums = np.kron(np.eye(n), np.ones(n))
-    gain = -np.diag(prior).ravel()
-    return -scipy.optimize.linprog(gain, np.array(rows), np.zeros(len(rows)), sums, np.ones(n)).fun
 
 
 @settings(deadline=None, max_examples=25)

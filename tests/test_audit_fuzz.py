@@ -4,9 +4,7 @@
 attacks begin. Ten thousand of them were run once by hand (`python -m tests.test_audit_fuzz 10000`); here are some.
 """
 
-import gzip
 import json
-import lzma
 import random
 import sys
 import tempfile
@@ -14,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from test_release_fuzz import packed
 
 from textsan import CusText, Embeddings
 from textsan.auditing import files, material as materials
@@ -71,14 +70,6 @@ def damaged(draw: random.Random, text: str) -> bytes:
         else:
             data[at:at] = draw.choice([b'"', b"\n", b"\x00", b"\xff\xfe", b",,,", b"{}", b"\n[]\n", b"\x1a"])
     return bytes(data)
-
-
-def packed(draw: random.Random, data: bytes, ending: str) -> bytes:
-    pack = {".gz": gzip.compress, ".xz": lzma.compress, "": bytes}[ending]
-    whole = pack(data)
-    if ending and draw.random() < 0.3:  # broken: cut, or another format altogether
-        return draw.choice([whole[: draw.randrange(len(whole))], data, whole + b"\x00rest", b""])
-    return whole
 
 
 def record(draw: random.Random, made: CusText) -> bytes:

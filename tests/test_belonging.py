@@ -70,7 +70,6 @@ def test_numbers_that_are_released_are_no_strange_rows(numbers):
 
 
 def shuffled(rows, n):
-    """The first rows of a release in another order."""
     return [*rows[1:n], rows[0], *rows[n:]]
 
 

@@ -19,7 +19,6 @@ def own_folder(monkeypatch, tmp_path):
 
 
 def kept(inputs, value=1.0):
-    """Ask for `inputs`, where computing them gives `value` today."""
     return cache.arrays("t", inputs, lambda: {"a": np.array([value])}, code=MODULE)["a"].item()
 
 
@@ -34,8 +33,7 @@ def test_the_same_is_read_and_another_input_is_computed():
 
 
 @pytest.mark.parametrize(
-    "module",
-    [MODULE, "textsan.gradient_leakage.victims", "textsan.models.encoders", "textsan.text.corpora"],
+    "module", [MODULE, "textsan.gradient_leakage.victims", "textsan.models.encoders", "textsan.text.corpora"]
 )
 def test_a_change_of_code_is_computed_anew_and_one_of_words_is_not(module, monkeypatch, own_folder):
     source = cache._file(module).read_text(encoding="utf8")

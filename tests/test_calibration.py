@@ -7,7 +7,6 @@ from textsan_book.studies import calibration
 
 
 def answers(chance):
-    """Answers that are right with their chance, and groups of them."""
     rng = np.random.default_rng(1)
     said = rng.random(8000)
     return said, rng.random(8000) < chance(said), np.arange(8000) // 4

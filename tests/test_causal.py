@@ -26,17 +26,6 @@ def test_weights_are_those_of_the_file(default_data):
     np.testing.assert_allclose(model.model.layers[3].mlp.down_proj.weight.numpy(), expected, rtol=0, atol=0)
 
 
-def test_it_reads_english(default_data):
-    model, tokenizer = causal.load_causal(precision="float32"), causal.load_causal_tokenizer()
-    read = {}
-    for text in (" the capital of france is", " is france of capital the"):
-        pieces = torch.tensor([tokenizer(text).input_ids])
-        with torch.inference_mode():
-            read[text] = model(pieces, labels=pieces).loss.item()
-    forward, backward = read.values()
-    assert forward < backward - 1
-
-
 def test_bfloat16_says_nearly_the_same(default_data):
     pieces = torch.tensor([causal.load_causal_tokenizer()(" a film about a man who knew too much").input_ids])
     with torch.inference_mode():

@@ -140,7 +140,6 @@ def test_masks_keep_the_task_and_identify_every_document_and_what_hides_more_kee
 
 
 def line_of(number, start):
-    """The one line that begins so."""
     (found,) = {line for line in shown(number).splitlines() if line.startswith(start)}
     return found
 
@@ -250,7 +249,6 @@ def test_what_is_counted_decides_about_custext_plus():
 
 
 def wins_of(pair):
-    """Wins of the first and of the second in the four columns of the matrix."""
     return [tuple(map(int, one)) for one in re.findall(r"(\d) : (\d)", line_of("10", pair + "  "))]
 
 

@@ -458,7 +458,6 @@ def test_a_record_with_a_seed_promises_what_its_summary_does(run, tmp_path, mech
 
 
 def test_what_nobody_can_read_off_the_released_text_is_not_in_the_record(run, tmp_path):
-    """The numbers of changed and of unknown tokens: another private text of the same shape has the same record."""
     records = []
     for text in ("good film", "zebra zebra"):
         (tmp_path / "in.txt").write_text(text)
@@ -531,13 +530,6 @@ def test_the_schema_is_one_and_refuses_what_is_no_record(run, tmp_path):
 # --- text that reads ----------------------------------------------------------------------------------------
 
 HARD = "The GOOD film\r\n\r\nA plot, a Story (bad)."
-
-
-def test_spacing_and_casing_are_off_by_default(run, tmp_path):
-    (tmp_path / "in.jsonl").write_text(json.dumps({"text": HARD}))
-    assert run(*CUSTEXT, "in.jsonl", "out.jsonl").exit_code == 0
-    text = json.loads((tmp_path / "out.jsonl").read_text())["text"]
-    assert text == text.lower() and len(text.split(" ")) == len(text.split()) == 12
 
 
 def test_line_breaks_capitals_and_spacing_stay_where_they_were(run, tmp_path, monkeypatch):

@@ -17,7 +17,6 @@ def ax():
 
 
 def heights(band) -> tuple[float, float]:
-    """Of a band at its left and its right end."""
     points = band.get_paths()[0].vertices
     return tuple(np.ptp(points[np.isclose(points[:, 0], x), 1]) for x in (0, 1))
 

@@ -152,7 +152,3 @@ def test_by_its_name_the_public_text_is_the_projects_own():
 def test_a_document_without_words_says_nothing(docs):
     plain, with_empty = (ContextAwareCusText(EMBEDDINGS, 1.0, docs=some, k=6) for some in (DOCS, docs))
     assert (plain.joints == with_empty.joints).all()
-
-
-def test_no_documents_say_nothing():
-    assert ContextAwareCusText(EMBEDDINGS, 1.0, docs=[], k=6).joints == pytest.approx(np.full((1, 24), 1 / 24))

@@ -147,7 +147,6 @@ TOLD = [["fish", "swims"], ["bird", "flies"]] * 40
 
 
 def released_verbs():
-    """Two releases of the sentences, whose verbs are as good as coins."""
     generator = np.random.default_rng(0)
     return ([[noun, generator.choice(VERBS.outputs)] for noun, _ in TOLD] for _ in range(2))
 
@@ -222,21 +221,6 @@ def test_ideal_odds_give_the_contextual_posterior_where_h_does_not(seed, monkeyp
         name: _value(a.reconstruct(docs, positions), words, joint) for name, a in (("h", paper), ("odds", ratio))
     }
     assert value["h"] <= value["odds"] + 1e-12
-
-
-def test_h_in_place_of_its_odds_costs_success_in_some_world():
-    lost = []
-    for seed in range(20):
-        _, _, world = random_world(seed)
-        joint = world.marginal([0], [0, 1])
-        given_y = joint / joint.sum(axis=(0, 2), keepdims=True)
-        odds = given_y / (given_y.sum(axis=2, keepdims=True) * given_y.sum(axis=0, keepdims=True))
-        prior = joint.sum(axis=2, keepdims=True)
-        by_odds, by_h = prior * odds, prior * odds / (1 + odds)
-        best = joint.max(axis=0).sum()
-        assert np.isclose(np.take_along_axis(joint, by_odds.argmax(axis=0)[None], axis=0).sum(), best)
-        lost.append(best - np.take_along_axis(joint, by_h.argmax(axis=0)[None], axis=0).sum())
-    assert max(lost) > 0.01
 
 
 def _value(guesses, words, joint):
@@ -326,8 +310,7 @@ def test_without_segments_the_encoder_is_not_told_which_sentence_a_piece_is_of()
     for departures in ([], ["unsegmented"]):
         detector = ReleasedContextual(ANIMALS, COUNTS, departures=departures).detector
         detector.model.register_forward_pre_hook(
-            lambda _, args, given: seen.append(given["token_type_ids"].max().item()),
-            with_kwargs=True,
+            lambda _, args, given: seen.append(given["token_type_ids"].max().item()), with_kwargs=True
         )
         detector.log_odds([Pair(("the", "cat"), ("the", "dog"))])
     assert seen == [1, 0]

@@ -271,14 +271,6 @@ def test_gradient_reversal_repairs_a_planted_shift():
     assert found[1.0].low > found[0.0].high
 
 
-def test_a_reversed_gradient_is_reversed():
-    torch = pytest.importorskip("torch")
-    x = torch.tensor([2.0, -1.0], requires_grad=True)
-    y = keyword._reversed(x, 0.25)
-    y.sum().backward()
-    assert torch.equal(y.detach(), x.detach()) and x.grad.tolist() == [-0.25, -0.25]
-
-
 def test_transfer_needs_the_released_vectors():
     with pytest.raises(ValueError, match="captured: "):
         keyword.KeywordTransfer.against(VectorKnowledge(loud, TEXTS), keyword="pain")

@@ -44,14 +44,6 @@ def test_the_ladder_ascends(shape):
 
 @given(worlds)
 @settings(deadline=None, max_examples=60)
-def test_context_never_adds_uncertainty(shape):
-    world = JointDistribution.tokenwise(*random_parts(*shape))
-    for i in range(world.n):
-        assert world.entropy(i, outputs=range(world.n)) <= world.entropy(i, outputs=[i]) + 1e-10
-
-
-@given(worlds)
-@settings(deadline=None, max_examples=60)
 def test_rungs_without_context_are_those_of_the_channel(shape):
     source, matrix = random_parts(*shape)
     world = JointDistribution.tokenwise(source, matrix)
@@ -113,26 +105,6 @@ def test_no_deterministic_rule_beats_the_argmax():
         assert max(values) == pytest.approx(world.vulnerability(i, outputs=range(3)), abs=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_no_random_or_searched_rule_beats_the_argmax(seed):
-    world = JointDistribution.tokenwise(*random_parts(seed, 4, 4, 3))
-    generator = np.random.default_rng(seed)
-    optimum = world.vulnerability(1, outputs=range(3))
-    for _ in range(200):
-        assert world.value(generator.integers(0, 4, size=(4, 4, 4)), 1) <= optimum + 1e-12
-    # An adversary climbs from a random rule, one answer at a time while that helps, and ends at the optimum.
-    rule = generator.integers(0, 4, size=(4, 4, 4))
-    for y in np.ndindex(rule.shape):
-        tried = []
-        for guess in range(4):
-            rule[y] = guess
-            tried.append(world.value(rule, 1))
-        rule[y] = int(np.argmax(tried))
-        assert max(tried) <= optimum + 1e-12
-    assert world.value(rule, 1) == pytest.approx(optimum, abs=1e-12)
-    assert (rule == world.best_rule(1)).all()
-
-
 def test_shortlists_climb_to_the_optimum():
     """K-ASR (Definition 2) grows with K and is exact at K = all; K = 1 is the context-free rule."""
     world = JointDistribution.tokenwise(*random_parts(2, 5, 4, 3, markov=True))
@@ -152,8 +124,7 @@ def test_terms_hand_counted():
 
 
 @pytest.mark.parametrize(
-    "joint, message",
-    [(np.ones(3) / 3, "1 axes"), (np.ones((2, 2)), "sum to 1"), ([[1.5, -0.5]], "at least 0")],
+    "joint, message", [(np.ones(3) / 3, "1 axes"), (np.ones((2, 2)), "sum to 1"), ([[1.5, -0.5]], "at least 0")]
 )
 def test_what_is_no_world_is_refused(joint, message):
     with pytest.raises(ValueError, match=message):

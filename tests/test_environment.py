@@ -2,13 +2,12 @@
 
 import re
 import tomllib
-from importlib.metadata import PackageNotFoundError, distribution
+from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
 import yaml
 from packaging.requirements import Requirement
-from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
@@ -57,21 +56,6 @@ def test_constraints_pin_exactly_what_the_requirements_lead_to():
     needed = {name for name in closure() if not name.startswith(("nvidia-", "cuda-", "triton"))}
     pinned = {name for name, pin in PINS.items() if pin.marker is None or pin.marker.evaluate()}
     assert pinned == needed
-
-
-def test_installed_versions_can_run_together():
-    for requirement in DIRECT:
-        try:
-            assert requirement.specifier.contains(distribution(requirement.name).version), requirement
-        except PackageNotFoundError:
-            pytest.fail(f"{requirement} is not installed: make test")
-
-
-def test_other_supported_versions_are_allowed():
-    python = SpecifierSet(PROJECT["requires-python"])
-    torch = next(r for r in DIRECT if r.name == "torch").specifier
-    assert all(python.contains(v) for v in ("3.11.0", "3.13.0")) and not python.contains("3.10.13")
-    assert all(torch.contains(v) for v in ("2.6.0", "2.11.0", "2.13.0")) and not torch.contains("2.14.0")
 
 
 def test_environment_yml_wraps_the_same_list():

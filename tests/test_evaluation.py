@@ -55,17 +55,6 @@ def test_pairing_narrows_the_interval_of_a_difference():
     assert reverse.value == -difference.value and reverse.high < 0
 
 
-def test_bootstrap_covers_as_often_as_it_says():
-    generator = np.random.default_rng(4)
-    covered = 0
-    for trial in range(200):
-        sentence_rates = generator.beta(2, 3, size=60)
-        hits = generator.random((60, 8)) < sentence_rates[:, None]
-        interval = bootstrap_mean(hits.ravel(), np.repeat(np.arange(60), 8), seed=trial, resamples=400)
-        covered += interval.low <= 0.4 <= interval.high
-    assert 0.89 <= covered / 200 <= 0.99
-
-
 def test_hits_are_scored_as_the_guesses_are():
     generator = np.random.default_rng(5)
     guesses, others, truths = (generator.choice(["a", "b", "c"], size=300).tolist() for _ in range(3))

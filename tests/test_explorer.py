@@ -91,7 +91,6 @@ def test_the_source_is_the_fitted_model(world, engine):
 
 
 def sentences(world, number, seed):
-    """Sentences of the source, some words exchanged for random ones, listed or not."""
     rng = np.random.default_rng(seed)
     words = [*world.embeddings.words, "zebras", "yourselves", "paperclip"]
     docs = world.model.sample(number, seed=rng, length=12)
@@ -165,7 +164,6 @@ def test_what_is_read_is_what_the_attacks_read(world, engine, name, value):
 
 
 def dense(world, posterior):
-    """The first row of a posterior over the list's words."""
     row = np.zeros(len(world.embeddings))
     known = posterior.numbers[0] >= 0
     words = [posterior.words[i] for i in posterior.numbers[0][known]]

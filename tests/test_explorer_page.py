@@ -29,7 +29,6 @@ PAGES = {
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
-    """A book: a page without the explorer, one with the whole of it, and one for each single view."""
     source = tmp_path_factory.mktemp("book")
     (source / "conf.py").write_text(CONF)
     for name, text in PAGES.items():
@@ -67,16 +66,6 @@ def test_without_scripts_there_is_one_draw_of_the_package(pages):
     assert [mark.text for mark in lines["guessed from the sentence"]("mark")] == hits
 
 
-def test_the_small_form_leads_to_the_whole(pages):
-    assert soup(pages / "small.html").find(class_="textsan-explorer")["data-whole"] == "book/pages/explorer.html"
-
-
-def test_what_the_page_rests_on_is_said(pages):
-    world = explorer.material()
-    text = soup(pages / "book" / "pages" / "explorer.html").get_text()
-    assert f"{len(world.embeddings):,} words" in text and f"{len(world.documents):,} sentences" in text
-
-
 class Browser:
     """Chromium without a window or a network: a page, and what went wrong in it."""
 
@@ -95,7 +84,6 @@ class Browser:
         return self.page.evaluate(program)
 
     def until(self, program):
-        """Waits until a program gives something true, and gives it."""
         return self.page.wait_for_function(program, timeout=120_000).json_value()
 
 
@@ -119,7 +107,6 @@ def texts(browser, selector):
 
 
 def table(browser, selector):
-    """The rows of a table as texts."""
     of = f"document.querySelectorAll('{selector} tbody tr')"
     return browser.run(f"Array.from({of}, (row) => Array.from(row.children, (one) => one.textContent))")
 

@@ -68,23 +68,6 @@ def test_draws_are_those_of_inversion_over_parts(way):
     np.testing.assert_array_equal(drawn, expected)
 
 
-def test_both_ways_agree(monkeypatch):
-    rows, uniforms = np.arange(N), np.random.default_rng(2).random(N)
-    whole = build(stay=0.4)[0].sample(rows, uniforms)
-    monkeypatch.setattr(exponential, "WHOLE", 0)
-    np.testing.assert_array_equal(whole, build(stay=0.4)[0].sample(rows, uniforms))
-
-
-def test_draws_of_one_word_many_times_and_of_none(way):
-    channel, weights = build()
-    uniforms = np.linspace(0, 1, 2000, endpoint=False)
-    drawn = channel.sample(np.full(2000, 7), uniforms)
-    assert (np.diff(drawn) >= 0).all()  # outputs own runs of uniforms, in their order
-    shares = np.bincount(drawn, minlength=M) / 2000
-    np.testing.assert_allclose(shares, weights[7] / weights[7].sum(), atol=1e-3)
-    assert len(channel.sample([], [])) == 0
-
-
 def test_torch_gives_the_same_within_rounding(monkeypatch):
     """torch's own CPU stands in for a GPU: the same code with another device."""
     pytest.importorskip("torch")

@@ -1,23 +1,18 @@
 """The papers' claims one under another: counted, stated and drawn as the stored tables have them."""
 
-import csv
 from collections import Counter
 from pathlib import Path
 
 import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
+from stored import lines as rows
 
 from textsan.evaluation import Estimate
 from textsan_book.judging import forests
 from textsan_book.judging.front import Claim
 
 ROOT = Path(__file__).parents[1]
-
-
-def rows(name):
-    with (ROOT / "data" / "results" / f"{name}.csv").open(encoding="utf-8") as file:
-        return list(csv.DictReader(file))
 
 
 def test_a_paper_s_claims_and_numbers_are_counted():

@@ -18,7 +18,6 @@ def small(default_data):
 
 @pytest.fixture
 def little(small, monkeypatch):
-    """A data set of little text and a small victim that is fresh each time."""
     records = load_dataset("rt")[:60]
     monkeypatch.setattr(study, "training_records", lambda dataset, seed: records)
     monkeypatch.setattr(study.victims, "load_victim", lambda seed: victims.small_victim(seed=seed))

@@ -35,7 +35,6 @@ def bigrams(small):
 
 @pytest.fixture(scope="module")
 def texts(default_data):
-    """Batches of two of the client, and sentences that are in none."""
     return study._drawn(CLIENT.short(load_dataset("rt")), 2, 3, 1)
 
 

@@ -5,20 +5,11 @@ import statistics
 from pathlib import Path
 
 import pytest
+from stored import lines as stored, mean
 
 from textsan_book.judging import gradient_tables
 
 RESULTS = Path(__file__).parents[1] / "data" / "results"
-
-
-def stored(name, **where):
-    with (RESULTS / f"{name}.csv").open(encoding="utf-8") as file:
-        rows = [*csv.DictReader(file)]
-    return [row for row in rows if all(row[key] == value for key, value in where.items())]
-
-
-def mean(rows, column="rouge1"):
-    return statistics.fmean(float(row[column]) for row in rows)
 
 
 def test_pairs_and_sentences_of_the_exact_attack_are_those_of_its_batches():
@@ -57,11 +48,11 @@ def test_searches_have_their_own_mean_and_the_published_one(specials, column):
 def test_starts_are_means_of_their_rows_and_gains_are_paired():
     found = gradient_tables.start()
     small = {
-        name: mean(stored("gradients-start", share="1.0", method=name))
+        name: mean(stored("gradients-start", share="1.0", method=name), "rouge1")
         for name in ("DLG", "DLG, scaled start", "TAG", "TAG, scaled start")
     }
     assert found["TAG, small model"].value == pytest.approx(small["TAG"])
-    six = mean(stored("gradients-start-trained", method="TAG, scaled start"))
+    six = mean(stored("gradients-start-trained", method="TAG, scaled start"), "rouge1")
     assert found["TAG, MiniLM, scaled start"].value == pytest.approx(six)
     one, two, three, four = small.values()
     assert found["start"].value == pytest.approx((two - one + four - three) / 2)
@@ -83,10 +74,12 @@ def test_no_distance_of_a_lost_sentence_is_larger_than_that_of_another():
 def test_gains_over_lamp_are_differences_of_means_on_the_same_gradients():
     rows = {(row["victim"], row["B"], row["attack"]): row for row in gradient_tables.feature_match()}
     assert len(rows) == 5
-    six = [mean(stored("gradients-match-trained", method=name)) for name in ("feature match", "LAMP cos")]
+    six = [
+        mean(stored("gradients-match-trained", method=name), "rouge1") for name in ("feature match", "LAMP cos")
+    ]
     assert rows["MiniLM", 1, "feature match"]["difference"].value == pytest.approx(six[0] - six[1])
     whole = {(row["B"], row["attack"]): row for row in gradient_tables.whole_attack()}
-    two = [mean(stored("gradient-whole", B="2", method=name)) for name in ("tensor", "LAMP cos")]
+    two = [mean(stored("gradient-whole", B="2", method=name), "rouge1") for name in ("tensor", "LAMP cos")]
     assert whole[2, "tensor"]["difference"].value == pytest.approx(two[0] - two[1])
     gaps = {}
     for name, sign in (("tensor", 1), ("LAMP cos", -1)):
@@ -134,32 +127,6 @@ def test_accuracy_differences_are_of_the_same_test_sentences():
     width = rows["none", 0, 4]["accuracy"].high - rows["none", 0, 4]["accuracy"].low
     assert row["difference"].high - row["difference"].low < width  # paired
     assert rows["none", 0, 4]["difference"] is None
-
-
-def test_cosines_of_features_are_means_and_the_fit_is_counted():
-    found = gradient_tables.recovered("tanh")
-    some = [row for row in stored("gradients-features", method="tanh", B="8") if row["cosine"]]
-    assert found[8]["tensor"].value == pytest.approx(mean(some, "cosine"))
-    assert found[8]["over blind"].value == pytest.approx(mean(some, "cosine") - mean(some, "blind"))
-    exact = [row for row in stored("gradients-features", method="own pooler") if float(row["error"]) < 1e-5]
-    solved, total = gradient_tables.own_pooler()
-    assert solved == len(exact) and total == len(stored("gradients-features", method="own pooler"))
-    (row,) = [
-        row for row in gradient_tables.tensors() if (row["activation"], row["d'"], row["B"]) == ("selu", 100, 4)
-    ]
-    some = [
-        one for one in stored("gradient-tensors", activation="selu", recovered="100", B="4") if one["floor inner"]
-    ]
-    gap = mean(some, "full inner") - mean(some, "floor inner")
-    assert row["inner, over blind"].value == pytest.approx(gap)
-
-
-def test_two_programs_and_two_ways_to_compute_a_distance():
-    dlg, tag = gradient_tables.peer()
-    assert tag["ours"] == tag["breaching, our settings"] and tag["its own"] == 1 > dlg["its own"]
-    assert tag["path"] < 1e-9
-    for median, low, high in gradient_tables.factor_speed().values():
-        assert 1 < low <= median <= high
 
 
 def test_false_alarms_are_counted_once_a_batch():

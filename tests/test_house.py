@@ -123,7 +123,6 @@ def test_the_map_in_the_manual_has_every_room_in_the_order_of_imports():
 
 # Nothing heavy before it is used
 
-LIGHT = "import textsan"
 MATRIX = """
 import textsan
 words = textsan.Embeddings(["the", "film", "movie"], [[0.0, 1.0], [2.0, 0.0], [2.0, 0.5]])
@@ -136,26 +135,6 @@ assert textsan.leakage.bayes_vulnerability(knowledge.unigram(), mechanism.channe
 assert textsan.privacy.tight_metric_epsilon(mechanism.channel, words) <= 2 + 1e-9
 assert textsan.evaluation.attack_success_rate(["the"], ["the"]).value == 1
 """
-
-
-def loaded(program, modules):
-    """Run a program in a fresh interpreter, and return which of the named modules it has loaded."""
-    result = python(f"{program}\nimport sys\nprint(*sorted(sys.modules))")
-    assert result.returncode == 0, result.stderr
-    return {*modules} & {*result.stdout.split()}
-
-
-def test_what_a_program_loads_is_seen():
-    assert loaded("import scipy.stats", ["scipy.stats", "pandas"]) == {"scipy.stats"}
-
-
-def test_import_is_light():
-    heavy = ["torch", "pandas", "transformers", "matplotlib", "arro3", "scipy.stats", "IPython"]
-    assert loaded(LIGHT, heavy) == set()
-
-
-def test_a_program_of_matrices_needs_no_torch_and_no_tables():
-    assert loaded(MATRIX, ["torch", "pandas", "transformers", "matplotlib", "arro3"]) == set()
 
 
 WITHOUT = """

@@ -116,7 +116,6 @@ CONTENT = b"PAR1 not really parquet, but hashed all the same " * 2000
 
 
 def _kept(tmp_path):
-    """List the files below the asset's folder of the cache, and those that a pull left beside it."""
     cache = tmp_path / "cache"
     assert not list(cache.glob(".toy.part-*"))
     return {p.name: p.read_bytes() for p in (cache / "toy").glob("**/*") if p.is_file()}

@@ -40,7 +40,6 @@ class World:
         self.order = np.argsort(-(self.prior[:, None] * self.matrix), axis=0, kind="stable")  # by y
 
     def likelihood(self, y):
-        """Pr(x, y) of every sentence x."""
         return self.weight * np.prod([self.matrix[np.array(SENTENCES)[:, t], y[t]] for t in range(LENGTH)], axis=0)
 
     def counted(self, y, i):

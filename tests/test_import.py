@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 HEAVY = (*(f"scipy.{part}" for part in ("sparse", "spatial", "special", "stats")), "pandas", "arro3", "torch")
+HEAVY += ("transformers", "matplotlib", "IPython")
 ASKED = f"print([name for name in {HEAVY} if name in sys.modules])"
 
 

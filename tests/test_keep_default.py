@@ -56,7 +56,6 @@ def test_the_old_value_is_written_where_it_was_left_out(data, asked, key, change
 
 
 def test_cells_stay_what_they_were(data):
-    """Their names and their values, but for what a name leaves out."""
     path = data / "sweeps" / "flow.yml"
     path.write_text(SPECS["flow"] + SIZES)
     before = specification.read_spec(path)

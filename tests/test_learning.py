@@ -55,23 +55,6 @@ def test_ties_go_to_the_earlier_word():
     assert found != pytest.approx(learning_curve(even, true[::-1], [2.0])[0], abs=0.01)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_drawn_counts_agree_and_a_wrong_constant_does_not(seed):
-    channel, true, generator = world(seed)
-    size, draws = 12.0, 4000
-    values = [success_of(generator.poisson(size * true), channel, true, 1.0) for _ in range(draws)]
-    error = np.std(values) / np.sqrt(draws)
-    found = learning_curve(channel, true, [size])[0]
-    assert abs(np.mean(values) - found) <= 4 * error + 1e-12
-
-
-def test_a_planted_constant_is_caught():
-    channel, true, generator = world(1)
-    values = [success_of(generator.poisson(1.0 * true), channel, true, 1.0) for _ in range(4000)]
-    planted = learning_curve(channel, true, [1.0], pseudo_count=5.0)[0]
-    assert abs(np.mean(values) - planted) > 6 * np.std(values) / np.sqrt(4000)
-
-
 def test_it_is_the_attack_on_drawn_texts():
     """Texts of a fixed number of tokens: Poisson counts are close, and the package's attack is the rule."""
     channel, true, generator = world(2)

@@ -1,24 +1,10 @@
 """Stored tables of linkage: means and intervals against the rows of the file, read without pandas' groups."""
 
-import csv
-from pathlib import Path
-
 import numpy as np
 import pytest
+from stored import lines, mean
 
 from textsan_book.judging import linked
-
-RESULTS = Path(__file__).parents[1] / "data" / "results"
-
-
-def lines(name, **wanted):
-    with (RESULTS / name).open(encoding="utf-8", newline="") as file:
-        kept = [line for line in file if not line.startswith("#")]
-    return [row for row in csv.DictReader(kept) if all(row[key] == value for key, value in wanted.items())]
-
-
-def mean(rows, column):
-    return sum(float(row[column]) for row in rows) / len(rows)
 
 
 @pytest.fixture(scope="module")
@@ -49,26 +35,6 @@ def test_summary_is_the_mean_of_the_rows_with_the_pooled_interval(stored):
     assert line["excess"].value == pytest.approx(line["main"] - line["control"], abs=1e-4)
     assert line["excess"].low == pytest.approx(0.446, abs=1e-3)  # of the findings
     assert line["excess"].high == pytest.approx(0.717, abs=1e-3)
-
-
-def test_the_grid_has_six_threat_models_of_the_rows(stored):
-    grid = linked.grid(stored)
-    assert list(grid.index)[0] == "the original" and grid.shape == (8, 5)
-    assert {name.partition(":")[0] for name in grid.index} == {
-        "the original", "a version", "open set", "near copies", "two releases", "length and kept words"
-    }  # fmt: skip
-    asked = {
-        ("a version: summary", "SanText, ε = 3"): {
-            "version": "summary 0.5", "defence": "santext", "epsilon": "3.0"
-        },
-        ("near copies", "CusText, ε = 1"): {"threat": "near copies", "defence": "custext"},
-        ("the original", "CusText+, ε = 1"): {
-            "threat": "original", "defence": "custext+", "candidates": "1000"
-        },
-    }  # fmt: skip
-    for (case, who), wanted in asked.items():
-        assert grid.loc[case, who] == pytest.approx(mean(lines("linkage.csv", **wanted), "excess"))
-    assert list(grid.mean()) == sorted(grid.mean())
 
 
 def test_a_case_is_listed_unless_the_interval_lies_above_zero(stored):

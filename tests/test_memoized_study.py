@@ -93,11 +93,7 @@ def rows(once, told, counts=0.3):
 
 @pytest.mark.parametrize(
     ("once", "told", "said"),
-    [
-        (0.5, 0.7, ("more", True, True)),
-        (0.3, 0.35, ("undecided", False, True)),
-        (0.1, 0.7, ("less", True, True)),
-    ],
+    [(0.5, 0.7, ("more", True, True)), (0.3, 0.35, ("undecided", False, True)), (0.1, 0.7, ("less", True, True))],
 )
 def test_the_rule_of_the_table(once, told, said):
     assert repeats.verdict(rows(once, told)) == said

@@ -97,29 +97,6 @@ def test_leak_is_caught(monkeypatch):
     assert logs[honest] > logs[leaky] + 0.05
 
 
-def test_weights_chosen_on_attacked_text_promise_too_much():
-    """The planted leak: weights from the answers rate these answers higher than weights from others do."""
-    rng = np.random.default_rng(9)
-    channel, model = make_world(9, context=50.0)
-    docs = model.sample(12, seed=10, length=10)
-    positions, truth = attacked(docs)
-    base = Mixture(channel, Prior(WORDS, np.full(30, 1 / 30)), k=30).factors(release(channel, docs, 11), positions)
-    numbers = np.array([channel.input_index[x] for x in truth])
-    promised, kept = [], []
-    for _ in range(20):
-        noise = {name: rng.normal(size=(120, 30)) for name in ("bigrams", "reader", "language")}
-        halves = [
-            Factors(base.numbers[at], {name: values[at] for name, values in (base.values | noise).items()})
-            for at in (slice(0, 60), slice(60, 120))
-        ]
-        spied, honest = fit_weights(halves[1:], [numbers[60:]]), fit_weights(halves[:1], [numbers[:60]])
-        for weights, likelihoods in ((spied, promised), (honest, kept)):
-            logs = scipy.special.log_softmax(halves[1].scores(weights), axis=1)
-            likelihoods.append(logs[halves[1].numbers == numbers[60:, None]].mean())
-    gap = np.array(promised) - kept
-    assert (gap > 0).all() and gap.mean() > 0.02
-
-
 def test_mixture_never_sees_the_truth():
     """Other private text, the same shadow: the same weights to the bit."""
     channel, model = make_world(12)

@@ -14,7 +14,8 @@ from textsan_book.studies import golden
 
 ROOT = Path(__file__).parents[1]
 FULL = bool(os.environ.get("TEXTSAN_FULL"))
-MUTATIONS = yaml.safe_load(Path(__file__).with_name("mutations.yml").read_text(encoding="utf-8"))
+GROUPS = yaml.safe_load(Path(__file__).with_name("mutations.yml").read_text(encoding="utf-8"))
+MUTATIONS = [group | {"old": old, "new": new} for group in GROUPS for old, new in group.pop("faults")]
 BUILT_IN = {
     kind: [name for name in golden.KINDS[kind] if name in golden.KINDS[kind]._built_in]
     for kind in ("attack", "mechanism")

@@ -6,8 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from textsan.base import assets
-from textsan.text import census_names, corpora, names
+from textsan.text import census_names, names
 from textsan.text.casing import capitals, lower_share, surface
 from textsan.text.corpora import Record, load_dataset
 from textsan.text.names import find_names
@@ -84,12 +83,6 @@ def test_surface_is_the_tokens_with_their_case(text):
     assert len(surface(text)) == len(tokenize(text))
 
 
-def test_census_lists_have_their_published_sizes():
-    lists = census_names.name_lists()
-    assert len(lists.family) == 88_799 and len(lists.given) == 5163
-    assert assets.registry()["assets"]["census-names"]["default"]
-
-
 def test_bad_arguments_are_named():
     with pytest.raises(ValueError, match="finder: 'regex'"):
         find_names(["Ann"], "regex")
@@ -160,23 +153,9 @@ def test_shown_less_of_the_corpus_the_lists_find_fewer_names_than_presidio():
     assert 0.6 < min(rates) <= max(rates) < 0.72 < theirs["presidio"] < theirs["census"]
 
 
-def test_the_committed_comparison_is_what_the_finder_does():
-    table = csv.DictReader((RESULTS / "names-finders.csv").read_text().splitlines())
-    rows = {(row["dataset"], row["finder"]): row for row in table}
-    [found] = name_finders.finders(dataset="nyt", finder="census")
-    row = {name: float(rows["nyt", "census"][name]) for name in found}
-    assert row == pytest.approx(found, abs=1e-4) and len(row) == 8
-
-
 def test_a_data_set_that_nobody_read_is_named():
     with pytest.raises(ValueError, match="amazon"):
         name_finders.measure("amazon", "census")
-
-
-@pytest.mark.skipif("yelp" not in corpora._local_folders(), reason="yelp is not in TEXTSAN_DATA")
-def test_reviews_read_by_hand_are_recognised():
-    docs = load_dataset("yelp", "train")
-    assert len(name_finders.checked_names(docs)[0]) in (0, 39)  # none of them in another edition of the data
 
 
 def test_the_table_of_checked_sentences_holds_no_text():

@@ -142,14 +142,6 @@ def test_a_success_rate_is_kept_and_costs_no_more_than_it_must(share):
     assert max(bounds) - 1e-6 <= loss <= 1.02 * max(bounds)
 
 
-def test_at_equal_success_less_is_lost_than_by_custext():
-    plain = CusText(EMBEDDINGS, 2.0, k=7)
-    p = OptimalCusText(EMBEDDINGS, 2.0, k=7, counts=COUNTS).prior
-    loss, success = lost(plain, p)
-    best = OptimalCusText(EMBEDDINGS, 2.0, k=7, counts=COUNTS, success=success)
-    assert lost(best, p)[1] <= success + 1e-9 and lost(best, p)[0] < loss
-
-
 def test_an_impossible_success_is_one_line_that_says_the_least():
     with pytest.raises(
         ValueError, match=r"success: 0.01 is below what the groups give away; pass 0\.\d+ or a larger k"
@@ -163,12 +155,6 @@ def test_kept_words_stay_and_are_no_part_of_the_prior():
     plus = make_mechanism("optimal custext+", EMBEDDINGS, epsilon=1.0, k=7, counts=COUNTS)
     assert plus.channel.rows(["the"])[0].max() == 1 and plus.prior[0] == 0
     assert plus.guarantee.tight(plus.channel) <= 1.0
-
-
-def test_few_words_are_released_at_a_small_epsilon():
-    far = cdist(VECTORS[:20], VECTORS[:20])
-    used = [(private_channel(np.full(20, 0.05), far, e) > 1e-9).any(axis=0).sum() for e in (0.2, 6.0)]
-    assert used[0] < 5 < used[1] == 20
 
 
 @pytest.fixture

@@ -7,15 +7,10 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 from textsan_book.chapters import other_parameters
 
-CODE = [
-    "import numpy as np\nimport textsan_book",
-    "epsilon = 1.0  # a parameter\nwords = 5",
-    "print(epsilon)",
-]
+CODE = ["import numpy as np\nimport textsan_book", "epsilon = 1.0  # a parameter\nwords = 5", "print(epsilon)"]
 
 
 def ran(tmp_path, **given):
-    """Plain papermill, as a reader calls it."""
     cells = [new_code_cell(source) for source in CODE]
     cells[1].metadata["tags"] = ["parameters"]
     metadata = {"kernelspec": {"name": "python3", "language": "python", "display_name": "Python 3"}}

@@ -62,7 +62,6 @@ SPEC = {
 
 @pytest.fixture
 def own(tmp_path):
-    """A folder with both plugins; nobody is in it."""
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "swap_mechanism.py").write_text(MECHANISM)
     (tmp_path / "own" / "previous_attack.py").write_text(ATTACK)
@@ -71,14 +70,12 @@ def own(tmp_path):
 
 @pytest.fixture
 def folder(tmp_path, own):
-    """A folder with a specification, in which commands run."""
     (tmp_path / "work").mkdir()
     (tmp_path / "work" / "spec.yml").write_text(yaml.safe_dump(SPEC))
     return tmp_path / "work"
 
 
 def command(folder, *arguments, **environment):
-    """`textsan` in a process of its own."""
     program = [sys.executable, "-m", "textsan.cli", *map(str, arguments)]
     root = os.pathsep.join([str(Path(textsan.__file__).parents[1]), environment.pop("PYTHONPATH", "")])
     environment = {**os.environ, "PYTHONPATH": root.rstrip(os.pathsep), **environment}
@@ -87,7 +84,6 @@ def command(folder, *arguments, **environment):
 
 @pytest.fixture
 def forgotten(monkeypatch):
-    """Registries and modules are afterwards what they were."""
     monkeypatch.setattr(plugins, "_loaded", {})
     for registry in (MECHANISMS, ATTACKS):
         monkeypatch.setattr(registry, "_entries", dict(registry._entries))
@@ -285,16 +281,6 @@ def test_a_bug_of_the_package_keeps_its_traceback_and_leaves_no_folder(sanitize,
     result = sanitize("", "--mechanism", "random")
     assert isinstance(result.exception, ZeroDivisionError)
     assert sorted(path.name for path in Path().iterdir()) == ["in.csv", "swap_mechanism.py"]
-
-
-def test_a_sweep_says_of_a_mechanism_without_a_channel_what_is_missing(folder, own, default_data):
-    (own / "swap_mechanism.py").write_text(
-        BROKEN.format(base="Mechanism", body=INIT + "super().__init__(embeddings.words)")
-    )
-    spec = SPEC | {"defence": "broken", "attack": "unchanged", "seed": 0}
-    (folder / "spec.yml").write_text(yaml.safe_dump(spec))
-    done = command(folder, *SWEEP[:-1], "1", "--plugin", "../own/swap_mechanism.py")
-    assert done.returncode == 1 and "channel: Broken gives none; define it" in done.stderr
 
 
 def test_what_the_docstring_says_of_a_parameter_is_in_help_and_record(sanitize):

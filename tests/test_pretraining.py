@@ -27,7 +27,6 @@ def rotated():
 
 
 def teach():
-    """The default encoder after sixty steps on original text, and on sanitized text."""
     models = {}
     for name, mechanism in (("bare", None), ("prepared", rotated())):
         models[name] = filling_blanks.masked_model()
@@ -99,7 +98,6 @@ def test_bad_input_gets_one_line(default_data, docs, steps, line):
 
 
 def study():
-    """Its rows at a small size: what comes out is not looked at, but who was compared with whom."""
     sizes = {"n_private": 16, "n_shadow": 16, "n_positions": 50, "n_test": 10, "steps": 1}
     return preparation.preparations(dataset="rt", epsilon=4.0, vocabulary=500, seed=0, **sizes)
 

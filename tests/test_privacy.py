@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from textsan import TEM, Channel, CusText, Embeddings, Mahalanobis, Random, SanText, SanTextPlus
+from textsan import TEM, Channel, CusText, Embeddings, Mahalanobis, SanText, SanTextPlus
 from textsan.privacy import (
     best_guess,
     tight_epsilon,
@@ -16,11 +16,7 @@ from textsan.privacy import (
     tight_uldp_epsilon,
     tight_umldp_epsilon,
 )
-from textsan.privacy.deniability import (
-    effective_support,
-    expected_deniability,
-    renyi_entropy,
-)
+from textsan.privacy.deniability import effective_support, expected_deniability, renyi_entropy
 from textsan.privacy.floating_point import SMALLEST_DRAW, sampling_delta
 from textsan_book.studies.deniability import simulated_deniability
 
@@ -316,10 +312,6 @@ def test_what_53_bits_draw_is_within_delta_of_the_row(embeddings, storage):
     undrawable = np.where(rows < SMALLEST_DRAW, rows, 0.0).sum(axis=1).max()
     assert undrawable < sampling_delta(channel)
     assert sum(drawn) == 1
-
-
-def test_random_is_0_dp(embeddings):
-    assert tight_epsilon(Random(embeddings).channel) == 0
 
 
 @pytest.mark.parametrize(

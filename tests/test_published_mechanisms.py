@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 from textsan import CusText, Embeddings, SanText
 from textsan.mechanisms import BudgetedSanText, CluSanT, OneDiffractor, RanText, make_mechanism, rantext
 from textsan.mechanisms.table import table_channel
-from textsan.privacy import Adjacency, Guarantee, tight_epsilon, tight_group_epsilon, tight_metric_epsilon
+from textsan.privacy import Adjacency, Guarantee, tight_epsilon, tight_group_epsilon
 
 RNG = np.random.default_rng(3)
 WORDS = ["the", "of", *(f"w{i}" for i in range(38))]
@@ -146,13 +146,6 @@ def test_truncated_scores_with_an_option_for_the_rest():
         rows[x, inside] = np.exp(-0.4 * apart[inside])
         rows[x, ~inside] = option / (~inside).sum()
     assert mechanism.channel.matrix() == pytest.approx(rows / rows.sum(axis=1, keepdims=True))
-
-
-def test_near_words_may_be_far_apart_in_the_list():
-    """The promise is of places: epsilon per unit of the vectors' distance is passed many times over."""
-    mechanism = OneDiffractor(EMBEDDINGS, 0.2)
-    unit = 0.2 * np.mean(np.abs(np.diff(mechanism.places)) / np.diag(FAR, 1))
-    assert tight_metric_epsilon(mechanism.channel, EMBEDDINGS) > 2 * unit
 
 
 def test_a_list_that_looks_among_the_nearest_few_only_jumps_further():

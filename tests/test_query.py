@@ -83,13 +83,6 @@ def test_a_planted_bug_is_caught():
     assert queries_bounds(row, 0)[0] < simulate_queries(row, 0, seed=0, trials=4000).low
 
 
-def test_queries_fall_with_epsilon():
-    generator = np.random.default_rng(1)
-    embeddings = Embeddings([f"w{i}" for i in range(20)], generator.normal(size=(20, 5)))
-    counts = [queries_needed(CusText(embeddings, e, k=20).channel.rows(["w0"])[0], 0) for e in (2, 4, 8, 16)]
-    assert counts == sorted(counts, reverse=True) and counts[0] > counts[-1]
-
-
 @pytest.mark.parametrize("row, x", [([0.4, 0.6], 0), ([0.5, 0.5], 1), ([0.5, 0.5, 0.0], 2), ([1 / 3] * 3, 0)])
 def test_no_number_of_draws_finds_a_word_that_is_not_the_mode(row, x):
     assert queries_needed(row, x) == math.inf
@@ -105,8 +98,7 @@ def test_one_draw_of_an_unprotected_word_is_enough():
 
 
 @pytest.mark.parametrize(
-    "arguments, named",
-    [(([0.5, 0.6], 0), "row"), (([0.5, 0.5], 2), "x"), (([0.5, 0.5], 0, 0.5), "confidence")],
+    "arguments, named", [(([0.5, 0.6], 0), "row"), (([0.5, 0.5], 2), "x"), (([0.5, 0.5], 0, 0.5), "confidence")]
 )
 def test_bad_arguments_are_named(arguments, named):
     with pytest.raises(ValueError, match=named):

@@ -24,8 +24,6 @@ NEEDS_AN_ENCODER |= {"released contextual"}
 
 @pytest.fixture
 def world(monkeypatch):
-    """Sentences of made-up words; nothing is read."""
-
     def split(dataset, n_private, n_shadow, *, seed, shadow_dataset, vocabulary, split_by, drawn_from, embeddings):
         generator = np.random.default_rng(seed)
         words = ["the", "of", *(f"w{i}" for i in range(40))]
@@ -188,7 +186,6 @@ def test_annotations_may_be_postponed(plugged, tmp_path):
 
 @pytest.fixture
 def plugged(monkeypatch):
-    """A mechanism and an attack of one's own; the registries forget them afterwards."""
     monkeypatch.setattr(MECHANISMS, "_entries", dict(MECHANISMS._entries))
     monkeypatch.setattr(ATTACKS, "_entries", dict(ATTACKS._entries))
 

@@ -48,7 +48,6 @@ def test_the_first_report_is_the_audit_of_the_chapter():
 
 
 def rates(content):
-    """Of each attack on all words, and of linkage."""
     found = {
         (row["attack"], row["owns"], row["told"]): row["value"]
         for row in content["words"]["attacks"]

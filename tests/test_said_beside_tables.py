@@ -33,7 +33,6 @@ def test_film_reviews_for_the_black_box_are_drawn():
 
 
 def test_two_rows_of_the_dice_are_one_run():
-    """Chapter 7: they stand beside both corpora."""
     table = pd.read_csv(RESULTS / "language-model-memory.csv")
     dice = table[table.text == "made by dice"].drop(columns="dataset")
     assert len(dice) == 2 and len(dice.drop_duplicates()) == 1

@@ -19,7 +19,6 @@ _ROUNDED = 2e-5  # of five digits
 
 @pytest.fixture(autouse=True)
 def known(monkeypatch):
-    """The mechanism that a plugin of some tables adds, whichever tests ran before in this process."""
     monkeypatch.setattr(MECHANISMS, "_entries", dict(MECHANISMS._entries))
     MECHANISMS.register("santext pieces", "textsan.mechanisms.bert:santext_pieces")
 

@@ -96,12 +96,3 @@ def test_the_rates_of_the_stored_tables_are_those_of_all_their_hits():
     other = other[(other.dataset == "rt") & (other.epsilon == 4) & (other.n_shadow == 1000)]
     gain = same_words.gain(hits["Markov, own text"], hits["context-free attack"])
     assert gain.value == pytest.approx(other.difference.mean())
-
-
-def test_ten_claims_with_their_verdicts_and_what_counters_print():
-    claims = same_words.tong_claims(RESULTS)
-    assert [row["verdict"] for row in claims].count("refuted") == 4 and len(claims) == 10
-    true, printed = same_words.never_reset(RESULTS, 4.0)
-    assert true > printed and same_words.never_reset(RESULTS, 1.0)[0] == same_words.never_reset(RESULTS, 1.0)[1]
-    contextual, counts = same_words.gains_over_counting(RESULTS)
-    assert contextual["published"] == "46.4" and counts["ours"].endswith("undecided")

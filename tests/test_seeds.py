@@ -2,11 +2,10 @@
 
 import numpy as np
 import pandas as pd
-import pytest
 
 from textsan.evaluation import Estimate
 from textsan.sweeps.tables import pooled
-from textsan_book.judging.seeds import over_seeds, vocabulary_of
+from textsan_book.judging.seeds import over_seeds
 
 CELL = {"dataset": "rt", "vocabulary": 20000, "defence": "custext+", "epsilon": 4.0, "n_positions": 100}
 
@@ -40,18 +39,6 @@ def test_a_single_seed_is_left_as_it_is_and_every_rate_is_pooled():
 def test_cells_without_an_interval_keep_none():
     rows = pd.DataFrame([row(s) | {f"over markov{end}": None for end in ("", " low", " high")} for s in (0, 1)])
     assert over_seeds(rows)["over markov"].isna().all()
-
-
-@pytest.mark.parametrize(
-    "values, said",
-    [
-        ([None, float("nan")], "the words of the drawn text"),
-        (["20000", 20000.0], "the 20,000 most frequent words of the embeddings"),
-        (["data"], "every word of the data set"),
-    ],
-)
-def test_vocabulary_in_words(values, said):
-    assert vocabulary_of(pd.DataFrame({"vocabulary": values})) == said
 
 
 def test_other_tables_name_what_tells_their_cells_apart():

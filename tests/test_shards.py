@@ -18,7 +18,6 @@ from click.testing import CliRunner
 
 import textsan
 from textsan import Embeddings
-from textsan.base import cluster
 from textsan.cli.main import main
 from textsan.mechanisms import Random
 from textsan.release import shards
@@ -111,19 +110,7 @@ def test_a_scheduler_that_is_killed_gets_one_line(tmp_path, monkeypatch):
     assert result.stderr == "textsan: scheduler: it is gone; the same command goes on where this one was\n"
 
 
-def test_a_cluster_without_workers_ends_as_one_line(tmp_path, monkeypatch):
-    from distributed import LocalCluster
-
-    monkeypatch.setattr(cluster, "PATIENCE", 0.5)
-    with LocalCluster(n_workers=0, dashboard_address=":0") as empty:
-        result = run(*CUSTEXT, "--scheduler", empty.scheduler_address, "in.txt", "out.txt")
-    said = [line for line in result.stderr.splitlines() if "textsan: " in line]
-    assert result.exit_code == 1 and len(said) == 1 and "it has no workers" in said[0]
-
-
 class Fatal(Random):
-    """Kills the worker that meets a certain word."""
-
     def sanitize(self, docs, seed=None, *, first=0):
         docs = list(docs)
         if any("plot" in doc for doc in docs):
@@ -151,8 +138,6 @@ def test_a_worker_that_is_killed_costs_one_line_and_nothing_that_is_done(tmp_pat
 
 def test_a_pool_that_takes_no_more_gives_what_was_done_and_says_why(monkeypatch):
     class Pool:
-        """Does two shards; then its workers are dead."""
-
         def __init__(self, *given, **options):
             self.done = 0
 
@@ -190,7 +175,6 @@ main(arguments)
 
 
 def kill_after(number, arguments, parts):
-    """Runs the command in another process, and kills that when some shards are done."""
     said = json.dumps([WORDS, TOY.vectors.tolist(), ["sanitize", *arguments]])
     with subprocess.Popen([sys.executable, "-c", SLOW, said], stderr=subprocess.DEVNULL) as process:
         while len(list(parts.glob("*.shard"))) < number:
@@ -308,10 +292,3 @@ def test_memory_does_not_grow_with_the_input(tmp_path, monkeypatch):
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     assert peaks[2] < 1.3 * peaks[1]
-
-
-def test_progress_ends_at_the_end():
-    seen = []
-    job, work = Job(Random(TOY)), plan(["in.txt"], "out.txt")
-    sanitize_files(job, work, "out.parts", progress=lambda *now: seen.append(now))
-    assert seen == sorted(seen) and seen[-1] == (60, os.path.getsize("in.txt"))

@@ -6,7 +6,7 @@ from hypothesis import given, settings, strategies as st
 from scipy.optimize import linprog
 from scipy.spatial.distance import cdist
 
-from textsan import Channel, Embeddings, Prior, SanText, leakage
+from textsan import Channel, Embeddings, SanText, leakage
 from textsan.privacy import (
     best_guess,
     metric_success,
@@ -136,20 +136,6 @@ def test_the_numbers_that_a_reader_can_check():
     assert sharp_success([0.5, 0.5], 1e6) == 1.0 and sharp_success([0.5, 0.5], np.inf) == 1.0
     with pytest.raises(ValueError, match="sum to 1"):
         sharp_success([0.5, 0.4], 1.0)
-
-
-def test_no_channel_is_above_the_bound_of_its_own_tight_epsilon():
-    for seed in range(30):
-        generator = np.random.default_rng(seed)
-        channel = Channel.from_matrix(generator.dirichlet(np.ones(6), size=5), "abcde", "uvwxyz")
-        prior = Prior("abcde", generator.dirichlet(np.ones(5)))
-        exact = leakage.bayes_vulnerability(prior, channel)
-        assert exact <= sharp_success(prior, float(tight_epsilon(channel))) + 1e-12
-        planted = float(tight_epsilon(channel)) / 3  # a bound for less than the channel uses is broken somewhere
-        if exact > sharp_success(prior, planted):
-            break
-    else:
-        pytest.fail("no planted violation was caught")
 
 
 @pytest.mark.parametrize("seed", range(8))

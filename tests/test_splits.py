@@ -12,12 +12,6 @@ from textsan.text.corpora import Record
 GLOVE = textsan.load_embeddings()
 
 
-def test_private_and_shadow_share_no_sentence():
-    setting = textsan.load_split("rt", 300, 200, seed=3)
-    assert (len(setting.private), len(setting.shadow)) == (300, 200)
-    assert not {tuple(doc) for doc in setting.private} & {tuple(doc) for doc in setting.shadow}
-
-
 def test_the_vocabulary_is_of_frequent_words_and_of_no_text():
     splits = [textsan.load_split("rt", 30, 20, seed=seed, vocabulary=500) for seed in (0, 1)]
     for split in splits:
@@ -49,11 +43,6 @@ def test_coverage_is_of_what_is_not_kept():
     assert split.coverage(kept.with_(keep=["the"])) == 2 / 4
     with pytest.raises(ValueError, match="keep fewer words"):
         split.coverage(kept.with_(keep=["the", "cat", "zyzzyva", "1990"]))
-
-
-def test_the_seed_draws_the_sentences():
-    one, same, other = (textsan.load_split("rt", 50, 50, seed=seed).private for seed in (0, 0, 1))
-    assert one == same != other
 
 
 def test_how_it_is_split_and_what_from(tmp_path, monkeypatch):

@@ -24,7 +24,6 @@ SPEC = {
 
 @pytest.fixture
 def done(tmp_path, monkeypatch):
-    """A sweep on sentences of a made-up corpus: its specification, its cells and its folder."""
     generator = np.random.default_rng(9)
     words = ["the", *(f"w{i}" for i in range(60))]
     docs = generator.choice(words, size=(70, 8), p=generator.dirichlet(np.full(61, 0.5))).tolist()

@@ -4,7 +4,6 @@ import random
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections import Counter
 from dataclasses import replace
@@ -14,7 +13,6 @@ import pandas as pd
 import pytest
 import yaml
 from click.testing import CliRunner
-from tqdm import tqdm
 
 from textsan import Embeddings, Split, load_dataset
 from textsan.attacks import ATTACKS, Unchanged
@@ -46,8 +44,6 @@ def write(folder, **changes):
 
 @pytest.fixture
 def world(monkeypatch):
-    """Settings of made-up sentences, drawn with the seed; nothing is read or downloaded."""
-
     def split(dataset, n_private, n_shadow, *, seed, shadow_dataset, vocabulary, split_by, drawn_from, embeddings):
         generator = np.random.default_rng(9)
         words = ["the", "of", *(f"w{i}" for i in range(80))]
@@ -61,7 +57,6 @@ def world(monkeypatch):
 
 
 def contents(folder):
-    """Result files and what is in them that does not depend on the clock."""
     rows = {path.name: json.loads(path.read_text()) for path in (folder / "cells").glob("*.json")}
     for result in rows.values():
         result.pop("seconds")
@@ -143,32 +138,6 @@ def test_finished_cells_are_skipped_and_new_ones_are_added(world, tmp_path, monk
     assert sweep.run(specification.read_spec(write(tmp_path)), tmp_path, workers=1) == []
 
 
-def test_the_bar_moves_with_each_cell_and_ends_at_all(world, tmp_path, monkeypatch):
-    """Not with each family, of which this sweep has one; a cell that fails is an end, too."""
-    seen, moved = [], threading.Event()
-
-    class Bar(tqdm):
-        def update(self, n=1):
-            super().update(n)
-            seen.append(self.n)
-            moved.set() if n else None
-
-    def waits(self, name, **settings):
-        if name == "context-free":
-            assert moved.wait(20)  # until the cell before it was seen
-            raise ValueError("it fails")
-        return run(self, name, **settings)
-
-    run = problems.Problem.run
-    monkeypatch.setattr(problems.Problem, "run", waits)
-    monkeypatch.setattr(sweep, "tqdm", Bar)
-    monkeypatch.setattr(sweep, "_BEAT", 0.01)
-    defence = {"name": "custext+", "epsilon": 1}
-    cells = specification.read_spec(write(tmp_path, defence=defence, attack=["unchanged", "context-free"], seed=0))
-    assert len(sweep.run(cells, tmp_path / "out", workers=1)) == 1
-    assert next(n for n in seen if n) == 1 and seen[-1] == 2
-
-
 def test_a_failed_cell_is_reported_and_the_others_go_on(world, tmp_path, monkeypatch):
     class Breaks(Unchanged):
         details = {"encoded": 3}
@@ -247,7 +216,6 @@ def test_two_sweeps_do_not_share_a_folder(world, tmp_path):
 
 @pytest.fixture(scope="module")
 def reference(default_data, tmp_path_factory):
-    """One seed of the sweep, uninterrupted, in this process."""
     folder = tmp_path_factory.mktemp("reference")
     assert sweep.run(specification.read_spec(write(folder, seed=0)), folder, workers=1) == []
     return folder
@@ -345,16 +313,6 @@ def test_differences_are_those_of_the_same_positions(world, tmp_path):
     np.testing.assert_allclose(gain, rows.asr.to_numpy() - baseline.asr.to_numpy(), atol=1e-12)
     assert (rows["over context-free low"] <= gain).all() and (gain <= rows["over context-free high"]).all()
     assert (rows["over context-free high"] < 0).any()
-
-
-def test_a_sweep_that_is_stopped_by_hand_says_how_to_go_on(world, tmp_path, monkeypatch):
-    def stopped(*given, **more):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(sweep, "run", stopped)
-    result = CliRunner().invoke(main.main, ["sweep", str(write(tmp_path)), "-o", str(tmp_path)])
-    assert result.exit_code == 1 and "the same command goes on" in result.stderr
-    assert len(result.stderr.splitlines()) == 1
 
 
 def test_a_baseline_that_is_not_there_once_is_refused_before_anything_runs(tmp_path, default_data):

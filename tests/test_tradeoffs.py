@@ -1,11 +1,11 @@
 """Utility at equal disclosure: interpolation, the rule, its errors, and stored tables read by the csv module."""
 
-import csv
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from stored import lines
 
 from textsan_book.judging import tradeoffs
 
@@ -82,17 +82,7 @@ def test_paired_uses_the_same_examples_and_falls_back_on_intervals():
         tradeoffs.hits({"right": None})
 
 
-def lines(*names, **wanted):
-    """Rows of stored tables, as texts."""
-    found = []
-    for name in names:
-        with (ROOT / "data" / "results" / f"{name}.csv").open(encoding="utf-8", newline="") as file:
-            found += list(csv.DictReader(line for line in file if not line.startswith("#")))
-    return [row for row in found if all(row[key] == value for key, value in wanted.items())]
-
-
 def accuracies(names, defence):
-    """Accuracy by epsilon and seed."""
     rows = lines(*names, defence=defence)
     return {(float(row["epsilon"]), row["seed"]): float(row["utility"]) for row in rows if row["utility"]}
 
@@ -158,15 +148,6 @@ def test_wins_are_counted_from_the_pairs(stored):
     assert line["all words, draw"] == f"{better.count('custext+')} : {better.count('custext')}"
 
 
-def test_the_rule_for_unlisted_words_reverses_no_comparison(stored):
-    kept = tradeoffs.grid("keep")
-    for column in tradeoffs.COUNTS:
-        both = [tradeoffs.matches(rows, column, tradeoffs.PAIRS) for rows in (stored, kept)]
-        assert [one["pair"] for one in both[0]] == [one["pair"] for one in both[1]]
-        for one, other in zip(*both, strict=True):
-            assert "undecided" in (one["better"], other["better"]) or one["better"] == other["better"]
-
-
 def test_releasing_unlisted_words_gains_at_each_epsilon_what_the_tables_have():
     for line, name in zip(tradeoffs.keeping(2), tradeoffs.SANITIZERS, strict=True):
         kept, drawn = accuracies(KEEP, name), accuracies(DRAW, name)
@@ -213,54 +194,6 @@ def test_the_fine_tuned_encoder_is_that_of_the_papers_size():
     gap = tradeoffs.tuned_difference(("santext+", 3), ("custext+", 3))["fine-tuned"]
     assert gap.value == pytest.approx(np.mean([mine[s].mean() - theirs[s].mean() for s in mine]))
     assert gap.low > 0
-
-
-def test_no_sanitizer_reaches_the_least_distance():
-    times = {}
-    for row in lines("utility-sst2-distances"):
-        if float(row["exposure"]) < 0.7:
-            times.setdefault(row["defence"], []).append(float(row["lost"]) / float(row["least"]))
-    for line, name in zip(tradeoffs.least_distance(2), tradeoffs.SANITIZERS, strict=True):
-        assert (line["from"], line["to"]) == pytest.approx((min(times[name]), max(times[name])))
-        assert line["levels"] == 2 and line["wins"] + line["losses"] <= 2
-        linked = [float(row["linked"]) for row in lines("utility-sst2-distances", defence=name)]
-        assert line["named"] == pytest.approx(min(linked))
-
-
-def test_a_coarse_grid_of_the_strongest_attack_names_more_winners():
-    fine, coarse = (tradeoffs.at_mixture(without) for without in ((), (3.5, 4, 5)))
-    better = [[one["better"] for one in found] for found in (fine, coarse)]
-    assert [len(one) for one in better] == [30, 30] and better[0].count("undecided") == 28
-    assert 30 - better[1].count("undecided") > 2 * (30 - better[0].count("undecided"))
-    rows = [(float(r["epsilon"]), float(r["asr"])) for r in lines("utility-sst2-mixture", defence="santext")]
-    other = [float(r["asr"]) for r in lines("utility-sst2-mixture", defence="santext+")]
-    level = next(one["at"] for one in fine if one["pair"] == ("santext+", "santext"))
-    assert level == pytest.approx(max(min(rows)[1], min(other)), abs=0.01)  # pooled neighbours move it a little
-
-
-def test_what_is_missing_without_noise_is_not_of_the_noise():
-    disclosed, missing, unlisted = tradeoffs.without_noise()
-    mine = [
-        float(row["utility"]) for row in lines("utility-sst2", defence="santext", epsilon="10.0") if row["task"]
-    ]
-    assert disclosed > 0.999 and 0.16 < unlisted < 0.18 and missing.low > 0
-    assert missing.value == pytest.approx(tradeoffs.original() - np.mean(mine))
-
-
-def test_facts_are_means_of_the_stored_tables():
-    found = {one["setting"]: one for one in tradeoffs.facts()}
-    assert len(found) == 30
-    for setting, defence, epsilon in (
-        ("SanText, ε = 3", "santext", "3.0"),
-        ("CusText+, ε = 8", "custext+", "8.0"),
-    ):
-        rows = lines("utility-sst2-distances", defence=defence, epsilon=epsilon)
-        for column in ("linked", "lost", "least"):
-            assert found[setting][column] == pytest.approx(np.mean([float(row[column]) for row in rows]))
-        for name, tables in (("draw", DRAW), ("keep", KEEP)):
-            mine = [rate for (at, _), rate in accuracies(tables, defence).items() if at == float(epsilon)]
-            assert found[setting][f"accuracy, {name}"].value == pytest.approx(np.mean(mine))
-        assert 0.16 < found[setting]["exposure, keep"] - found[setting]["exposure"] < 0.18
 
 
 def test_the_yardstick_discloses_more_of_the_words_that_all_protect_and_every_document():

@@ -31,7 +31,6 @@ Own.against(Knowledge(mechanism.channel), power=1.0)
 
 
 def said_of(program: Path) -> str:
-    """Return the errors of mypy, a line each; nothing if the program fits."""
     command = [sys.executable, "-m", "mypy", "--no-error-summary", "--hide-error-context", str(program)]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
     assert done.returncode in (0, 1) and not done.stderr, done.stderr

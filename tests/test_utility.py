@@ -15,17 +15,7 @@ from textsan.mechanisms import CusText, Random
 from textsan.models import encoders
 from textsan.sweeps import problems, specification, sweep, tables
 from textsan.text.corpora import Record, load_dataset
-from textsan.utility import (
-    TASKS,
-    Examples,
-    Outcome,
-    Pieces,
-    fine_tuning,
-    frozen,
-    paired_difference,
-    score,
-    tasks,
-)
+from textsan.utility import TASKS, Examples, Outcome, Pieces, fine_tuning, frozen, paired_difference, score, tasks
 
 WORDS = "good bad dull fine film plot actor scene story music".split()
 

@@ -1,24 +1,16 @@
 """Stored tables of attacks on vectors, as they are shown: means of the seeds, by another way to them."""
 
-import csv
 import statistics
-from pathlib import Path
 
 import pandas as pd
 import pytest
+import stored
 
 from textsan_book.judging import vector_tables
 
-RESULTS = Path(__file__).parents[1] / "data" / "results"
-
 
 def mean(name, column="asr", **where):
-    """Mean over the rows of a file that have these values, as text."""
-    with (RESULTS / f"vectors-{name}.csv").open(encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.DictReader(line for line in file if not line.startswith("#"))]
-    chosen = [row for row in rows if all(row[key] == value for key, value in where.items())]
-    assert chosen
-    return statistics.fmean(float(row[column]) for row in chosen)
+    return stored.mean(stored.lines(f"vectors-{name}", **where), column)
 
 
 def test_dates_of_birth_are_means_of_the_seeds_of_each_kind_of_vector():
@@ -34,12 +26,6 @@ def test_dates_of_birth_are_means_of_the_seeds_of_each_kind_of_vector():
         truth += [mean("citizen-causal", encoder="all-minilm-l6-v2", **part)]
         assert [line[segment].value for line in lines[1:-1]] == pytest.approx(truth)
         assert all(line[segment].low <= line[segment].value <= line[segment].high for line in lines[1:-1])
-
-
-def test_printed_shares_are_those_of_eight_encoders_and_a_guess():
-    table = vector_tables.printed()
-    assert table.shape == (9, 4) and table.index[-1] == "Baseline (random guess)"
-    assert table.loc["GPT", "whole"] == 0.281 and table.month.iloc[-1] == 0.083
 
 
 @pytest.mark.parametrize("at", [0, 1])
@@ -58,47 +44,10 @@ def test_bases_gain_over_the_majority_of_their_position(at):
     assert line["gain"].value == pytest.approx(every, abs=1e-4)
 
 
-def test_keywords_have_the_boxes_of_their_own_text():
-    lines = vector_tables.keywords()
-    assert len(lines) == 12 and len({(line["text"], line["keyword"]) for line in lines}) == 12
-    names = {text: name for name, text in vector_tables.CORPORA.items()}
-    for line in lines:
-        at = {"dataset": names[line["text"]], "keyword": line["keyword"]}
-        white = {"balance": "weights", **at}
-        assert line["white box"].value == pytest.approx(mean("keywords", encoder="all-minilm-l6-v2", **white))
-        assert line["static"] == pytest.approx(mean("keywords", encoder="glove-6b-50d", **white))
-        assert line["no"] == pytest.approx(mean("keywords", "majority", encoder="all-minilm-l6-v2", **white))
-        table = "transfer" if at["dataset"] == "mtsamples" else "transfer-airline"
-        plain = mean(table, reversal="0.0", moments="False", **at)
-        assert line["black box"].value == pytest.approx(plain)
-
-
-def test_an_adaptation_is_compared_with_plain_transfer_of_the_same_keywords():
-    lines = vector_tables.adaptations()
-    assert len(lines) == 14 and len({(line["text"], line["adaptation"]) for line in lines}) == 14
-    (line,) = (one for one in lines if one["text"] == "airline reviews" and one["adaptation"] == "reversal 1")
-    ours = mean("transfer-airline", "balanced", reversal="1.0", moments="False")
-    assert line["balanced"].value == pytest.approx(
-        ours - mean("transfer-airline", "balanced", reversal="0.0", moments="False")
-    )
-
-
 def test_students_interval_is_that_of_the_tables_of_t():
     found = vector_tables.over_draws(pd.Series([0.1, 0.2, 0.3]), most=0.4)
     assert found.value == pytest.approx(0.2) and found.high == 0.4
     assert found.low == pytest.approx(0.2 - 4.302653 * 0.1 / 3**0.5)
-
-
-def test_words_of_leaked_pairs_and_erased_words_are_means_of_the_seeds():
-    for line, dataset in zip(vector_tables.leaked()[2::3], vector_tables.CORPORA, strict=True):
-        assert line["words recovered"].value == pytest.approx(mean("inversion", dataset=dataset, leak="1000"))
-        assert line["blind"] == pytest.approx(mean("inversion", "chance", dataset=dataset, leak="1000"))
-    lines = {(line["word"], line["fitted on"]): line for line in vector_tables.erased()}
-    assert lines["comedy", 3000]["is erased"] and not lines["love", 500]["is erased"]
-    for (word, n), line in lines.items():
-        at = {"keyword": word, "head": "linear"}
-        assert line["before"].value == pytest.approx(mean("erasure", erased="", **at))
-        assert line["after"].value == pytest.approx(mean("erasure", erased="comedy", fitted=str(int(n)), **at))
 
 
 def test_a_defence_keeps_the_task_inside_the_interval_without_one():

@@ -59,7 +59,6 @@ def wheel(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def book_wheel(tmp_path_factory):
-    """Build the wheel of the second package."""
     folder = tmp_path_factory.mktemp("source") / "textsan_book"
     shutil.copytree(ROOT / "textsan_book", folder, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
     return built(folder)
@@ -118,7 +117,6 @@ def environment(folder, wheels, extras=()):
 
 
 def closure(package, extras=()) -> list:
-    """The distributions that a package with some extras leads to."""
     found, waiting = {}, [(package, {"", *extras})]
     while waiting:
         one, asked = waiting.pop()

@@ -15,7 +15,6 @@ EMBEDDINGS = Embeddings(WORDS, RNG.normal(size=(40, 3)))
 
 
 def texts(n, seed, told=True):
-    """Writers of two kinds; with `told` each has words of their own."""
     rng, made = np.random.default_rng(seed), []
     for i in range(n):
         kind = int(rng.integers(2))
@@ -26,7 +25,6 @@ def texts(n, seed, told=True):
 
 @pytest.fixture
 def small(monkeypatch):
-    """The experiment on made-up writers, by epsilon, rows by reading."""
     monkeypatch.setattr(study, "load_embeddings", lambda: EMBEDDINGS)
     monkeypatch.setattr(study, "PUBLIC", len(WORDS))
 

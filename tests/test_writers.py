@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from test_linked import lines, mean
+from stored import lines, mean
 
 from textsan import CusText, Embeddings, SanText
 from textsan_book.judging import writers
@@ -42,17 +42,6 @@ def test_a_summary_is_the_mean_of_the_rows(stored):
     assert table["SanText, ε = 3"]["word"] == pytest.approx(mean(lines("writer.csv", **santext), "vulnerability"))
 
 
-def test_corpora_are_summed_up_one_by_one():
-    held = writers.by_corpus(writers.readings("writer-held.csv"))
-    assert [line["texts"] for line in held] == ["symptoms", "symptoms", "news", "news"]
-    rows = lines("writer-held.csv", dataset="symptom2disease", defence="santext", reading="release")
-    original = lines("writer-held.csv", dataset="symptom2disease", defence="custext", reading="original")
-    assert held[0]["main"].value == pytest.approx(mean(rows, "main"))
-    assert held[0]["main"].low < min(float(row["main"]) for row in rows) < held[0]["main"].high
-    assert held[0]["control"] == pytest.approx(mean(rows, "control"))
-    assert held[0]["original"] == pytest.approx(mean(original, "main"))
-
-
 def test_at_equal_success_an_excess_is_between_its_neighbours(stored):
     table = {(line["texts"], line["compared"]): line for line in writers.at_equal(stored, "linked")}
     assert len(table) == 6
@@ -78,7 +67,6 @@ def test_claims_are_weighed_by_how_many_there_are(stored):
 
 
 def by_hand(mechanism):
-    """Joint probabilities of content words and outputs, from the matrix."""
     content, matrix = content_words(mechanism), mechanism.channel.matrix()
     n = Counter(word for doc in DOCS for word in doc if word in content)
     inputs = [word for word in mechanism.channel.inputs if n[word]]

@@ -29,7 +29,6 @@ def world(seed):
 
 
 def success(channel, prior, true):
-    """Of the rule that a prior gives, by its definition."""
     matrix = channel.matrix()
     return sum(
         true.probabilities[x] * matrix[x, y] for y, x in enumerate((prior[:, None] * matrix).argmax(axis=0))
