@@ -71,6 +71,8 @@ def test_beside_the_public_table_the_language_model_adds_in_all_six_cells_and_th
         lines = [line for line in shown("7").splitlines() if line.startswith(part)]
         low = [float(found[2]) for line in lines for found in ESTIMATE.finditer(line)]
         assert len(low) == 6 and sum(one > 0 for one in low) == above
+    (unread,) = re.findall(r"^this book: ε = 1 .*$", shown("7"), re.MULTILINE)
+    assert all(float(found[2]) > 0 for found in ESTIMATE.finditer(unread)) and len(ESTIMATE.findall(unread)) == 2
 
 
 def test_secrecy_of_the_noise_costs_the_attacker_next_to_nothing():
