@@ -82,7 +82,7 @@ def long(seconds):
 
 
 def left_out(tests, commit):
-    """What a smaller run leaves out of some tests: seven of eight by the commit, none without one."""
+    """Name what a smaller run leaves out of some tests: seven of eight by the commit, none without one."""
     return set() if commit is None else tests - {*build.drawn(tests, commit, -(-len(tests) // 8))}
 
 

@@ -94,19 +94,19 @@ def _compared(original: Original, given: Mapping[str, Sequence[str]]) -> dict[st
 
 
 def _beyond(row: Mapping[str, Any]) -> float:
-    """The most by which a release is beyond a limit."""
+    """Return the most by which a release is beyond a limit."""
     limits = row["audit"]["decision"]["limits"]
     return max(limit["value"] - limit["at_most"] for limit in limits if limit["value"] is not None)
 
 
 def _worth(row: Mapping[str, Any]) -> float:
-    """What a release keeps of the label; without one, the share of words that it leaves."""
+    """Return what a release keeps of the label; without one, the share of words that it leaves."""
     use = row["audit"]["use"]
     return use["released"]["value"] if use else figures(row["audit"])["left"]["value"]
 
 
 def _best(best: Mapping[str, Any], kept: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Why a release is recommended."""
+    """Say why a release is recommended."""
     use = best["audit"]["use"]
     name, measured = best["release"], use["released"] if use else figures(best["audit"])["left"]
     line = f"Recommended: {name}. It keeps the limits"
@@ -119,7 +119,7 @@ def _best(best: Mapping[str, Any], kept: Sequence[Mapping[str, Any]]) -> list[st
 
 
 def _open(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Why no release is recommended: none keeps the limits, and of some that is not shown either way."""
+    """Say why no release is recommended: none keeps the limits, or that is not shown either way."""
     decisions = {row["release"]: row["audit"]["decision"] for row in rows}
     doubtful = [name for name, decision in decisions.items() if decision["verdict"] == OPEN]
     if not doubtful:
@@ -129,7 +129,7 @@ def _open(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _tried(original: Original, name: str, released: Sequence[str]) -> Iterable[dict[str, Any]]:
-    """What a redaction of a release, shorter documents and both would give."""
+    """Audit a redaction of a release, shorter documents, and both."""
     hidden, short = redacted(released), [" ".join(text.split()[:_SHORT]) for text in released]
     both = [" ".join(text.split()[:_SHORT]) for text in hidden]
     ways = {"hidden": hidden, "cut": short, "hidden and cut": both}
@@ -138,7 +138,7 @@ def _tried(original: Original, name: str, released: Sequence[str]) -> Iterable[d
 
 
 def _would_keep(nearest: Mapping[str, Any], tried: Sequence[Mapping[str, Any]]) -> list[str]:
-    """What would keep the limits, by what was tried on the release that is nearest to them."""
+    """Say what would keep the limits, by what was tried on the release that is nearest to them."""
     name, found = nearest["release"], figures(nearest["audit"])
     limit = nearest["audit"]["decision"]["limits"][0]  # of documents
     length, best = found["length"]["value"], found["found"]["main"]["value"]

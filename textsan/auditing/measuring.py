@@ -136,7 +136,7 @@ def audit(
 
 
 def _persons(material, members, chances, hits, among) -> dict[str, Any]:
-    """What is given away of persons with all their documents; a number of a row stands for each, and no name."""
+    """Measure what is given away of persons with all their documents; a row number stands for each, no name."""
     owners = np.zeros(len(material.docs), dtype=np.intp)
     for some in members:
         owners[some] = some[0]

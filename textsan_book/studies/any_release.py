@@ -1,4 +1,4 @@
-"""What releases by other programs give away: masks and surrogates of Presidio, and sanitizers, audited alike.
+"""Releases by other programs, audited alike: masks and surrogates of Presidio, and sanitizers.
 
 Each release is audited without a record, as if nobody knew how it was made, so that like is compared with like.
 """
