@@ -339,7 +339,7 @@ def planted(monkeypatch):
     """Texts of two classes, of which every one begins with its class."""
     records = [Record(f"{'good' if d % 2 else 'bad'} {line}", str(d % 2)) for d, line in enumerate(text(80))]
     monkeypatch.setattr(study, "labelled", lambda dataset: records)
-    for kept in (study._drawn, study._of_originals, study._vectors, study._entities):
+    for kept in (study._drawn, study._of_originals, study._original, study._entities):
         kept.cache_clear()
 
     def release(by, **given):
@@ -350,6 +350,7 @@ def planted(monkeypatch):
     yield release
     study._drawn.cache_clear()
     study._of_originals.cache_clear()
+    study._original.cache_clear()
 
 
 def test_a_tool_that_does_nothing_leaves_identifies_and_keeps_everything(planted):

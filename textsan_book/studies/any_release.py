@@ -5,13 +5,12 @@ Each release is audited without a record, as if nobody knew how it was made, so 
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from unittest.mock import patch
 
 import numpy as np
 
-from textsan.auditing import any_release as auditing, use
+from textsan.auditing import use
+from textsan.auditing.any_release import Original, original_of
 from textsan.mechanisms import Mechanism, make_mechanism
-from textsan.models.sentence_vectors import sentence_vectors
 from textsan.sweeps.splits import PUBLIC
 from textsan.text.corpora import Record, load_dataset, private_and_shadow
 from textsan.text.loading import load_embeddings
@@ -65,8 +64,8 @@ def any_releases(
         released = TOOLS[tool](texts, seed)
     else:
         released = _mechanism(tool, epsilon).sanitize_text(texts, seed)
-    with patch.object(auditing, "sentence_vectors", _encoded):
-        audit = auditing.audit_release(texts[:audited], released[:audited], sample=linked, seed=seed).content
+    original = _original(dataset, n, audited, linked, seed)
+    audit = original.audit(original.paired(released[:audited]))
     words, found = audit["words"], audit["linkage"]
     rows = [
         _row("verbatim", row["group"], row, row["words"], control=row["control"]["value"])
@@ -103,13 +102,10 @@ def _of_originals(dataset: str, n: int, seed: int) -> Mapping:
 
 
 @cache
-def _vectors(texts: tuple[str, ...]) -> np.ndarray:
-    return sentence_vectors(texts, stored=False)
-
-
-def _encoded(texts: Sequence[str], **given) -> np.ndarray:
-    """The vectors of texts: the originals, which are public, are encoded once for all their releases."""
-    return _vectors(tuple(texts))
+def _original(dataset: str, n: int, audited: int, linked: int, seed: int) -> Original:
+    """The texts whose releases are audited: they are encoded once for all of them."""
+    texts = [record.text for record in _drawn(dataset, n, seed)[:audited]]
+    return original_of(texts, sample=linked, seed=seed)
 
 
 @cache
