@@ -328,11 +328,12 @@ def test_a_memoized_file_loses_more_under_custext_plus_and_less_than_fresh_noise
 
 
 def test_releases_of_a_document_add_up_under_santext_and_texts_of_a_writer_under_custext_plus():
-    exact = dict(re.findall(r"^(SanText, 20|CusText, 2) words: ([\d., ]+)$", shown("11"), re.MULTILINE))
-    first, *_, last = map(float, exact["SanText, 20"].split(", "))
-    assert last > 8 * first
-    first, *_, last = map(float, exact["CusText, 2"].split(", "))
-    assert last < 1.1 * first
+    exact = dict(re.findall(r"^(SanText, 20|CusText, 2) words:\n((?:  .*\n){4})", shown("11"), re.MULTILINE))
+    ends = {name: [tuple(map(float, one)) for one in ESTIMATE.findall(rates)] for name, rates in exact.items()}
+    first, *_, last = ends["SanText, 20"]
+    assert last[1] > 4 * first[2]  # the interval of eight releases is far above that of one
+    first, *_, last = ends["CusText, 2"]
+    assert last[1] < first[2]  # of one and of eight they overlap
     table = stored.released("several-releases.csv")
     for (threat, who), rows in table.groupby(["threat", "who"]):
         found, shares = linked.sources(rows), linked.shares(rows)
