@@ -62,7 +62,8 @@ class Posterior:
             order = np.argsort(-log_scores, axis=1, kind="stable")[:, :k]
         possible = (log_scores > -np.inf).any(axis=1)
         total = np.zeros(len(log_scores))
-        total[possible] = _log_sums(log_scores[possible])
+        if possible.any():
+            total[possible] = _log_sums(log_scores[possible])
         best = np.take_along_axis(log_scores, order, axis=1) - total[:, None]
         numbers = np.where(best > -np.inf, np.take_along_axis(numbers, order, axis=1), -1)
         return cls(positions, words, numbers, best, released=released)
