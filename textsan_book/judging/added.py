@@ -28,19 +28,10 @@ _TEXTS = {
 def ladder(table: Path, attackers: Mapping[str, Mapping], cells: Sequence[Mapping]) -> list[dict]:
     """Compute the success of the first attacker, and what each further one adds to the one before.
 
-    Args:
-        table: a csv file with its hits beside it.
-        attackers: values by column of `load_tables`, the weakest attacker first.
-        cells: values by column that each row of the result is for: {"epsilon": 4.0, "attack.told": True} for
-            example.
-
-    Returns:
-        a row for each corpus of each cell: `corpus`, the first attacker's success, for each further one `+ NAME`,
-        the paired difference to the one before, and `in all`, the success of the last; on words with a letter or
-        a digit, pooled over the seeds.
-
-    Raises:
-        ValueError: an attacker has no row, or more than one of a seed.
+    `attackers` are values by column of `load_tables`, the weakest first; each of `cells` is one more condition. A
+    row a corpus of a cell: `corpus`, the first attacker's success, for each further one `+ NAME`, the paired
+    difference to the one before, and `in all`, the success of the last; on words with a letter or a digit, pooled
+    over the seeds.
     """
     (first, weakest), *_ = attackers.items()
     rows = []
@@ -58,14 +49,7 @@ def ladder(table: Path, attackers: Mapping[str, Mapping], cells: Sequence[Mappin
 
 
 def verdict(gains: Sequence[Estimate]) -> str:
-    """Say what the rule of several cells says of a difference.
-
-    Args:
-        gains: a difference with its interval, for each cell.
-
-    Returns:
-        "above" if all intervals lie above 0, "below" if all lie below 0, else "undecided".
-    """
+    """Return "above" or "below" if the intervals of all cells lie on that side of 0, else "undecided"."""
     if all(gain.low > 0 for gain in gains):
         return "above"
     return "below" if all(gain.high < 0 for gain in gains) else "undecided"
@@ -74,15 +58,9 @@ def verdict(gains: Sequence[Estimate]) -> str:
 def alone(folder: Path, told: bool, epsilon: float = 4.0, *, marks: bool = False) -> list[dict]:
     """Compare a language model that has no text of its own with other attackers, on six corpora.
 
-    Args:
-        folder: of the stored tables, with those of `ALONE`.
-        told: whether the attackers are given the attacked positions.
-        epsilon: the one whose success and differences are shown; verdicts are of all that a table has.
-        marks: count punctuation marks in differences, too.
-
-    Returns:
-        a row for each corpus: `corpus`, `success`, and for each other attacker `over NAME`, the difference, and
-        `NAME`, its `verdict` over the values of epsilon.
+    Success and differences are those at `epsilon`; verdicts are of all values that a table has. `marks` counts
+    punctuation in differences, too. A row a corpus: `corpus`, `success`, and for each other attacker `over NAME`,
+    the difference, and `NAME`, its `verdict` over the values of epsilon.
     """
     rows = []
     for table in (folder / name for name in ALONE):
@@ -100,14 +78,10 @@ def alone(folder: Path, told: bool, epsilon: float = 4.0, *, marks: bool = False
 
 
 def best_of(tables: Sequence[Path], asked: Mapping) -> tuple[str, Estimate]:
-    """Find the cell in which an attacker recovers most words.
+    """Find the cell in which an attacker recovers most words, by its corpus, with the success there.
 
-    Args:
-        tables: csv files with their hits beside them.
-        asked: values by column of `load_tables`; what differs besides is a cell.
-
-    Returns:
-        the corpus and the success there on words with a letter or a digit, pooled over the seeds.
+    `asked` are values by column of `load_tables`; what differs besides is a cell. Success is on words with a
+    letter or a digit, pooled over the seeds.
     """
     found = []
     for table in tables:
@@ -121,12 +95,8 @@ def best_of(tables: Sequence[Path], asked: Mapping) -> tuple[str, Estimate]:
 def ways(folder: Path) -> list[dict]:
     """Compare ways to use one language model without text, on all protected tokens of 100 film reviews.
 
-    Args:
-        folder: of the stored tables, with `language-model-channel.csv` and `language-model-prompted.csv`.
-
-    Returns:
-        a row for each way: `attacker`, `success`, and `over word counts`, the paired difference to an attacker who
-        counts the words of 1,000 other reviews.
+    A row a way: `attacker`, `success`, and `over word counts`, the paired difference to an attacker who counts the
+    words of 1,000 other reviews.
     """
     read = load_tables(folder, "language-model-channel.csv")
     asked = load_tables(folder, "language-model-prompted.csv")
@@ -144,17 +114,10 @@ def ways(folder: Path) -> list[dict]:
 
 
 def surest(table: Path, attackers: Mapping[str, Mapping], where: Mapping, least: float = 0.9) -> list[dict]:
-    """Compute how often attackers are right where they are sure.
+    """Compute how often attackers are right where their answer has at least the probability `least`.
 
-    Args:
-        table: a csv file with its hits beside it.
-        attackers: for each row of the result values by column of `load_tables`.
-        where: the same for all.
-        least: answers count that were given at least this probability.
-
-    Returns:
-        a row an attacker: `attacker`, `words` with a letter or a digit that were not released as a kept word and
-        whose answer is so sure, and `right`, the share that is right, pooled over the seeds; None of no words.
+    A row an attacker: `attacker`; `words` with a letter or a digit that were not released as a kept word and whose
+    answer is so sure; and `right`, the share that is right, pooled over the seeds, None of no words.
     """
     rows, hits, found = load_tables(table.parent, table.name), load_hits(table), []
     for name, asked in attackers.items():
@@ -170,14 +133,7 @@ def surest(table: Path, attackers: Mapping[str, Mapping], where: Mapping, least:
 
 
 def remembered(folder: Path) -> list[dict]:
-    """Compare what a language model adds to the channel in sentences that somebody wrote and in others.
-
-    Args:
-        folder: of the stored tables, with `language-model-memory.csv`.
-
-    Returns:
-        a row for each kind of sentence: `sentences`, and for each corpus what the model adds.
-    """
+    """Compare what a language model adds to the channel in sentences that somebody wrote and in others."""
     rows = load_tables(folder, "language-model-memory.csv")
     found: dict[str, dict] = {text: {"sentences": label} for text, label in _TEXTS.items()}
     for row in rows.to_dict("records"):
@@ -186,14 +142,9 @@ def remembered(folder: Path) -> list[dict]:
 
 
 def by_epsilon(table: Path, pairs: Mapping[str, tuple[Mapping, Mapping]]) -> str:
-    """Write differences of pairs of attackers on words, pooled over the seeds, a line each.
+    """Write differences of pairs of attackers on words, pooled over the seeds, a line a pair and corpus.
 
-    Args:
-        table: a csv file with its hits beside it.
-        pairs: for each line one attacker and another, values by column of `load_tables`.
-
-    Returns:
-        lines such as "NAME: ε = 1 0.1 [0.0, 0.2]; ε = 4 ...", one for each corpus where the table has several.
+    A line reads "NAME: ε = 1 0.1 [0.0, 0.2]; ε = 4 ...".
     """
     lines = []
     for name, sides in pairs.items():
@@ -206,11 +157,6 @@ def by_epsilon(table: Path, pairs: Mapping[str, tuple[Mapping, Mapping]]) -> str
 
 
 def weights(table: Path, part: str) -> tuple[float, float]:
-    """Return the smallest and the largest weight that combined attacks gave to one of their parts.
-
-    Args:
-        table: a csv file.
-        part: "language" or another one of `textsan.attacks.mixture.STATED`.
-    """
+    """Return the least and the largest weight of a part (of `attacks.mixture.STATED`) in combined attacks."""
     fitted = select(load_tables(table.parent, table.name), {"attack": "mixture"})[f"{part}_weight"]
     return float(fitted.min()), float(fitted.max())

@@ -21,16 +21,11 @@ _PLACES |= {"common words": ((-7, -11), "right"), "santext": ((-5, -11), "right"
 
 
 def releases(results: Path) -> list[dict]:
-    """Compute the figures of each release, by the rules of `data/sweeps/any-release.yml`.
+    """Compute the figures of each release of a corpus, by the rules of `data/sweeps/any-release.yml`.
 
-    Args:
-        results: the folder of the stored table.
-
-    Returns:
-        a row a corpus and a release: corpus, release, tool; verbatim, recovered, found, kept and original, means
-        over the seeds, of the strongest attack; length, the baseline of found, and largest, that of kept;
-        identified, whether the words are shown to add to length with every seed; and lost, the accuracy on
-        originals less that on the release.
+    `verbatim`, `recovered`, `found`, `kept` and `original` are means over the seeds, of the strongest attack;
+    `length` is the baseline of found, and `largest` that of kept; `identified`, whether the words are shown to add
+    to length with every seed; `lost`, the accuracy on originals less that on the release.
     """
     table = pd.read_csv(results / "any-release.csv", comment="#")
     rows = []
@@ -61,11 +56,7 @@ def _of_each(rows: pd.DataFrame) -> dict[str, Estimate]:
 
 
 def lines(rows: Sequence[Mapping]) -> list[str]:
-    """Write what a release discloses and keeps, a line a release, the corpora in their order, with intervals.
-
-    Args:
-        rows: as from `releases`.
-    """
+    """Write what a release discloses and keeps, a line a release, the corpora in their order, with intervals."""
     named = {"verbatim": "left", "recovered": "recovered", "found": "identified", "kept": "accuracy"}
     return [
         f"{row['corpus']}, {row['release']}: " + ", ".join(f"{label} {row[name]}" for name, label in named.items())
@@ -74,12 +65,7 @@ def lines(rows: Sequence[Mapping]) -> list[str]:
 
 
 def draw(axes: Sequence[Axes], rows: Sequence[Mapping]) -> None:
-    """Draw the share of documents that are identified against the accuracy of the task, a panel a corpus.
-
-    Args:
-        axes: one a corpus.
-        rows: as from `releases`.
-    """
+    """Draw the share of documents that are identified against the accuracy of the task, a panel a corpus."""
     corpora = list(dict.fromkeys(row["corpus"] for row in rows))
     for ax, corpus in zip(axes, corpora, strict=True):
         own = [row for row in rows if row["corpus"] == corpus]

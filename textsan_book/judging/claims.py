@@ -49,13 +49,7 @@ VERDICTS = (
 
 
 class Cell(NamedTuple):
-    """A difference, left minus right, in one cell.
-
-    Attributes:
-        name: what the cell is called.
-        dataset: of the private text.
-        difference: with its 95 % interval.
-    """
+    """A difference, left minus right with its 95 % interval, in one cell of a corpus (`dataset`)."""
 
     name: str
     dataset: str
@@ -68,13 +62,7 @@ class Cell(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """The verdict of a rule on cells.
-
-    Attributes:
-        verdict: one of `VERDICTS`.
-        number: the difference that the verdict rests on, left minus right.
-        reason: where it was found, and in how many cells.
-    """
+    """The verdict of a rule on cells, with the difference that it rests on and where that was found (`reason`)."""
 
     verdict: str
     number: Estimate | None
@@ -82,11 +70,7 @@ class Finding(NamedTuple):
 
 
 def at_most(cells: Sequence[Cell], tolerance: float) -> Finding:
-    """In no cell is the difference above the tolerance.
-
-    Args:
-        cells: at least one.
-        tolerance: in the unit of the differences.
+    """Judge if in no cell the difference is above the tolerance.
 
     >>> cells = [Cell("a", "rt", Estimate(0.02, 0.01, 0.03)), Cell("b", "rt", Estimate(-0.1, -0.2, 0.0))]
     >>> at_most(cells, 0.05).verdict, at_most(cells, 0.021).verdict, at_most(cells, 0.0).verdict
@@ -99,15 +83,7 @@ def at_most(cells: Sequence[Cell], tolerance: float) -> Finding:
 
 
 def within(cells: Sequence[Cell], tolerance: float) -> Finding:
-    """In no cell is the difference beyond the tolerance, on either side.
-
-    Args:
-        cells: at least one.
-        tolerance: above 0, in the unit of the differences.
-
-    >>> within([Cell("a", "rt", Estimate(-0.1, -0.2, -0.05))], 0.01).verdict
-    'does not hold'
-    """
+    """Judge if in no cell the difference is beyond the tolerance, above 0, on either side."""
     gaps = [abs(cell.difference.value) - tolerance for cell in cells]
     inside = [p_below(gap, cell.error) for gap, cell in zip(gaps, cells, strict=True)]
     beyond = [min(1.0, 2 * p_below(-gap, cell.error)) for gap, cell in zip(gaps, cells, strict=True)]
@@ -130,20 +106,15 @@ def _of_every_cell(cells, gaps, shown, refuted, beyond: str) -> Finding:
 
 
 def above(cells: Sequence[Cell], margin: float, by: float = 0.0) -> Finding:
-    """The difference is positive on average, or above a gain.
+    """Judge if the difference is positive on average, or above the gain `by`.
 
-    Args:
-        cells: at least one. Data sets count alike, and so do the cells of one. Cells of one data set share
-            sentences, so that their mean is as uncertain as they are on average; data sets are taken for
-            independent, though rt and SST-2 share sentences.
-        margin: a mean that is shown to be below the gain and it refutes the claim.
-        by: the gain that is claimed.
+    A mean that is shown to be below gain and margin refutes it. Data sets count alike, and so do the cells of one.
+    Cells of one data set share sentences, so that their mean is as uncertain as they are on average; data sets are
+    taken for independent, though rt and SST-2 share sentences.
 
     >>> cells = [Cell("a", "rt", Estimate(0.2, 0.1, 0.3)), Cell("b", "rt", Estimate(0.0, -0.05, 0.05))]
     >>> above(cells, 0.01).verdict, above(cells, 0.01).number
     ('holds', Estimate(value=0.1, low=0.025, high=0.175))
-    >>> above([Cell("a", "rt", Estimate(0.0, -0.01, 0.01))], 0.01).verdict
-    'does not hold'
     """
     by_dataset: dict[str, list[Cell]] = {}
     for cell in cells:
@@ -168,9 +139,7 @@ def _cells(number: int) -> str:
 
 
 def _factor(gap: float, error: float) -> float:
-    """The multiple of the positions that would show a difference of this size to be below zero; inf if it is
-    not.
-    """
+    """Return the multiple of the positions that would show a difference to be below zero; inf if it is not."""
     return (ndtri(LEVEL) * error / gap) ** 2 if gap < 0 else math.inf
 
 
@@ -190,24 +159,13 @@ def pairs(
     sample: Sequence[str] = (),
     factor: float = 1.0,
 ) -> tuple[list[Cell], int]:
-    """Left minus right in each cell that has rows of both.
+    """Compute left minus right in each cell that has rows of both, and count the cells that a gate leaves out.
 
-    Args:
-        rows: result tables.
-        left, right: value or values by column; "column" is what is compared, asr if it is not given. A number on
-            the right is compared with as it is.
-        free: columns that need not agree within a cell. Rows of a side that differ in one are all compared.
-        cell: columns that make a cell.
-        sample: columns of it over which a cell's difference is a mean, the first the unit that was drawn; the
-            interval of the mean is Student's, from the units.
-        factor: the right side is multiplied by it.
-
-    Returns:
-        the cells, and the number of those that rest on a detector that has not passed its gate, which are left
-        out.
-
-    Raises:
-        ValueError: rows on a side of a cell that differ in no such column; one that is in two tables counts once.
+    `left` and `right` are values by column; their "column" is what is compared, asr if it is not given, and a
+    number on the right is compared with as it is, times `factor`. `cell` are the columns that make a cell. Those
+    of `free` need not agree within one: rows of a side that differ in one are all compared. Over the columns of
+    `sample` a cell's difference is a mean, with Student's interval from the units that the first of them names.
+    Rows of a side that differ in no such column are an error; one that is in two tables counts once.
     """
     names = [column for column in ("table", *cell, *sample) if column not in free and column in rows]
     apart = [column for column in free if column != "table"]
@@ -293,12 +251,7 @@ def rule(claim: Claim) -> str:
 
 
 def judge(claims: Sequence[Claim], folder: Path) -> pd.DataFrame:
-    """Decide claims: a row each with claim, place, rule, fixed, verdict, value, low, high, reason, tables.
-
-    Args:
-        claims: with a reason, or with tables and a rule.
-        folder: of the result tables.
-    """
+    """Decide claims by the tables of a folder, a row each."""
     load = cache(partial(load_tables, folder))
     return pd.DataFrame([_judged(claim, load) for claim in claims])
 

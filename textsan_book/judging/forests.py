@@ -18,16 +18,10 @@ _WIDTH = 82  # characters of a claim's line
 
 
 def counts(claims: pd.DataFrame, numbers: pd.DataFrame) -> list[dict]:
-    """Count the verdicts on each paper's claims and published numbers.
+    """Count the verdicts on each paper's claims and published numbers, a row a paper in the order of the claims.
 
-    Args:
-        claims: from `scoreboard.build_claims`.
-        numbers: from `scoreboard.build`.
-
-    Returns:
-        a row a paper, in the order of the claims: how many claims have each verdict, the rest as `not tested`; how
-        many `numbers` it publishes, and how many of them agree, differ and are undecided (`open`), trivial ones
-        apart.
+    Claims have a column a verdict, the rest is `not tested`. Of the `numbers` that a paper publishes some agree,
+    differ or are undecided (`open`), trivial ones apart.
     """
     paper = claims.place.str.partition(", ")[0]
     compared = numbers[numbers.verdict.isin(["agrees", "differs", "undecided"])]
@@ -44,16 +38,7 @@ def counts(claims: pd.DataFrame, numbers: pd.DataFrame) -> list[dict]:
 
 
 def stated(claims: pd.DataFrame, *verdicts: str) -> list[dict]:
-    """List claims with some verdict.
-
-    Args:
-        claims: from `scoreboard.build_claims`.
-        verdicts: of `claims.VERDICTS`.
-
-    Returns:
-        a row a claim: `paper`, `claim; where`, its `rule` with when that was written, the `difference` with its
-        95 % interval, None where there is none, and the `reason`.
-    """
+    """List claims with some verdict: their place, rule with when it was written, difference and reason."""
     rows = []
     for row in claims[claims.verdict.isin(verdicts)].to_dict("records"):
         paper, _, where = row["place"].partition(", ")
@@ -68,10 +53,7 @@ def stated(claims: pd.DataFrame, *verdicts: str) -> list[dict]:
 def forest(ax: Axes, claims: Sequence[Claim], edge: float = 0.25) -> None:
     """Draw by how much each claim is met, least first, each with its words at the left.
 
-    Args:
-        ax: of the drawing; its height should grow with the number of claims.
-        claims: from `front.claims`, of one paper or more.
-        edge: margin, in shares, at which a longer interval is cut, above 0.
+    A margin beyond `edge`, a share, is cut there.
     """
     order = sorted(claims, key=lambda claim: claim.margin.value)
     labels = ["\n".join(textwrap.wrap(claim.claim, _WIDTH, max_lines=2, placeholder=" …")) for claim in order]
@@ -89,18 +71,7 @@ def forest(ax: Axes, claims: Sequence[Claim], edge: float = 0.25) -> None:
 
 
 def measured(claims: pd.DataFrame, *parts: str) -> list[str]:
-    """Say of claims what was measured.
-
-    Args:
-        claims: from `scoreboard.build_claims`.
-        parts: for each claim, words that it alone has.
-
-    Returns:
-        for each, the claim, the difference with its 95 % interval, and the verdict.
-
-    Raises:
-        ValueError: words that no claim has, or several.
-    """
+    """Say of the claims that alone have these words what was measured: the difference, and the verdict."""
     lines = []
     for part in parts:
         chosen = claims[claims.claim.str.contains(part, regex=False)]

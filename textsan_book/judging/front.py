@@ -79,21 +79,16 @@ def budgets() -> list[Budget]:
 
 
 def larger() -> list[Estimate]:
-    """Compare a larger language model, alone and given the positions, with the mixture without a model.
+    """Compute how many more words a larger language model, alone and given the positions, finds than the mixture.
 
-    Returns:
-        the difference of the shares of words that they find, by corpus and epsilon.
+    The mixture has no model. A difference a corpus and epsilon.
     """
     model, table = {"attack.model": "gemma3-270m"}, project_data() / "results" / "alone-gemma.csv"
     return [*on_words.gains(table, model, "mixture without language", ["dataset", "epsilon"]).gain]
 
 
 def settings(unlisted: str = "draw") -> list[Setting]:
-    """Return what settings of four sanitizers disclose, and keep of sentiment on SST-2 for a frozen encoder.
-
-    Args:
-        unlisted: the rule for words that are on no list, as of `tradeoffs.grid`.
-    """
+    """Return what settings of four sanitizers disclose, and keep of sentiment on SST-2 for a frozen encoder."""
     names = "sanitizer", "epsilon", "exposure", "kept"
     return [Setting(*map(row.get, names)) for row in tradeoffs.settings(tradeoffs.grid(unlisted))]
 
@@ -124,11 +119,7 @@ def _of_letters(word: str) -> bool:
 
 
 def recovered(marked: Mapping[str, Line]) -> tuple[int, int]:
-    """Count the hidden words of a sentence that are read back, and all that the sanitizer does not keep.
-
-    Args:
-        marked: of `readings`.
-    """
+    """Count the hidden words of a sentence that are read back, and all that the sanitizer does not keep."""
     hidden = [word for word, _ in marked["written"] if _of_letters(word) and word not in STOP_WORDS]
     return sum(kind == "hit" for _, kind in marked["read back"]), len(hidden)
 
@@ -136,11 +127,7 @@ def recovered(marked: Mapping[str, Line]) -> tuple[int, int]:
 class Claim(NamedTuple):
     """A claim of a paper that was measured on a scale of shares.
 
-    Attributes:
-        paper: author or mechanism, and year.
-        claim: in words.
-        verdict: "holds", "does not hold", "undecided" or "no verdict".
-        margin: the estimate, less what the claim needs; above 0 what was measured is as claimed.
+    Its margin is the estimate, less what the claim needs: above 0, what was measured is as claimed.
     """
 
     paper: str
@@ -180,11 +167,7 @@ def published() -> pd.DataFrame:
 
 
 def blind_guesses(board: pd.DataFrame) -> int:
-    """Count the numbers that agree and are rates of a guess that reads nothing.
-
-    Args:
-        board: from `published`.
-    """
+    """Count the numbers that agree and are rates of a guess that reads nothing."""
     return int(board[board.shown == "agrees"].mechanism_or_method.str.contains("random guess").sum())
 
 
@@ -223,11 +206,7 @@ def numbers() -> dict[str, str]:
 
 
 def table_of_words(every: Sequence[Budget]) -> str:
-    """Write what attackers recover as a table of a page, a row an epsilon.
-
-    Args:
-        every: from `budgets`.
-    """
+    """Write what attackers recover as a table of a page, a row an epsilon."""
     lines = ["| ε | released unchanged | word counts | and a language model |", "|---|---|---|---|"]
     for budget in every:
         shares = map(with_ends, (budget.unchanged, budget.counted, budget.language))
@@ -351,15 +330,7 @@ def citation(root: Path) -> str:
 
 
 def fill(text: str, root: Path) -> str:
-    """Replace each `{{ name }}` of a page by the text of that name.
-
-    Args:
-        text: of the page.
-        root: the project's folder.
-
-    Raises:
-        KeyError: there is no such name.
-    """
+    """Replace each `{{ name }}` of a page by the text of that name; KeyError says that there is none."""
     names = set(re.findall(_PLACE, text))
     texts: dict[str, str] = {}
     makes = lambda root: {"cite": citation(root)}, paper_pages.tables, reports.texts, lambda _: numbers()

@@ -40,14 +40,7 @@ _VERDICTS = {  # colour and mark
 
 
 def tradeoff(settings: Sequence[Setting]) -> tuple[str, str]:
-    """Draw disclosure of a document against what a classifier keeps: one mechanism's path, and all other settings.
-
-    Args:
-        settings: from `front.settings`.
-
-    Returns:
-        the SVG, and in words what it shows.
-    """
+    """Draw disclosure of a document against what a classifier keeps: an SVG, and in words what it shows."""
 
     def x(share: float) -> float:
         return 46 + 320 * share
@@ -96,14 +89,7 @@ def tradeoff(settings: Sequence[Setting]) -> tuple[str, str]:
 
 
 def forest(claims: Sequence[Claim]) -> tuple[str, str]:
-    """Draw by how much each claim of the papers is met, with its interval, papers under one another.
-
-    Args:
-        claims: from `front.claims`.
-
-    Returns:
-        the SVG, and in words what it shows.
-    """
+    """Draw by how much each claim of the papers is met: an SVG, and in words what it shows."""
     left, right, row = 14, WIDTH - 14, 10
     middle, scale = (left + right) / 2, (right - left) / 2 / _WIDEST
 
@@ -151,11 +137,7 @@ def _dot(x: float, y: float, setting: Setting, colour: str, radius: float) -> st
 
 
 def lines(readings: Mapping[float, Mapping[str, Line]]) -> str:
-    """Write a sentence as written, released and read back, with a button an epsilon; no script is needed.
-
-    Args:
-        readings: from `front.readings`.
-    """
+    """Write a sentence as written, released and read back, with a button an epsilon; no script is needed."""
     tags = {"": "{}", "kept": '<span class="kept">{}</span>', "same": "<b>{}</b>", "hit": "<mark>{}</mark>"}
     buttons, views = [], []
     for number, (epsilon, marked) in enumerate(readings.items()):
@@ -177,11 +159,7 @@ def lines(readings: Mapping[float, Mapping[str, Line]]) -> str:
 
 
 def squares(board) -> str:
-    """A square for every published number, by what became of it.
-
-    Args:
-        board: from `front.published`.
-    """
+    """Draw a square for every published number, by what became of it."""
     order = ["differs", "undecided", "agrees", "trivial", "not compared"]
     groups = sorted(board.groupby("shown"), key=lambda one: order.index(one[0]))
     kinds = [(kind, rows) for kind, rows in groups]
@@ -199,13 +177,7 @@ def squares(board) -> str:
 
 
 def card(budgets: Sequence[Budget], title: str, path: Path) -> None:
-    """The first picture with the book's title as a PNG of 1200 x 630 pixels, which previews of a link show.
-
-    Args:
-        budgets: from `front.budgets`.
-        title: of the book.
-        path: where it is written.
-    """
+    """Draw the first picture with the book's title as a PNG of 1200 x 630 pixels, for previews of a link."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 

@@ -23,12 +23,10 @@ def _mean(values) -> Estimate:
 
 
 def exact() -> list[dict]:
-    """Sum up the exact attack on whole sentences of three corpora, for each batch size.
+    """Sum up the exact attack on whole sentences of three corpora, a row a batch size.
 
-    Returns:
-        a row a size: `sentences in a batch`, `batches`, numbers of (piece, position) pairs that are `true`, that
-        are true and were `found`, that `pass` and that the theorem predicts (`predicted`); `exact sentences` of
-        `sentences`, and the largest `rank` of a gradient.
+    Numbers of (piece, position) pairs that are `true`, that are true and were `found`, that `pass` and that the
+    theorem predicts (`predicted`); `exact sentences` of `sentences`, and the largest `rank` of a gradient.
     """
     stored = table("gradients-spans.csv")
     batches = stored.groupby(["dataset", "B", "batch"], sort=False).first().reset_index()
@@ -42,15 +40,11 @@ def exact() -> list[dict]:
 
 
 def search(kind: str = "1", *, specials: bool = True) -> list[dict]:
-    """Set the search attacks at the published effort beside the published means, for each corpus and attack.
+    """Set the search attacks at the published effort beside the published means, a row a corpus and attack.
 
-    Args:
-        kind: of ROUGE: "1", "2" or "L".
-        specials: count the two special tokens that the attacker is given, as the papers do.
-
-    Returns:
-        a row a corpus and attack: `corpus`, `attack`, an estimate over ten sentences (`ours`) and the mean that
-        Li et al. 2023 print in Table 1 (`published`), both from 0 to 1.
+    `kind` of ROUGE is "1", "2" or "L"; `specials` counts the two special tokens that the attacker is given, as the
+    papers do. `ours` is an estimate over ten sentences, `published` the mean of Table 1 of Li et al. 2023, both
+    from 0 to 1.
     """
     stored, theirs = table(*_PUBLISHED), published(kind=kind)
     rows = []
@@ -65,12 +59,7 @@ def search(kind: str = "1", *, specials: bool = True) -> list[dict]:
 
 
 def published(size: int = 1, *, kind: str = "1") -> dict[tuple[str, str], float]:
-    """Read the ROUGE of Table 1 of Li et al. 2023, from 0 to 1, by corpus and method.
-
-    Args:
-        size: sentences in a batch.
-        kind: of ROUGE: "1", "2" or "L".
-    """
+    """Read the ROUGE of Table 1 of Li et al. 2023 for batches of a size, from 0 to 1, by corpus and method."""
     rows = printed(paper="Li 2023", table_or_figure="Table 1", metric=f"ROUGE-{kind} F")
     rows = rows[rows.setting.str.endswith(f"B={size}")]
     names = zip(rows.dataset, rows.mechanism_or_method, strict=True)
@@ -78,11 +67,7 @@ def published(size: int = 1, *, kind: str = "1") -> dict[tuple[str, str], float]
 
 
 def draw_search() -> np.ndarray:
-    """Draw the search attacks with their published means, a panel a corpus.
-
-    Returns:
-        the axes.
-    """
+    """Draw the search attacks with their published means, a panel a corpus."""
     _, axes = plt.subplots(1, len(CORPORA), figsize=(7.4, 3.2), sharey=True)
     rows, means = search(), published()
     for ax, corpus in zip(axes, CORPORA.values(), strict=True):
@@ -102,10 +87,9 @@ def draw_search() -> np.ndarray:
 def start() -> dict[str, Estimate]:
     """Compute the ROUGE-1 of TAG from two starts on two victims, and the gains of start and distance.
 
-    Returns:
-        means over ten sentences: `TAG, small model` and `TAG, MiniLM` from the released start, the same with
-        `, scaled start`; `LAMP, small model`; on the small model the gain of the scaled start over DLG and TAG
-        (`start`), that of TAG's distance over both starts (`distance`), and the paired difference of these two.
+    Means over ten sentences: `TAG, small model` and `TAG, MiniLM` from the released start, the same with `, scaled
+    start`; `LAMP, small model`; on the small model the gain of the scaled start over DLG and TAG (`start`), that
+    of TAG's distance over both starts (`distance`), and the paired difference of these two.
     """
     small, six = table("gradients-start.csv"), table("gradients-start-trained.csv")
     full = small[small.share == 1].pivot_table(index="batch", columns="method", values="rouge1")
@@ -121,11 +105,9 @@ def start() -> dict[str, Estimate]:
 
 
 def starts() -> list[dict]:
-    """Compute the ROUGE-1 of DLG and TAG on the small model from two starts, at a share of the steps and at all.
+    """Compute the ROUGE-1 of DLG and TAG on the small model from two starts, by share of the steps and attack.
 
-    Returns:
-        a row a share of the steps and attack: `steps`, `attack`, estimates over ten sentences `as released` and
-        with a `scaled start`, their paired `difference`, and `LAMP`.
+    Estimates over ten sentences `as released` and with a `scaled start`, their paired `difference`, and `LAMP`.
     """
     rows = []
     for share, some in table("gradients-start.csv").groupby("share"):
@@ -141,9 +123,8 @@ def starts() -> list[dict]:
 def peer() -> list[dict]:
     """Compare DLG and TAG with those of the library `breaching`, on two sentences with three seeds each.
 
-    Returns:
-        a row an attack: `attack`, mean ROUGE-1 of `ours`, of theirs with our settings, with a tenth of our start
-        besides, and with `its own`; `path`, the largest relative difference of distances along a search.
+    Mean ROUGE-1 of `ours`, of theirs with our settings, with a tenth of our start besides, and with `its own`;
+    `path` is the largest relative difference of distances along a search.
     """
     rows = table("gradients-peer.csv")
     runs = rows[rows.check == "ROUGE-1"].groupby(["attack", "side"]).value.mean()
@@ -160,9 +141,8 @@ def peer() -> list[dict]:
 def lost_by_distance() -> dict[str, float]:
     """Compare the distance at which DLG ended where it found no word with that of the other sentences.
 
-    Returns:
-        the number of sentences without a word (`none found`) and of all (`all`); the largest final distance of
-        the first (`largest`) and the smallest of the others (`smallest of the others`).
+    The numbers of sentences without a word (`none found`) and of `all`; the largest final distance of the first
+    (`largest`) and the smallest of the others (`smallest of the others`).
     """
     rows = table("gradients-plain.csv").query("method == 'DLG'")
     lost = rows.rouge1 == 0
@@ -173,10 +153,9 @@ def lost_by_distance() -> dict[str, float]:
 def feature_match() -> list[dict]:
     """Compare LAMP guided by a feature with LAMP on the same gradients, the feature from the unchanged pooler.
 
-    Returns:
-        a row a victim, batch size and phase of the search: `victim`, `B`, `attack`, `batches`, `LAMP`, its
-        mean; the `difference`, an estimate over batches, and the gain that so many batches show with probability
-        0.8 (`shown`). Sizes with fewer than five batches are left out, as are attacks that chose as LAMP did.
+    A row a victim, batch size and phase of the search: `LAMP`, its mean; the `difference`, an estimate over
+    `batches`, and the gain that so many show with probability 0.8 (`shown`). Sizes with fewer than five batches
+    are left out, as are attacks that chose as LAMP did.
     """
     stored = table("gradients-small.csv", "gradients-small-pairs.csv", "gradients-match-trained.csv")
     names = {"small": "small", "trained": "MiniLM"}
@@ -185,10 +164,9 @@ def feature_match() -> list[dict]:
 
 
 def whole_attack() -> list[dict]:
-    """Compare the published attack as a whole, on a small victim, with LAMP on the same gradients.
+    """Compare the published attack as a whole, on a small victim, with LAMP: rows as of `feature_match`.
 
-    Returns:
-        rows as `feature_match` has them, without `victim`; `attack` names the feature that guides the search.
+    `attack` names the feature that guides the search.
     """
     return _guided(table("gradient-whole.csv"), ["B"])
 
@@ -209,18 +187,11 @@ def _guided(stored: pd.DataFrame, by: list[str]) -> list[dict]:
 
 
 def defences(rule: str = "random") -> list[dict]:
-    """Set what a first guess reads of single sentences beside what the client's model learns, for each defence.
+    """Set what a first guess reads of single sentences beside what the client's model learns under each defence.
 
-    Args:
-        rule: of sanitizers for out-of-vocabulary words; "random" replaces them by random words (one seed),
-            "papers" treats them as their papers do (three seeds, fewer settings).
-
-    Returns:
-        a row a defence and setting: `defence`, `setting`, and estimates of `words read` and `accuracy`. Of a
-        share of 0 or 1 in one seed the interval is Wilson's, of words.
-
-    Raises:
-        KeyError: an unknown rule.
+    The rule of sanitizers for out-of-vocabulary words is "random", which replaces them by random words (one seed),
+    or "papers", which treats them as their papers do (three seeds, fewer settings). Of a share of 0 or 1 in one
+    seed the interval is Wilson's, of words.
     """
     name = {"random": "gradients-defences.csv", "papers": "gradients-defences-oov.csv"}[rule]
     rows = []
@@ -233,14 +204,10 @@ def defences(rule: str = "random") -> list[dict]:
 
 
 def sanitized(rows: list[dict]) -> tuple[tuple[float, float], tuple[float, float], tuple[int, int]]:
-    """Sum up the sanitizers among rows of `defences`.
+    """Sum up the sanitizers among rows of `defences`, next to noise of 1 and pruning of 0.9.
 
-    Args:
-        rows: of `defences`, with noise of 1 and pruning of 0.9.
-
-    Returns:
-        the smallest and the largest share of words read, and of accuracy; the number of settings whose accuracy
-        is below that of noise and of pruning by intervals that do not overlap, and the number of all.
+    The smallest and the largest share of words read, and of accuracy; the number of settings whose accuracy is
+    below that of noise and of pruning by intervals that do not overlap, and the number of all.
     """
     mild = [row for row in rows if (row["defence"], row["setting"]) in (("noise", 1.0), ("pruning", 0.9))]
     some = [row for row in rows if row["defence"].endswith("+")]
@@ -256,11 +223,7 @@ def majority() -> float:
 
 
 def draw_defences():
-    """Draw the share of words that a first guess reads over the accuracy of the client's model.
-
-    Returns:
-        the axes.
-    """
+    """Draw the share of words that a first guess reads over the accuracy of the client's model."""
     _, ax = plt.subplots(figsize=(6.4, 4))
     rows = defences()
     (bare,) = (row for row in rows if row["defence"] == "none")
@@ -281,15 +244,11 @@ def draw_defences():
 
 
 def reading(settings: Mapping[str, float] | None = None) -> list[dict]:
-    """Compute the share of pieces that three attackers read of a client's first batches.
+    """Compute the share of pieces that three attackers read of a client's first batches under each defence.
 
-    Args:
-        settings: of each defence; None is no defence, noise as large as the gradient and pruning of nine tenths.
-
-    Returns:
-        a row a defence and batch size: `defence`, `sentences in a batch`, `batches`, and the shares
-        `first guess`, `with a language model` and `without the gradient`; estimates, or from fewer than five
-        batches numbers.
+    The settings are values by defence; without them: no defence, noise as large as the gradient and pruning of
+    nine tenths. Shares `first guess`, `with a language model` and `without the gradient` are estimates, or numbers
+    where there are fewer than five `batches`.
     """
     stored = table("gradients-reading.csv")
     rows = []
@@ -315,14 +274,10 @@ def _share(rows: pd.DataFrame, column: str) -> Estimate | float:
 def recovered(activation: str) -> dict[int, dict[str, Estimate]]:
     """Compute the mean cosine of recovered with true features, whole sentences of three corpora, d' = 100.
 
-    Args:
-        activation: of the widened pooler: selu, tanh or cube plus square; or own pooler, least squares on the
-            unchanged one.
-
-    Returns:
-        by sentences in a batch, estimates over batches: `tensor` (in the row space of the gradient; of the own
-        pooler the fit), and for a widened pooler `singular vectors`, `blind` (the mean of public features) and
-        the paired difference `over blind`. Batches without a gradient are left out.
+    `activation` is that of the widened pooler: selu, tanh or cube plus square; or own pooler, least squares on the
+    unchanged one. By sentences in a batch, estimates over batches: `tensor` (in the row space of the gradient; of
+    the own pooler the fit), and for a widened pooler `singular vectors`, `blind` (the mean of public features) and
+    the paired difference `over blind`. Batches without a gradient are left out.
     """
     rows = table("gradients-features.csv")
     rows = rows[rows.method == activation].dropna(subset="cosine")
@@ -340,11 +295,7 @@ def _batches(rows: pd.DataFrame) -> pd.Series:
 
 
 def draw_recovered():
-    """Draw the cosine with true features over sentences in a batch, of tensors and of two baselines.
-
-    Returns:
-        the axes.
-    """
+    """Draw the cosine with true features over sentences in a batch, of tensors and of two baselines."""
     _, ax = plt.subplots()
     selu, tanh = recovered("selu"), recovered("tanh")
     lines = [("blind guess", selu, "blind"), ("singular vectors", selu, "singular vectors")]
@@ -362,10 +313,9 @@ def draw_recovered():
 def tensors() -> list[dict]:
     """Compare the paper's tensor with a blind guess and with the tensor in the row space of the gradient.
 
-    Returns:
-        a row an activation, d' and batch size: `activation`, `d'`, `B`, estimates over batches of the cosine with
-        true features (`blind`, `paper's tensor`, `row space`), the paired difference of the first two
-        (`over blind`), and the same without the direction of the public mean (`inner, ...`).
+    A row an activation, d' and batch size `B`: estimates over batches of the cosine with true features (`blind`,
+    `paper's tensor`, `row space`), the paired difference of the first two (`over blind`), and the same without the
+    direction of the public mean (`inner, ...`).
     """
     rows = table("gradient-tensors.csv").dropna(subset="floor")
     found = []
@@ -387,14 +337,9 @@ def own_pooler() -> tuple[int, int]:
 
 
 def broken_promises(promise: float = 0.01) -> tuple[int, int]:
-    """Count the settings in which the test for one piece raises more false alarms than promised.
+    """Count the settings in which the test for one piece raises more false alarms than promised, and all settings.
 
-    Args:
-        promise: the share of false alarms.
-
-    Returns:
-        the number of settings whose interval is above the promise, and that of all settings with an interval,
-        of at least five batches.
+    A promise is broken if the whole interval is above it; settings have an interval from five batches on.
     """
     rates = []
     for _, some in table("gradients-reading.csv").groupby(["defence", "size", "B"]):
@@ -408,8 +353,7 @@ def broken_promises(promise: float = 0.01) -> tuple[int, int]:
 def factor_speed() -> dict[str, tuple[float, float, float]]:
     """Read by which factor distances of gradients are faster by factors, for many at once and for a step.
 
-    Returns:
-        by kind of work the median, the lowest and the highest of five rounds.
+    By kind of work the median, the lowest and the highest of five rounds.
     """
     rows = table("gradient-factors.csv")
     ends = zip(rows.ratio, rows.lowest, rows.highest, strict=True)
@@ -419,9 +363,8 @@ def factor_speed() -> dict[str, tuple[float, float, float]]:
 def learning() -> list[dict]:
     """Compute the accuracy that a defence costs at each batch size, on the same test sentences.
 
-    Returns:
-        a row a defence, setting and size: `defence`, `setting`, `sentences in a batch`, `accuracy`, and its
-        `difference` from no defence at that size, an estimate over test sentences, None for no defence.
+    A row a defence, setting and size; `difference` is that from no defence at this size, an estimate over test
+    sentences, None for no defence.
     """
     right = {}
     for row in table("gradients-learning.csv").to_dict("records"):

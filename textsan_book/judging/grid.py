@@ -31,21 +31,10 @@ _UNTRAINED = -1.0
 
 
 def panel(rows: pd.DataFrame, epsilons: Sequence[float], attacks: Sequence[str] = ATTACKS) -> pd.DataFrame:
-    """Success rates of one panel, a row an attack and a column an epsilon.
+    """Tabulate the success rates of one data set and defence, a row an attack and a column an epsilon.
 
     Of an attack with several settings the one with the most positions counts, and of those the last; seeds are
     pooled. NaN is a cell that no table has, -1 one that rests on a detector that has not learnt.
-
-    Args:
-        rows: of result tables, of one data set and defence.
-        epsilons: columns.
-        attacks: rows, names in the registry.
-
-    >>> rows = [{"attack": "markov", "epsilon": 4.0, "asr": 0.5, "low": 0.4, "high": 0.6, "n_positions": 9}]
-    >>> panel(pd.DataFrame(rows), [1.0, 4.0], ["markov", "unchanged"])
-               1.0  4.0
-    markov     NaN  0.5
-    unchanged  NaN  NaN
     """
     table = pd.DataFrame(np.nan, index=list(attacks), columns=list(epsilons))
     for name in attacks:
@@ -66,15 +55,9 @@ def _value(found: pd.DataFrame) -> float:
 
 
 def draw(ax, table: pd.DataFrame, *, labels: bool = True) -> Mapping[str, int]:
-    """A panel as numbered cells, darker for more success; empty cells are empty, untrained ones are crossed out.
+    """Draw a panel as numbered cells, darker for more success, and count "filled", "empty" and "untrained" ones.
 
-    Args:
-        ax: matplotlib axes.
-        table: of `panel`.
-        labels: whether the names of the attacks stand beside the rows.
-
-    Returns:
-        how many cells are "filled", "empty" and "untrained".
+    Empty cells are empty, untrained ones are crossed out.
     """
     values = table.to_numpy(dtype=float)
     crossed = values == _UNTRAINED

@@ -17,26 +17,14 @@ COLUMNS = "guarantee", "channel", "source", "next document", "next text"
 def choices(results: Path) -> pd.DataFrame:
     """Read the rows of both tables that hold a choice against later documents.
 
-    Args:
-        results: the folder of the tables.
-
-    Returns:
-        their columns, and `above` and `shown`: whether the share is above the target, and its whole interval.
+    Two columns are new: whether the share is `above` the target, and whether its whole interval is (`shown`).
     """
     rows = load_tables(results, ["promises.csv", "promises-held.csv"]).dropna(subset="other")
     return rows.assign(above=rows.share > rows.target, shown=rows.low > rows.target)
 
 
 def answers(rows: pd.DataFrame, target: float) -> list[dict]:
-    """List the choices for a share of words, as many as were asked.
-
-    Args:
-        rows: as from `choices`.
-        target: the share of scored words that may be recovered, in (0, 1).
-
-    Returns:
-        a row a corpus and a mechanism: the epsilon of each column, or "none".
-    """
+    """List the choices for a share of scored words by corpus and mechanism: each column's epsilon, or "none"."""
     asked = rows[(rows.table == "promises.csv") & (rows.later == "same") & (rows.target == target)]
     listed = []
     for (corpus, defence), cases in asked.groupby(["dataset", "defence"], sort=False):
@@ -53,12 +41,8 @@ def _spelled(epsilon: float) -> str:
 def later(rows: pd.DataFrame) -> list[dict]:
     """Summarise, for each column, the choices that name an epsilon on later documents of the same source.
 
-    Args:
-        rows: as from `choices`.
-
-    Returns:
-        a row a column: answers, how many have a measured share above the target, how many are shown to have, and
-        the mean excess over the target as a share of the scored words, resampled by corpus.
+    Answers, how many have a measured share above the target, how many are shown to have, and the mean excess over
+    the target as a share of the scored words, resampled by corpus.
     """
     same = rows[(rows.table == "promises.csv") & (rows.later == "same")].dropna(subset="epsilon")
     summaries = []
@@ -74,24 +58,15 @@ def later(rows: pd.DataFrame) -> list[dict]:
 
 
 def promised_for_source(rows: pd.DataFrame) -> dict[str, int]:
-    """Count the questions that the source's column was asked, and its answers that name an epsilon.
-
-    Args:
-        rows: as from `choices`.
-    """
+    """Count the questions that the source's column was asked, and its answers that name an epsilon."""
     asked = rows[(rows.table == "promises.csv") & (rows.later == "same") & (rows.column == "source")]
     return {"asked": len(asked), "answered": int(asked.epsilon.notna().sum())}
 
 
 def draw_excess(ax: Axes, rows: pd.DataFrame) -> Mapping[str, np.ndarray]:
-    """Draw what attacks took beyond the target, at each epsilon that is promised for the source.
+    """Draw and return what attacks took beyond the target at each epsilon that is promised for the source.
 
-    Args:
-        ax: axes.
-        rows: as from `choices`.
-
-    Returns:
-        for each line of the figure the excesses, in shares of scored words.
+    The excesses are shares of scored words, by the lines of the figure.
     """
     promised = rows[rows.column == "source"].dropna(subset="epsilon")
     drawn: dict[str, np.ndarray] = {}

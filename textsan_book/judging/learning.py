@@ -62,12 +62,10 @@ def _printed_loss(paper: str, name: str, epsilon: float) -> float:
 def papers_size() -> list[dict]:
     """Compute what is learnt from 60,000 sanitized phrases of SST-2 under the papers' rules, over the seeds.
 
-    The list has the words of the task; CusText+ keeps others, SanText and SanText+ draw.
-
-    Returns:
-        a row for the original text and each of `SETTINGS`: `text`, `V(X | Y)`; accuracies, `frozen` and
-        `fine-tuned`; `loss`, the original text's fine-tuned accuracy minus this one on the same phrases, and the
-        `printed loss` of the mechanism's paper or None.
+    The list has the words of the task; CusText+ keeps others, SanText and SanText+ draw. A row for the original
+    text and each of `SETTINGS`: `text`, `V(X | Y)`; accuracies, `frozen` and `fine-tuned`; `loss`, the original
+    text's fine-tuned accuracy minus this one on the same phrases, and the `printed loss` of the mechanism's paper
+    or None.
     """
     whole, large = _rows(_WHOLE), _rows(_LARGE["papers"])
     protocols = ("frozen", "fine-tuned")
@@ -89,8 +87,7 @@ def papers_size() -> list[dict]:
 def pairs() -> list[dict]:
     """Compare all settings of 60,000 phrases that follow one rule, two at a time, on the same test phrases.
 
-    Returns:
-        a row a pair: `rule` ("papers" or "10,000 words"), `pair`, and the differences `frozen` and `fine-tuned`.
+    A row a pair: `rule` ("papers" or "10,000 words"), `pair`, and the differences `frozen` and `fine-tuned`.
     """
     lines = []
     for rule, table in _LARGE.items():
@@ -112,16 +109,9 @@ def spread() -> float:
 
 
 def agreement(rows: Iterable[Mapping]) -> dict[str, int]:
-    """Count the pairs that both protocols decide, by an interval on one side of 0, and how.
+    """Count the rows of `pairs` that both protocols decide, by an interval on one side of 0, and how.
 
-    Args:
-        rows: as from `pairs`.
-
-    Returns:
-        `pairs` in all, those decided `alike`, `against` each other, and by `one alone`.
-
-    >>> agreement([{"frozen": Estimate(1, 0.5, 2), "fine-tuned": Estimate(1, -1, 3)}])
-    {'pairs': 1, 'alike': 0, 'against': 0, 'one alone': 1}
+    `pairs` in all, those decided `alike`, `against` each other, and by `one alone`.
     """
     signs = [[int(row[how].low > 0) - int(row[how].high < 0) for how in ("frozen", "fine-tuned")] for row in rows]
     alike, against = sum(a * b > 0 for a, b in signs), sum(a * b < 0 for a, b in signs)
@@ -132,10 +122,9 @@ def agreement(rows: Iterable[Mapping]) -> dict[str, int]:
 def rules_at_papers_size() -> list[dict]:
     """Compute what list and rule change for a fine-tuned learner of 60,000 phrases, over the seeds of both.
 
-    Returns:
-        a row for each of `SETTINGS`: `text`, `change`, the papers' rules minus drawing with 10,000 words, and the
-        shares of the words to protect that are unlisted under both, `unlisted` and `of 10,000`. The last row is
-        SanText at an epsilon of 10 with 10,000 words: `V(X | Y)`, and `loss`, the original text minus it.
+    A row for each of `SETTINGS`: `text`, `change`, the papers' rules minus drawing with 10,000 words, and the
+    shares of the words to protect that are unlisted under both, `unlisted` and `of 10,000`. The last row is
+    SanText at an epsilon of 10 with 10,000 words: `V(X | Y)`, and `loss`, the original text minus it.
     """
     tuned = {"task.protocol": "fine-tuned"}
     listed, frequent = (select(_rows(table), tuned) for table in _LARGE.values())
@@ -153,12 +142,10 @@ def rules_at_papers_size() -> list[dict]:
 
 
 def other_tasks() -> list[dict]:
-    """Compute what is learnt of three further tasks with the papers' settings, original and released, over seeds.
+    """Compute what is learnt of three further tasks with the papers' settings, by task and protocol, over seeds.
 
-    Released is CusText+ at an epsilon of 16 that draws for unlisted words.
-
-    Returns:
-        a row a task and protocol: `task`, `metric`, `protocol`, `chance`, estimates `original` and `released`.
+    `original` and `released` are estimates; released is CusText+ at an epsilon of 16 that draws for unlisted
+    words.
     """
     names = {"stsb": "STS-B", "qnli": "QNLI", "cola": "CoLA"}
     rows = _rows(*(f"papers-settings-{data}{kind}.csv" for data in names for kind in ("", "-original")))
@@ -184,11 +171,9 @@ _OPPONENTS = ("custext", "santext"), ("custext", "fbdd"), ("custext+", "santext+
 def leads() -> list[dict]:
     """Compute the leads of CusText over the others on SST-2 by who keeps unlisted words, over seeds and epsilons.
 
-    The others run at an epsilon divided by the largest distance between two words.
-
-    Returns:
-        a row a pair: `difference`, its names, and differences of the accuracy on the same test phrases where
-        `both draw`, `only CusText keeps` and `both keep`; `rule` is what keeping adds to the other mechanism.
+    The others run at an epsilon divided by the largest distance between two words. A row a pair, `difference`:
+    differences of the accuracy on the same test phrases where `both draw`, `only CusText keeps` and `both keep`;
+    `rule` is what keeping adds to the other mechanism.
     """
     drawn, kept = _released(*_DRAWN), _released(*_KEPT)
     drawn_others, kept_others = _rows("rescaled-sst2.csv"), _rows("rescaled-sst2-oov.csv")
@@ -207,11 +192,9 @@ def leads() -> list[dict]:
 def divided() -> list[dict]:
     """Compute accuracy and Bayes vulnerability on SST-2 at an epsilon of 1, 2, 3 over the largest distance.
 
-    Returns:
-        a row for FBDD, SanText and SanText+, and one for CusText at 1, 2, 3 itself; all of them draw. `text` is
-        the mechanism, `accuracy` over seeds and epsilons, `printed` the mean of Chen et al.; `chance`; `blind`,
-        the success of always guessing the list's most frequent word, and the largest `V(X | Y)` of the three
-        epsilons, NaN for FBDD, which has no formula.
+    A row for FBDD, SanText and SanText+, and one for CusText at 1, 2, 3 itself; all of them draw. `accuracy` is
+    over seeds and epsilons, `printed` the mean of Chen et al.; `blind`, the success of always guessing the list's
+    most frequent word, and the largest `V(X | Y)` of the three epsilons, NaN for FBDD, which has no formula.
     """
     drawn, others = _released(*_DRAWN), _rows("rescaled-sst2.csv")
     blind = float(select(drawn, {"defence": "random"}).vulnerability.mean())
@@ -246,10 +229,9 @@ def _exposures(name: str, epsilon: float) -> dict[str, float]:
 def published_losses() -> list[dict]:
     """Compute the loss of CusText+ on SST-2 under both rules, with its paper's and with the exposure of a phrase.
 
-    Returns:
-        a row an epsilon (1, 3): `ε`, losses of accuracy `drawn` and `kept` on the same test phrases, the `printed`
-        one; `exposure drawn` and `exposure kept`, average-case disclosure of all words of a phrase, and
-        `unlisted`, the share of words that are on no list.
+    A row an epsilon (1, 3): losses of accuracy `drawn` and `kept` on the same test phrases, the `printed` one;
+    `exposure drawn` and `exposure kept`, average-case disclosure of all words of a phrase, and the share of
+    `unlisted` words.
     """
     whole = select(_rows("utility-sst2-original.csv"), {"task.text": "original"})
     lines = []
@@ -266,9 +248,8 @@ def published_losses() -> list[dict]:
 def task_list() -> dict:
     """Compare two ways of CusText+ to avoid random words, at an epsilon of 3 on SST-2: a longer list, and keeping.
 
-    Returns:
-        `accuracy`, that with the task's list minus that of 10,000 words that keeps others; exposures of a phrase,
-        `task's list` and `kept`.
+    `accuracy` is that with the task's list minus that of 10,000 words that keeps others; `task's list` and `kept`
+    are exposures of a phrase.
     """
     cell = {"defence": "custext+", "epsilon": 3}
     listed, kept = select(_released(*_LISTED), cell), select(_released(*_KEPT), cell)
@@ -279,12 +260,8 @@ def task_list() -> dict:
 def keeping(dataset: str) -> list[dict]:
     """Compute what keeping unlisted words changes for a task on pairs of texts, three seeds, frozen encoder.
 
-    Args:
-        dataset: "stsb", Pearson's r, or "qnli", accuracy.
-
-    Returns:
-        a row a mechanism and epsilon (1, 3): `mechanism`, `ε`, `drawn`, `kept`, `gain`, kept minus drawn;
-        `task's list`, which has the words of the task and follows the mechanism's paper for others; `chance`.
+    "stsb" has Pearson's r, "qnli" accuracy. A row a mechanism and epsilon (1, 3): `drawn`, `kept` and their
+    `gain`; `task's list`, which has the words of the task and follows the mechanism's paper for others; `chance`.
     """
     both = _released(f"utility-oov-{dataset}.csv")
     rules = select(both, {"vocabulary": 10_000, "defence.oov": "keep"})
@@ -329,12 +306,8 @@ def _at(rows: pd.DataFrame, name: str, epsilon: float) -> pd.DataFrame:
 def grid(dataset: str) -> list[dict]:
     """Compute what is learnt of a task under six mechanisms that draw, frozen encoder, over the seeds.
 
-    Args:
-        dataset: "sst2" or "qnli", accuracy; "stsb", Pearson's r; "cola", Matthews' coefficient.
-
-    Returns:
-        a row for the original text and each mechanism: `text`, and a column an epsilon, `ε = 1`, `ε = 2`, `ε = 3`,
-        the same three times where there is none.
+    "sst2" and "qnli" have accuracy, "stsb" Pearson's r, "cola" Matthews' coefficient. A row for the original text
+    and each mechanism: `text`, and columns `ε = 1`, `ε = 2`, `ε = 3`, three times the same where there is none.
     """
     rows = _grid(dataset)
     return [
@@ -357,12 +330,9 @@ def _by_rule(rule: str) -> pd.DataFrame:
 def steps(rule: str) -> list[dict]:
     """Test the expected order of texts under one rule for unlisted words, on three tasks, at epsilons of 1, 2, 3.
 
-    Args:
-        rule: "draw" or "keep" with 10,000 words, or "task's list", which draws for the few words that it lacks.
-
-    Returns:
-        a row for each task, pair of `ORDER` and epsilon that was run: `data`, `step`, `ε`, `gap` of the utility on
-        the same test examples, and `verdict`, "as expected", "undecided" or "the other way", by its interval.
+    The rule is "draw" or "keep" with 10,000 words, or "task's list", which draws for the few words that it lacks.
+    A row for each task, pair of `ORDER` and epsilon that was run: `gap` of the utility on the same test examples,
+    and `verdict`, "as expected", "undecided" or "the other way", by its interval.
     """
     rows, lines = _by_rule(rule), []
     for data, (above, below), epsilon in product(_DATA, ORDER, (1.0, 2.0, 3.0)):
@@ -376,11 +346,7 @@ def steps(rule: str) -> list[dict]:
 
 
 def chosen_on_test() -> tuple[float, float]:
-    """Compute what a choice among four heads on the test set would have added to the tables of `grid`.
-
-    Returns:
-        the mean over all rows, and the largest.
-    """
+    """Compute what a choice among four heads on the test set would have added to `grid`: mean and largest."""
     rows = _grid(*_DATA, "cola")
     gains = rows.best_on_test - rows.utility
     return float(gains.mean()), float(gains.max())
@@ -389,8 +355,7 @@ def chosen_on_test() -> tuple[float, float]:
 def divided_pairs() -> list[dict]:
     """Compute what is learnt of two tasks on pairs of texts at an epsilon of 1, 2, 3 over the largest distance.
 
-    Returns:
-        a row a task and mechanism: `task`, `text`, `learnt`, over seeds and epsilons, and `chance`.
+    A row a task and mechanism: `learnt`, over seeds and epsilons, and `chance`.
     """
     names = {"stsb": "STS-B, r", "qnli": "QNLI, accuracy"}
     rows = _rows("rescaled-stsb.csv", "rescaled-qnli.csv")
@@ -406,11 +371,7 @@ def divided_pairs() -> list[dict]:
 
 
 def neighbours() -> list[dict]:
-    """Compare GloVe's vectors before and after the fitting with the published ones and with rated similarity.
-
-    Returns:
-        a row a measure: `what`, `GloVe`, `counter-fitted`.
-    """
+    """Compare GloVe's vectors before and after the fitting with the published ones and with rated similarity."""
     rows = _rows("counter-fitted.csv")
     return [
         {"what": what} | {row.vectors: Estimate(row.value, row.low, row.high) for row in some.itertuples()}
@@ -419,12 +380,11 @@ def neighbours() -> list[dict]:
 
 
 def fitted_vectors() -> list[dict]:
-    """Compute what counter-fitted vectors change for CusText on SST-2, over the seeds.
+    """Compute what counter-fitted vectors change for CusText on SST-2, over the seeds, a row an epsilon.
 
-    Returns:
-        a row an epsilon (1, 2, 3, 8): `ε`; differences of the accuracy to GloVe's vectors, `drawn` and, where both
-        keep unlisted words, `gain`, and the `printed` one; exposures of a phrase where both keep, `fitted` and
-        `GloVe`, and the shares of words that are `unlisted` under either, fitted first.
+    Differences of the accuracy to GloVe's vectors, `drawn` and, where both keep unlisted words, `gain`, and the
+    `printed` one; exposures of a phrase where both keep, `fitted` and `GloVe`, and the shares of words that are
+    `unlisted` under either, fitted first.
     """
     fitted, glove = _released("utility-oov-vectors.csv"), _released(*_KEPT)
     drawn = _released("utility-sst2-vectors.csv"), _released(*_DRAWN)
@@ -449,11 +409,8 @@ _FITTED = {"fitted": "utility-oov-vectors-exposure.csv", "GloVe": "utility-oov-a
 def fitted_at_equal_exposure(points: int = 5) -> list[dict]:
     """Compare counter-fitted vectors with GloVe's for CusText that keeps, at equal exposure of a phrase of SST-2.
 
-    Args:
-        points: values of the exposure, evenly spaced over what both reach.
-
-    Returns:
-        a row a value: `exposure`, `gap` of the accuracy, and `better`, "fitted", "GloVe" or "undecided".
+    A row for each of so many values of `exposure`, evenly spaced over what both reach: `gap` of the accuracy, and
+    `better`, "fitted", "GloVe" or "undecided".
     """
     key, pair = ["defence", "epsilon", "seed"], []
     learnt = _released("utility-oov-vectors.csv"), _released(*_KEPT)
@@ -472,11 +429,8 @@ def fitted_at_equal_exposure(points: int = 5) -> list[dict]:
 def draw_rules(axes: Sequence) -> dict[str, list[Estimate]]:
     """Draw the accuracy on SST-2 by mechanism and by what becomes of unlisted words, a panel a size.
 
-    Args:
-        axes: two matplotlib axes, for 1,000 phrases with a frozen encoder and 60,000 with a fine-tuned one.
-
-    Returns:
-        for each label of the legend its points, those of the first panel first.
+    The first of two axes is for 1,000 phrases with a frozen encoder, the second for 60,000 with a fine-tuned one.
+    Returned are the points of each label of the legend, those of the first panel first.
     """
     tuned, texts = {"task.protocol": "fine-tuned"}, ("10,000 words, others random", "10,000 words, others kept")
     labels = (*texts, "words of the task")
@@ -507,10 +461,9 @@ def draw_rules(axes: Sequence) -> dict[str, list[Estimate]]:
 def prepared() -> list[dict]:
     """Compute what filling blanks of sanitized text gives an encoder over filling blanks of raw text, over seeds.
 
-    Returns:
-        a row an epsilon of SanText (4, 5): `ε`; `learner`, the difference of the fine-tuned accuracy on SST-2, and
-        `mask inference`, that of the attack's success on the same words; the success `bare` of the attack with the
-        encoder that read raw text, and its `chance`.
+    A row an epsilon of SanText (4, 5): `learner`, the difference of the fine-tuned accuracy on SST-2, and `mask
+    inference`, that of the attack's success on the same words; the success `bare` of the attack with the encoder
+    that read raw text, and its `chance`.
     """
     lines = []
     for epsilon, some in _rows("utility-preparation.csv").groupby("epsilon"):
@@ -524,9 +477,8 @@ def prepared() -> list[dict]:
 def printed_gains() -> dict[str, list[float]]:
     """Return the changes by pretraining that Table 3 of Yue et al. 2021 prints, SST-2 and then QNLI.
 
-    Returns:
-        `learner`, six differences of the accuracy, and `mask inference`, of the attack's success: the printed
-        change of its defence rate with the other sign.
+    `learner` has six differences of the accuracy; `mask inference` those of the attack's success: the printed
+    change of its defence rate with the other sign.
     """
     rows = stored.printed(paper=_SANTEXT, table_or_figure="Table 3")
     values = rows.assign(value=pd.to_numeric(rows.value, errors="coerce"))
@@ -540,8 +492,7 @@ def printed_gains() -> dict[str, list[float]]:
 def readers() -> list[dict]:
     """Compute what a model prepared on sanitized text adds to an attacker with bigrams and channel, over seeds.
 
-    Returns:
-        a row a corpus, mechanism and epsilon: `corpus`, `mechanism`, `ε`, `gain` in success on the same words.
+    A row a corpus, mechanism and epsilon; `gain` is in success on the same words.
     """
     rows = _rows("contextual.csv", "contextual-amazon.csv")
     rows = select(rows, {"attack": "noisy channel", "attack.epochs": 0})
@@ -556,12 +507,8 @@ def readers() -> list[dict]:
 def encoder_space(dataset: str = "sst2") -> list[dict]:
     """Compute attacks and accuracy for SanText on the input vectors of the learner's own encoder, over the seeds.
 
-    Args:
-        dataset: "sst2" or "qnli".
-
-    Returns:
-        a row an epsilon: `ε`, `V(X | Y)`, the share `unchanged` of the attacked words, the success of
-        `mask inference` and of the `noisy channel`, the `accuracy` and its `chance`.
+    A row an epsilon: `V(X | Y)`, the share `unchanged` of the attacked words, the success of `mask inference` and
+    of the `noisy channel`, the `accuracy` on "sst2" or "qnli" and its `chance`.
     """
     suffix = "" if dataset == "sst2" else f"-{dataset}"
     masked = f"mask-public-pieces{suffix}.csv"
@@ -581,8 +528,7 @@ def encoder_space(dataset: str = "sst2") -> list[dict]:
 def draw_prepared(ax) -> dict[str, list[Estimate]]:
     """Draw what a model prepared on sanitized text adds for a learner and for two attackers, with printed changes.
 
-    Returns:
-        for each lane its points, in the order of epsilon.
+    Returned are the points of each lane, in the order of epsilon.
     """
     lines, lanes = prepared(), {}
     for name in ("learner", "mask inference"):

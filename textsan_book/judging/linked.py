@@ -25,10 +25,8 @@ _SHOWN = {
 class Sources(NamedTuple):
     """The verdicts of the rules of `data/sweeps/several-releases.yml` on one sanitizer and threat.
 
-    Attributes:
-        shown: whether so many releases give the source away, in every corpus.
-        most: whether they give most sources away, in every corpus.
-        added: main at most releases less main at one, pooled over seeds and corpora.
+    So many releases give the source away in every corpus (`shown`), or most sources (`most`); `added` is main at
+    most releases less main at one, pooled over seeds and corpora.
     """
 
     shown: dict[int, bool]
@@ -37,11 +35,7 @@ class Sources(NamedTuple):
 
 
 def sources(rows: pd.DataFrame) -> Sources:
-    """Judge whether and from how many releases a source is given away.
-
-    Args:
-        rows: of `stored.released("several-releases.csv")`, of one sanitizer and threat.
-    """
+    """Judge from how many releases a source is given away, by rows of one sanitizer and threat."""
     shown: dict[int, bool] = {}
     most: dict[int, bool] = {}
     for k, of_k in rows.groupby("releases"):
@@ -56,25 +50,17 @@ def sources(rows: pd.DataFrame) -> Sources:
 
 
 def shares(rows: pd.DataFrame) -> dict[int, Estimate]:
-    """Pool over seeds and corpora the shares of sources that are named, by the number of releases.
-
-    Args:
-        rows: as for `sources`.
-    """
+    """Pool over seeds and corpora the shares of sources that are named, by the number of releases."""
     by_k = rows.groupby("releases")[["main", "main_low", "main_high"]]
     means = {int(str(k)): pooled([Estimate(*row) for row in draws.to_numpy()]) for k, draws in by_k}
     return {k: Estimate(*(min(max(end, 0.0), 1.0) for end in mean)) for k, mean in means.items()}
 
 
 def cases(name: str) -> pd.DataFrame:
-    """Load a stored table of linkage with names for its sanitizers and its cases.
+    """Load a stored table of linkage, rows of one case next to each other.
 
-    Args:
-        name: a file of the stored results: "linkage.csv" or "linkage-held.csv".
-
-    Returns:
-        The rows of `stored.released`, those of one case next to each other, with further columns: `case`, the
-        threat model and the version; `listed`, the number of candidates, or "all".
+    To the columns of `stored.released` it adds `case`, the threat model and the version, and `listed`, the number
+    of candidates, or "all".
     """
     rows = stored.released(name)
     rows["version"] = rows.version.fillna("")
@@ -85,37 +71,24 @@ def cases(name: str) -> pd.DataFrame:
 
 
 def verdict(rows: pd.DataFrame) -> verdicts.Excess:
-    """Judge the excess of main over control of one sanitizer in one case, pooled over seeds and corpora.
-
-    Args:
-        rows: of `cases`, one a seed and corpus.
-    """
+    """Judge the excess of main over control of one sanitizer in one case, pooled over seeds and corpora."""
     draws = [Estimate(*row) for row in rows[["excess", "low", "high"]].to_numpy()]
     return verdicts.of_excess(draws, rows.released)
 
 
 def summary(rows: pd.DataFrame) -> dict:
-    """Compute the means of one sanitizer in one case over seeds and corpora.
+    """Compute the mean main, control and baseline of one sanitizer in one case, and its pooled excess.
 
-    Args:
-        rows: of `cases`, one a seed and corpus.
-
-    Returns:
-        main, control and baseline, shares of the releases; excess, an estimate of main less control with its
-        pooled interval.
+    They are shares of the releases; excess is main less control.
     """
     means = rows[["main", "control", "baseline"]].mean().to_dict()
     return means | {"excess": verdict(rows).pooled}
 
 
 def grid(rows: pd.DataFrame) -> pd.DataFrame:
-    """Compute the mean excess of main over control for six threat models, the versions apart.
+    """Compute the mean excess of main over control, a row a threat model and a column a sanitizer.
 
-    Args:
-        rows: of `cases`.
-
-    Returns:
-        A row a threat model, the original among 1,000 first, and a column a sanitizer, by its own mean excess.
+    Versions are apart, the original among 1,000 comes first; sanitizers are in the order of their own mean excess.
     """
     shown = rows.assign(shown=list(map(_SHOWN.get, zip(rows.threat, rows.version, strict=True))))
     shown = shown[shown.shown.notna() & (shown.candidates <= _LARGEST)]
@@ -126,14 +99,7 @@ def grid(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def undisclosed(rows: pd.DataFrame) -> list[dict]:
-    """List the cases in which a sanitizer is not shown to disclose the document, lists of all documents left out.
-
-    Args:
-        rows: of `cases`.
-
-    Returns:
-        A row a sanitizer and case: sanitizer, case, candidates, excess, an estimate, and verdict.
-    """
+    """List the cases, but for lists of all documents, in which no disclosure of the document is shown."""
     groups = rows[rows.listed != "all"].groupby(["who", "case", "listed"], sort=False)
     judged = [(*key, verdict(group)) for key, group in groups]
     return [

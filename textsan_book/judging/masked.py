@@ -11,15 +11,10 @@ GATE, SANITIZED, OWN_SPACE = "mask-gate.csv", "mask-public.csv", "mask-public-pi
 
 
 def gate(folder: Path, reader: str) -> list[dict]:
-    """Judge a masked reader by the rule of its gate, for each corpus.
+    """Judge a masked reader, "public" (trigram table) or "adapter" (small encoder), by the rule of its gate.
 
-    Args:
-        folder: of the stored tables.
-        reader: "public" for the trigram table, "adapter" for the small encoder.
-
-    Returns:
-        a row a corpus: `corpus`, the share `named` of the content words, the share that the best `constant` names,
-        the paired difference `over` it, pooled over the seeds, and whether the reader `passed` there.
+    A row a corpus: the share `named` of the content words, the share that the best `constant` names, the paired
+    difference `over` it, pooled over the seeds, and whether the reader `passed` there.
     """
     rows, found = select(load_tables(folder, GATE), {"reader": reader}), []
     for corpus, some in rows.groupby("dataset", sort=False):
@@ -33,14 +28,10 @@ def gate(folder: Path, reader: str) -> list[dict]:
 
 
 def sanitized(folder: Path) -> list[dict]:
-    """Compute the success of mask inference with the trigram table on sanitized text, for each corpus.
+    """Compute the success of mask inference with the trigram table on sanitized text, a row a corpus.
 
-    Args:
-        folder: of the stored tables.
-
-    Returns:
-        a row a corpus: `corpus`, `recovered`, and `over word counts`, the paired difference to the context-free
-        attack, on words with a letter or a digit, pooled over the seeds.
+    `over word counts` is the paired difference to the context-free attack, on words with a letter or a digit,
+    pooled over the seeds.
     """
     table, ours, theirs = folder / SANITIZED, {"attack": "mask inference"}, {"attack": "context-free"}
     gains = on_words.gains(table, ours, theirs, ["dataset"])

@@ -19,25 +19,13 @@ from textsan_book.judging.verdicts import Z, standard_error
 def matched(
     rows: Sequence[Mapping], references: Sequence[Mapping], target: float, target_error: float
 ) -> tuple[Estimate, float] | None:
-    """Our success with an attack at the epsilon at which our reference attack is as good as the published one.
+    """Compute our success with an attack where our reference attack does as well as the published one.
 
     Between two epsilons of the table the *difference* of the two attacks is interpolated along the reference's
-    success. Its interval has three parts: the difference's own error, that of the published reference, and that of
-    our reference, both times the slope of the difference.
-
-    Args:
-        rows: of a sweep's table, the attack at several epsilons.
-        references: the reference attack at the same epsilons, on the same positions.
-        target: the published success of the reference.
-        target_error: its standard error.
-
-    Returns:
-        the rate with its 95 % interval, and the epsilon; None where the reference's success does not enclose the
-        target.
-
-    Raises:
-        ValueError: the rows are not from the same positions, or the reference's success does not rise with
-            epsilon.
+    success. Its interval has three parts: the difference's own error, that of the published reference
+    (`target_error`, a standard error), and that of our reference, both times the slope of the difference. The
+    epsilon is returned, too; None where the reference's success does not enclose the target. Rows of other
+    positions, or a success that does not rise with epsilon, are an error.
     """
     pairs = [
         (row, reference) for row in rows for reference in references if row["epsilon"] == reference["epsilon"]

@@ -15,18 +15,9 @@ from textsan_book.judging import stored
 
 
 def success(table: Path, attackers: Mapping[str, Mapping], where: Mapping) -> list[dict]:
-    """Compute the success rate on words with a letter or a digit, for each corpus.
+    """Compute the success rate on words with a letter or a digit, pooled over the seeds, a row a corpus.
 
-    Args:
-        table: a csv file with its hits beside it.
-        attackers: for each column, values by column of `load_tables` that one row a seed has.
-        where: the same for all columns, {"epsilon": 4.0} for example.
-
-    Returns:
-        a row a corpus, in the table's order: `corpus`, and an estimate for each attacker, pooled over the seeds.
-
-    Raises:
-        ValueError: an attacker has no row, or more than one of a seed.
+    Each attacker is a column: values by column of `load_tables` that, with those of `where`, one row a seed has.
     """
     rows, hits, found = load_tables(table.parent, table.name), load_hits(table), []
     for corpus in dict.fromkeys(select(rows, where).dataset):
@@ -41,13 +32,7 @@ def success(table: Path, attackers: Mapping[str, Mapping], where: Mapping) -> li
 
 
 def share(rows: pd.DataFrame, hits: Mapping[int, Mapping[str, np.ndarray]], event: str = "hit") -> Estimate:
-    """Compute the share of words with a letter or a digit that had an event, pooled over rows, a seed each.
-
-    Args:
-        rows: of a table.
-        hits: of `load_hits` of all its rows.
-        event: "hit", "unchanged" or another one of them.
-    """
+    """Compute the share of words with a letter or a digit that had an event: "hit", "unchanged" or another one."""
     words = [(at[event][at["letter"]], at["source"][at["letter"]]) for at in map(hits.get, rows.index)]
     return pooled([clustered_rate(*one) for one in words])
 
@@ -57,14 +42,8 @@ def gains(
 ) -> pd.DataFrame:
     """Compute what one attacker gains over another on the same words with a letter or a digit.
 
-    Args:
-        table: a csv file with its hits beside it.
-        ours, theirs: values by column of `load_tables`, or the name of an attack.
-        by: columns that say what is pooled over the seeds: "dataset", "epsilon", "n_shadow".
-        marks: count punctuation marks, too.
-
-    Returns:
-        a row for each value of these columns, with `gain`, an estimate.
+    An attacker is an attack's name or values by column of `load_tables`. A row for each value of the columns `by`,
+    with `gain`, pooled over the seeds; `marks` counts punctuation, too.
     """
     found = paired_differences(table, ours, theirs, where=None if marks else lambda at: at["letter"])
     rows = []

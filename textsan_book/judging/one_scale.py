@@ -17,16 +17,7 @@ CORPORA |= {"ag_news": "news: of the world?", "mtsamples": "medical reports: spe
 
 
 def ratios(rows: Sequence[Mapping], defence: str, low: float = 0.1, high: float = 0.8) -> tuple[float, float]:
-    """Return the smallest and the largest distance lost over the least possible.
-
-    Args:
-        rows: as from `studies.frontiers.placed`.
-        defence: a mechanism by name.
-        low, high: ends of the success rates that count.
-
-    Raises:
-        ValueError: no row of the mechanism lies between them.
-    """
+    """Return the least and the largest distance lost over the least possible, for success between two ends."""
     inside = [
         row for row in rows if row["defence"] == defence and low < row["success"] < high and row["least"] > 0
     ]
@@ -37,15 +28,7 @@ def ratios(rows: Sequence[Mapping], defence: str, low: float = 0.1, high: float 
 
 
 def draw_ratios(ax: Axes, rows: Sequence[Mapping]) -> list[str]:
-    """Draw the range of `ratios` of each mechanism, smallest at the top.
-
-    Args:
-        ax: axes.
-        rows: as from `studies.frontiers.placed`.
-
-    Returns:
-        the names of the mechanisms that are drawn, from the top.
-    """
+    """Draw the range of `ratios` of each mechanism, smallest at the top, and return their names from the top."""
     there = {row["defence"] for row in rows if 0.1 < row["success"] < 0.8 and row["least"] > 0}
     ranges = {name: ratios(rows, name) for name in there}
     order = sorted(ranges, key=lambda name: ranges[name])
@@ -61,13 +44,8 @@ def draw_ratios(ax: Axes, rows: Sequence[Mapping]) -> list[str]:
 def accuracy(results: Path, first: str, second: str) -> list[dict]:
     """Compute what a classifier learns more from one mechanism than from another at equal success of attacks.
 
-    Args:
-        results: the folder of the stored table `accuracy`.
-        first, second: mechanisms by name.
-
-    Returns:
-        a row a task: task, seeds, more (by the interval of independent seeds), original (accuracy of the original
-        text) and other (of the second).
+    A row a task: `more` is by the interval of independent seeds; `original` is the accuracy of the original text,
+    `other` of the second mechanism.
     """
     table = pd.read_csv(results / "accuracy.csv", comment="#")
     chosen = table[(table["first"] == first) & (table.second == second) & (table.target == "matched")]
@@ -83,12 +61,7 @@ def accuracy(results: Path, first: str, second: str) -> list[dict]:
 
 
 def draw_accuracy(ax: Axes, rows: Sequence[Mapping]) -> None:
-    """Draw the differences of `accuracy`, a line a task.
-
-    Args:
-        ax: axes.
-        rows: as from `accuracy`.
-    """
+    """Draw the differences of `accuracy`, a line a task."""
     for at, row in enumerate(rows):
         more = row["more"]
         ax.plot([more.low, more.high], [-at, -at], color="C0", lw=1.5)
@@ -101,13 +74,8 @@ def draw_accuracy(ax: Axes, rows: Sequence[Mapping]) -> None:
 def scale(results: Path, level: float) -> pd.DataFrame:
     """Compute the distance lost where the stronger of two attacks recovers a share of the protected words.
 
-    Args:
-        results: the folder of the stored table `rank`.
-        level: the share, one of the table's.
-
-    Returns:
-        a row a mechanism, least mean loss before others, a column a corpus: means over the seeds that reached the
-        level, NaN where none did.
+    The share is a `level` of the table. A row a mechanism, least mean loss before others, a column a corpus: means
+    over the seeds that reached the level, NaN where none did.
     """
     table = pd.read_csv(results / "rank.csv", comment="#")
     reached = table[(table.target == "success") & (table.level == level) & table.reached]
@@ -116,12 +84,7 @@ def scale(results: Path, level: float) -> pd.DataFrame:
 
 
 def draw_scale(ax: Axes, losses: pd.DataFrame) -> None:
-    """Draw the losses of `scale`, a line a mechanism and a marker a corpus.
-
-    Args:
-        ax: axes.
-        losses: as from `scale`.
-    """
+    """Draw the losses of `scale`, a line a mechanism and a marker a corpus."""
     places = -np.arange(len(losses))
     for series, corpus in enumerate(losses):
         look = plotting.look(series=series)

@@ -29,21 +29,11 @@ from textsan_book.judging.paper_numbers import (
 class Claim:
     """A claim in words, and the test that decides it.
 
-    The rule is `claims.at_most` or `claims.within` where a tolerance of that name is given, else `claims.above`.
-
-    Attributes:
-        claim, place: what is claimed, and where.
-        tables: patterns of files in data/results.
-        left, right: conditions on our rows, whose "column" is compared, asr if it is not given; a number on the
-            right is compared with as it is.
-        at_most, within: the tolerance of the rule.
-        margin, by: of the rule `claims.above`.
-        where: a condition on both sides.
-        free, cell, sample, factor: of `claims.pairs`.
-        fixed: "before" or "after" its tables were there.
-        changed: how the rule was changed after a result had been seen.
-        not_comparable: the reason, a key of `verdicts.NOT_COMPARABLE`.
-        not_run: the reason in words.
+    The rule is `claims.at_most` or `claims.within` where a tolerance of that name is given, else `claims.above`
+    with `margin` and `by`. `tables` are patterns of files in data/results; `left`, `right` and `where`, a
+    condition on both sides, are those of `claims.pairs`, and so are `free`, `cell`, `sample` and `factor`. The
+    rule was `fixed` "before" or "after" the tables were there; `changed` says how it was changed after a result
+    had been seen. `not_comparable` is a reason, a key of `verdicts.NOT_COMPARABLE`; `not_run` a reason in words.
     """
 
     claim: str

@@ -15,11 +15,7 @@ OURS |= {"alpha^-1": 1, "none (w/o alpha^-1)": 0, "0.1 x alpha^-1": 0.1, "5 x al
 
 
 def printed(name: str, words: Mapping = OURS) -> Callable[[Mapping], object]:
-    """Take a value from the published row, in our words.
-
-    Args:
-        name: of a column or a setting of the published row.
-        words: ours by the paper's; a word that is not there stays.
+    """Take the value of a column or a setting from the published row, in our words.
 
     >>> printed("dataset")({"dataset": "SST-2"}), printed("K")({"K": 10.0})
     ('sst2', 10.0)
@@ -31,24 +27,20 @@ def printed(name: str, words: Mapping = OURS) -> Callable[[Mapping], object]:
 class Entry:
     """Published rows and the rows of ours that ask the same.
 
-    Attributes:
-        rows: published rows: a value, or one of a list, by column or by name in the setting.
-        tables: patterns of files in data/results; of several, the first with the rows is used.
-        where, against: conditions on our rows, and on those that they are set against, from the same positions;
-            `printed` takes a value from the published row. Rows that differ in the seed alone are one number.
-        quantity: value, difference, ratio, relative gain (in percent), or at matched success
-            (`textsan_book.judging.matched_success`).
-        matched_on: settings of the published row at whose success epsilon is matched.
-        column, scale: the column that is compared, and its unit.
-        mean_over: ours is the mean over rows that differ in this column, the unit that was drawn.
-        is_count: the number is a count.
-        not_comparable, no_result: the reason, a key of the lists in `verdicts`.
-        not_run: the reason in words.
-        over_types: the published rate is over drawn types, whose scatter attacked-types.csv has.
-        trivial: why agreement says nothing, where the rule of `verdicts` (no effect agrees as well) misses it.
-        beside: further numbers of ours, by label, with the fields that change.
-        as_published: sizes and split of the paper; where ours are others, the scoreboard names them.
-        substitution: our stand-ins for the paper's data and models.
+    - `rows`: a value, or one of a list, by column or by name in the published setting.
+    - `tables`: patterns of files in data/results; of several, the first with the rows is used.
+    - `where`, `against`: conditions on our rows, and on those that they are set against, from the same positions;
+      `printed` takes a value from the published row. Rows that differ in the seed alone are one number.
+    - `quantity`: value, difference, ratio, relative gain (in percent), or at matched success, where `matched_on`
+      are the settings of the published row at whose success epsilon is matched (`judging.matched_success`).
+    - `column`, `scale`: the column that is compared, and its unit.
+    - `mean_over`: ours is the mean over rows that differ in this column, the unit that was drawn.
+    - `not_comparable`, `no_result`: the reason, a key of the lists in `verdicts`.
+    - `over_types`: the published rate is over drawn types, whose scatter attacked-types.csv has.
+    - `trivial`: why agreement says nothing, where the rule of `verdicts` (no effect agrees as well) misses it.
+    - `beside`: further numbers of ours, by label, with the fields that change.
+    - `as_published`: sizes and split of the paper; where ours are others, the scoreboard names them.
+    - `substitution`: our stand-ins for the paper's data and models.
     """
 
     rows: Mapping

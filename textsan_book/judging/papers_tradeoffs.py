@@ -23,11 +23,9 @@ _SQUARE = ["defence.w", "defence.p"]
 
 
 def corners() -> list[dict]:
-    """Compare the accuracy under SanText+ at two opposite corners of the square of w and p.
+    """Compare the accuracy under SanText+ at two opposite corners of the square of w and p, a row a list of words.
 
-    Returns:
-        A row a list of words: list; the accuracy at each corner, two estimates; difference, on the same test
-        examples.
+    The difference is on the same test examples.
     """
     lines = []
     for name, file in LISTS.items():
@@ -48,11 +46,7 @@ def task_words() -> tuple[int, int, int]:
 
 
 def draw_w_p(axes) -> None:
-    """Draw accuracy and V(X | Y) of sensitive words under SanText+ over p, a line for each w.
-
-    Args:
-        axes: (2, 2) matplotlib axes, a column a list of words.
-    """
+    """Draw accuracy and V(X | Y) of sensitive words under SanText+ over p, a line a w and a column a list."""
     for (above, below), (name, file) in zip(np.transpose(axes), LISTS.items(), strict=True):
         for series, (w, rows) in enumerate(stored.table(file).groupby("defence.w")):
             by_p = {p: stored.mean(some, "utility") for p, some in rows.groupby("defence.p")}
@@ -70,14 +64,7 @@ def draw_w_p(axes) -> None:
 def deniability(embeddings: Embeddings, words: int = 200, draws: int = 1000, seed: int = 0) -> list[dict]:
     """Compute how often a word stays under SanText and how many come out of it, next to the accuracy on SST-2.
 
-    Args:
-        embeddings: of the vocabulary.
-        words: the medians are over so many random ones.
-        draws: releases of a word among which different ones are counted.
-        seed: of the words.
-
-    Returns:
-        A row an epsilon: epsilon; accuracy, an estimate; N_x and S_x, the medians.
+    A row an epsilon; N_x and S_x are medians over so many random words, from so many releases of each.
     """
     some = np.sort(np.random.default_rng(seed).choice(len(embeddings.words), words, replace=False))
     names, rows, lines = [embeddings.words[i] for i in some], tradeoffs.grid(), []
@@ -93,12 +80,7 @@ def deniability(embeddings: Embeddings, words: int = 200, draws: int = 1000, see
 
 
 def draw_deniability(axes, lines: Sequence[dict]) -> None:
-    """Draw accuracy and the share of words that stay over epsilon, and the number of different outputs.
-
-    Args:
-        axes: two matplotlib axes.
-        lines: of `deniability`.
-    """
+    """Draw accuracy and the share of words that stay over epsilon, and the number of different outputs."""
     left, right = axes
     epsilon, accuracy, stays, outputs = ([line[name] for line in lines] for name in lines[0])
     plotting.points(left, epsilon, accuracy, series=3, label="accuracy")
@@ -111,11 +93,9 @@ def draw_deniability(axes, lines: Sequence[dict]) -> None:
 
 
 def masks() -> list[dict]:
-    """Load mask inference and the accuracy on SST-2 of SanText and CusText, means over seeds.
+    """Load mask inference and the accuracy on SST-2 of SanText and CusText, means over seeds, a row a setting.
 
-    Returns:
-        A row a setting: vectors, a name; sanitizer, a key of the registry; k, the size of CusText's groups, or 0;
-        epsilon; recovered, the attack's success, and accuracy, two estimates; V, the best guess of a word.
+    `k` is the size of CusText's groups, or 0; `recovered` is the attack's success; `V`, the best guess of a word.
     """
     lines = []
     for vectors, (learnt, masked) in _MASKED.items():
@@ -133,9 +113,7 @@ def masks() -> list[dict]:
 def draw_masks(axes, lines: Sequence[dict]) -> None:
     """Draw accuracy over the share of words that mask inference misses, settings joined in the order of epsilon.
 
-    Args:
-        axes: matplotlib axes, one for each kind of vectors.
-        lines: of `masks`.
+    The axes are one for each kind of vectors.
     """
     missed = [1 - line["recovered"].value for line in lines]
     for ax, vectors in zip(axes, _MASKED, strict=True):
@@ -154,8 +132,7 @@ def draw_masks(axes, lines: Sequence[dict]) -> None:
 def at_equal_masks() -> list[dict]:
     """Compare the accuracy of CusText (K = 20) and SanText where mask inference recovers as many words, on SST-2.
 
-    Returns:
-        rows as of `textsan_book.judging.tradeoffs.matches`; a level is the attack's success, a mean over seeds.
+    Rows as of `textsan_book.judging.tradeoffs.matches`; a level is the attack's success, a mean over seeds.
     """
     learnt, masked = (stored.table(file) for file in _MASKED["GloVe"])
     key = ["defence", "defence.k", "epsilon"]
@@ -167,8 +144,7 @@ def at_equal_masks() -> list[dict]:
 def marks() -> dict[str, tuple[Estimate, int]]:
     """Compute how often mask inference recovers words with a letter or a digit, and how often punctuation marks.
 
-    Returns:
-        by kind its success, where unlisted words are released unchanged, and the number of attacked positions.
+    By kind its success, where unlisted words are released unchanged, and the number of attacked positions.
     """
     name = _MASKED["GloVe"][1]
     rows, hits = stored.table(name), load_hits(project_data() / "results" / name)

@@ -12,12 +12,10 @@ FRESH, TOLD, ONCE = "fresh, context", "told, context", "once, counts, context"
 
 
 class Verdict(NamedTuple):
-    """Say what the rule of `data/sweeps/memoized.yml` finds of one mechanism, corpus and scope.
+    """The verdict of the rule of `data/sweeps/memoized.yml` on one mechanism, corpus and scope.
 
-    Attributes:
-        compared: "more", "less" or "undecided": what one draw gives away, against fresh noise.
-        guards: whether it gives away less than fresh noise of which the repeats are told.
-        counts: whether counts by themselves add with every seed.
+    One draw gives away "more" than fresh noise, "less" or is "undecided" (`compared`); it `guards` if it gives
+    away less than fresh noise of which the repeats are told; `counts` by themselves may add with every seed.
     """
 
     compared: str
@@ -32,11 +30,7 @@ def cases(name: str = "memoized.csv") -> pd.DataFrame:
 
 
 def verdict(rows: pd.DataFrame) -> Verdict:
-    """Judge one mechanism, corpus, scope and group of occurrences.
-
-    Args:
-        rows: of `cases`, of all attacks and seeds.
-    """
+    """Judge one mechanism, corpus, scope and group of occurrences by its rows of all attacks and seeds."""
     by = {attack: one.set_index("seed").sort_index() for attack, one in rows.groupby("attack")}
     once, told = by[ONCE], by[TOLD]
     above, below = (once.gain_low > 0).all(), (once.gain_high < 0).all()
@@ -49,10 +43,6 @@ def summary(rows: pd.DataFrame, corpora: dict[str, str]) -> list[dict]:
     """Return mean rates over seeds as rows of a table, one a corpus and mechanism.
 
     The gain of one draw in a file over fresh noise has the hull of the seeds' intervals.
-
-    Args:
-        rows: of `cases`.
-        corpora: names for the reader.
     """
     found = []
     for (dataset, who), some in rows[rows.occurrences == "all"].groupby(["dataset", "who"], sort=False):

@@ -18,14 +18,10 @@ _PLACE = ("document", "index", "source", "letter", "unchanged")  # equal where t
 
 @dataclass(frozen=True)
 class Attacker:
-    """An attack of a stored table, and what the attacker is given besides the release.
+    """An attack of a stored table, and in a few words what the attacker is `given` besides the release.
 
-    Args:
-        name: of the attack, for tables and figures.
-        given: what the attacker has, in a few words.
-        table: a csv file with its hits beside it.
-        row: values by column of `load_tables` that one row a seed has.
-        drawn: the attack's name in the registry, whose colour and marker it has.
+    Values by column of `load_tables` (`row`) name one row a seed; `drawn` is the attack of the registry whose
+    colour and marker it has.
     """
 
     name: str
@@ -78,11 +74,7 @@ BASELINE = ONE_WORD[1]
 
 
 def untold(attacker: Attacker) -> Attacker:
-    """Return the same attacker of `mixture.csv` who is not given the attacked positions.
-
-    Raises:
-        ValueError: that table has no such row.
-    """
+    """Return the same attacker of `mixture.csv` who is not given the attacked positions."""
     names = {"context-free", "unseen mass", "public ranks", "mixture", "mixture without language"}
     kind = attacker.row["attack"]
     if kind not in names | {"markov"} or attacker.row.get("attack.public") is True:
@@ -91,19 +83,10 @@ def untold(attacker: Attacker) -> Attacker:
 
 
 def hits(folder: Path, attackers: Sequence[Attacker], where: Mapping) -> dict[str, list[dict]]:
-    """Load the hits of attackers, a list of one entry a seed each, and check that all have the same words.
+    """Load the hits of attackers, an entry a seed, and check that all have the same words and release.
 
-    Args:
-        folder: of the tables.
-        attackers: their names tell them apart.
-        where: values by column that hold for all, {"dataset": "rt", "epsilon": 4.0} for example.
-
-    Returns:
-        by name, in the order of the seeds, arrays of one entry a word with a letter or a digit: hit, source,
-        substring, and others of `load_hits`.
-
-    Raises:
-        ValueError: an attacker has not one row a seed, or two have other words or another release.
+    By name, in the order of the seeds, arrays of one entry a word with a letter or a digit: hit, source,
+    substring, and others of `load_hits`. An attacker who has not one row a seed is an error.
     """
     tables = {name: (load_tables(folder, name), load_hits(folder / name)) for name in {a.table for a in attackers}}
     found: dict[str, list[dict]] = {}
@@ -129,14 +112,10 @@ def hits(folder: Path, attackers: Sequence[Attacker], where: Mapping) -> dict[st
 
 
 def rate(seeds: Sequence[Mapping[str, np.ndarray]], score: str = "hit") -> Estimate:
-    """Compute the success rate of one attacker of `hits`, pooled over the seeds; intervals by sentence.
+    """Compute the success rate of one attacker of `hits`, pooled over the seeds.
 
-    Args:
-        seeds: arrays of each seed.
-        score: "hit" for equal words, "substring" for the released code's score.
-
-    Returns:
-        a share; its interval ends at 0 and at 1.
+    Its interval is by sentence and ends at 0 and 1. The score is "hit" for equal words, "substring" for the
+    released code's.
     """
     value, low, high = pooled([clustered_rate(one[score], one["source"]) for one in seeds])
     return Estimate(value, max(low, 0.0), min(high, 1.0))
@@ -151,16 +130,7 @@ def gain(ours: Sequence[Mapping[str, np.ndarray]], theirs: Sequence[Mapping[str,
 
 
 def table(folder: Path, attackers: Sequence[Attacker], where: Mapping) -> list[dict]:
-    """Build a row for each attacker: what it is given, its success, and the difference to `BASELINE`.
-
-    Args:
-        folder: of the tables.
-        attackers: in the order of the rows.
-        where: values by column that hold for all, with one epsilon.
-
-    Returns:
-        rows with `attack`, `given`, and two estimates; the difference of `BASELINE` to itself is None.
-    """
+    """Build a row for each attacker: what it is given, its success, and the difference to `BASELINE`."""
     found, rows = hits(folder, [*attackers, BASELINE], where), []
     for attacker in attackers:
         row = {"attack": attacker.name, "given": attacker.given, "recovered": rate(found[attacker.name])}
@@ -172,13 +142,7 @@ def table(folder: Path, attackers: Sequence[Attacker], where: Mapping) -> list[d
 
 
 def forest(ax, folder: Path, where: Mapping) -> None:
-    """Draw success as a forest plot, best at the top; hollow where the attacked positions are not given.
-
-    Args:
-        ax: matplotlib axes.
-        folder: of the tables.
-        where: values by column that hold for all, with one epsilon.
-    """
+    """Draw success as a forest plot, best at the top; hollow where the attacked positions are not given."""
     known = hits(folder, [*ONE_WORD, *SENTENCE, BOUND], where)
     rates = {name: rate(seeds) for name, seeds in known.items()}
     attackers = sorted([*ONE_WORD, *SENTENCE], key=lambda one: rates[one.name].value)
@@ -200,15 +164,9 @@ def forest(ax, folder: Path, where: Mapping) -> None:
 
 
 def trained(folder: Path, name: str, attackers: Mapping[str, str]) -> list[dict]:
-    """Build a row for each attack of a sweep's table: success, and the difference to the context-free attack.
+    """Build a row for each attack of a sweep's table: success at each epsilon, and the difference to context-free.
 
-    Args:
-        folder: of the tables.
-        name: of a csv file with columns "over context-free", of one seed.
-        attackers: names of attacks in the table by their names in the text.
-
-    Returns:
-        rows with `attack` and, for each epsilon, two estimates; None for an attack minus itself.
+    The table is of one seed; None for an attack minus itself.
     """
     rows, found = load_tables(folder, name), []
     for label, attack in attackers.items():
@@ -242,14 +200,7 @@ _CLAIMS = {  # how the chapter says it: how the table of claims does, and in whi
 
 
 def tong_claims(folder: Path) -> list[dict]:
-    """Build a row for ten claims of Tong et al. 2024: the difference that decides, and the verdict.
-
-    Args:
-        folder: of claims.csv.
-
-    Raises:
-        ValueError: a claim has not one row.
-    """
+    """Build a row for ten claims of Tong et al. 2024: the difference that decides, and the verdict."""
     judged, found = pd.read_csv(folder / "claims.csv"), []
     ours = judged[judged.place.str.startswith("Tong 2024")]
     for text, (start, place) in _CLAIMS.items():
@@ -265,11 +216,7 @@ def tong_claims(folder: Path) -> list[dict]:
 def gains_over_counting(folder: Path) -> list[dict]:
     """Build a row for each gain over Inversion BERT that Tong et al. 2024 publish for SST-2 at ε = 4, in per cent.
 
-    Args:
-        folder: of scoreboard.csv.
-
-    Returns:
-        rows with `attack`, `published` and `ours`, an estimate or the verdict where there is none.
+    `ours` is an estimate, or the verdict where there is none.
     """
     board, found = pd.read_csv(folder / "scoreboard.csv"), []
     for name, start in (("contextual attack", "Contextual"), ("word counts", "Context-free")):
@@ -286,12 +233,7 @@ def gains_over_counting(folder: Path) -> list[dict]:
 
 
 def never_reset(folder: Path, epsilon: float) -> tuple[float, float]:
-    """Return a success rate under CusText+ and what counters print that are never reset between values of ε.
-
-    Args:
-        folder: of departures.csv.
-        epsilon: of CusText+, 1, 2, 4 or 8.
-    """
+    """Return a success rate under CusText+ and what counters print that are never reset between values of ε."""
     rows = pd.read_csv(folder / "departures.csv")
     rows = rows[
         rows.departure.str.startswith("counters") & (rows.defence == "custext+") & (rows.epsilon == epsilon)

@@ -62,14 +62,9 @@ OURS = tuple(f"{OURS} p_differs seeds spread beside tables".split())
 
 
 class Answer(NamedTuple):
-    """A number of ours set beside a published number.
+    """A number of ours set beside a published number; its verdict is empty where the comparison decides.
 
-    Attributes:
-        verdict: one of `verdicts.VERDICTS`, or empty where the comparison decides.
-        reason: why.
-        ours: value and 95 % interval.
-        comparison: what decides.
-        rest: the other columns of `OURS`, by name.
+    `rest` are the other columns of `OURS`.
     """
 
     verdict: str
@@ -80,18 +75,10 @@ class Answer(NamedTuple):
 
 
 def build(root: Path = Path("."), entries: Sequence[Entry] = NUMBERS) -> pd.DataFrame:
-    """The published numbers, a row each, joined with ours.
+    """Join the published numbers with ours: the columns of paper_numbers.csv, then `OURS`.
 
-    Args:
-        root: of the repository: data/paper_numbers.csv and data/results below it.
-        entries: our rows for published rows, by default those of the committed scoreboard.
-
-    Returns:
-        the columns of paper_numbers.csv, then `OURS`. The published value stays text, as printed.
-
-    Raises:
-        ValueError: an entry finds several rows, or gives a reason that is on no list; or numbers of
-            ours beside one row of a published table are of different protocols.
+    The published value stays text, as printed. An entry that finds several rows, a reason that is on no list, and
+    numbers of different protocols beside one row of a published table are errors.
     """
     published = pd.read_csv(root / PUBLISHED, dtype=str, keep_default_na=False).to_dict("records")
     everything = [row | settings(row["setting"]) for row in published]
@@ -111,20 +98,12 @@ def build(root: Path = Path("."), entries: Sequence[Entry] = NUMBERS) -> pd.Data
 
 
 def build_claims(root: Path = Path(".")) -> pd.DataFrame:
-    """The claims in words, a row each, as `textsan_book.judging.claims.judge`.
-
-    Args:
-        root: of the repository.
-    """
+    """Judge the claims in words, a row each, as `textsan_book.judging.claims.judge`."""
     return judge(CLAIMS, root / RESULTS)
 
 
 def counts(board: pd.DataFrame) -> pd.DataFrame:
-    """Count the numbers of each paper by verdict, those that are trivial apart.
-
-    Args:
-        board: of `build`.
-    """
+    """Count the numbers of each paper by verdict, those that are trivial apart."""
     words = board.verdict.where(board.trivial == "", board.verdict + ", trivial")
     order = [
         word for verdict in verdicts.VERDICTS for word in (verdict, f"{verdict}, trivial") if word in set(words)
@@ -152,21 +131,7 @@ def settings(text: str) -> dict[str, str | float]:
 def published_rates(
     published: pd.DataFrame, table_or_figure: str, mechanism_or_method: str, key: str, attacked: int
 ) -> dict[float, Estimate]:
-    """Published rates by a number of their setting, with the 95 % intervals that so many attacked words leave
-    open.
-
-    Args:
-        published: paper_numbers.csv, the rows of one paper.
-        table_or_figure, mechanism_or_method: which rows of it.
-        key: the name of the number in the setting.
-        attacked: words that each rate was measured on.
-
-    >>> rows = {"table_or_figure": "T", "mechanism_or_method": "A", "setting": ["K=1", "K=5"], "value": [0.5, 0]}
-    >>> for k, rate in published_rates(pd.DataFrame(rows), "T", "A", "K", 9604).items():
-    ...     print(k, rate)
-    1.0 0.500 [0.490, 0.510]
-    5.0 0.000 [0.000, 0.000]
-    """
+    """Read published rates by a number of their setting, with the 95 % intervals of so many attacked words."""
     where = {"table_or_figure": table_or_figure, "mechanism_or_method": mechanism_or_method}
     rows = select(published, where).to_dict("records")
     rates = {settings(row["setting"])[key]: float(row["value"]) for row in rows}
@@ -175,25 +140,18 @@ def published_rates(
 
 
 def comparison(row: Mapping) -> Comparison:
-    """The comparison that a row of the scoreboard rests on, for rules other than ours.
-
-    Args:
-        row: of `build`, one that agrees, differs or is undecided.
-    """
+    """Return the comparison that a decided row of the scoreboard rests on, for rules other than ours."""
     ours, value = Estimate(row["ours"], row["ours_low"], row["ours_high"]), float(row["value"])
     error = (row["published_high"] - row["published_low"]) / (2 * verdicts.Z)
     return Comparison(ours.value - value, verdicts.standard_error(ours), error, row["margin"], _limit(row))
 
 
 def exchanged(rows: pd.DataFrame, generator: np.random.Generator) -> list[str]:
-    """The verdicts if the published numbers of each column were exchanged: what is left of agreement by chance.
+    """Exchange the published numbers of each column at random, and return the verdicts: what agrees by chance.
 
     A column is what a reader compares in a printed table: numbers of one data set, epsilon and metric. Across
-    columns numbers differ by what was fitted, or by what nobody doubts.
-
-    Args:
-        rows: of `build`, of one table of a paper, without limits, which have no number of their own.
-        generator: draws the exchange.
+    columns numbers differ by what was fitted, or by what nobody doubts. The rows are of one table of a paper,
+    without limits, which have no number of their own.
     """
     values = rows.value.astype(float).to_numpy()
     others = values.copy()
@@ -245,11 +203,9 @@ def _fixed(rule: Entry) -> tuple[str, str]:
 class _Sides:
     """The rows of ours that a rule names: of several patterns, those of the first that has them.
 
-    Attributes:
-        seeds: for each seed the row of ours and, if the rule has one, the row that it is set against; where
-            success is matched, all rows of each.
-        untrained: whether there are rows, but of detectors that have not learnt.
-        strangers: whether there are rows on both sides, but not from the same positions.
+    By seed, the row of ours and, if the rule has one, the row that it is set against; where success is matched,
+    all rows of each. There may be rows of detectors that have not learnt alone (`untrained`), or rows on both
+    sides from different positions (`strangers`).
     """
 
     def __init__(self, rule: Entry, known: Mapping, load: Callable):
@@ -495,11 +451,7 @@ def _columns(answer: Answer, row: Mapping, word: str, tests: int) -> dict:
 
 
 def plain(value: float, digits: int) -> str:
-    """A number as people write it: whole from a thousand on, else with significant digits, never a power of ten.
-
-    Args:
-        value: the number.
-        digits: how many digits are significant.
+    """Write a number as people do: whole from a thousand on, else with significant digits, never a power of ten.
 
     >>> plain(29624.0, 4), plain(0.00007, 3), plain(0.4, 3)
     ('29,624', '0.00007', '0.4')
@@ -547,22 +499,12 @@ def _number(text: str) -> float | None:
 
 
 def scoreboard() -> list[dict[str, str]]:
-    """The rows of `build` as they are printed, for the committed table.
-
-    >>> rows = scoreboard()
-    >>> rows[0]["paper"], rows[0]["value"]
-    ('Tong 2024', '0.499')
-    """
+    """Return the rows of `build` as they are printed, for the committed table."""
     return _printed(build(project_data().parent))
 
 
 def claims() -> list[dict[str, str]]:
-    """The rows of `build_claims` as they are printed, for the committed table.
-
-    >>> rows = claims()
-    >>> rows[0]["place"]
-    'Tong 2024, Theorem 1'
-    """
+    """Return the rows of `build_claims` as they are printed, for the committed table."""
     return _printed(build_claims(project_data().parent))
 
 

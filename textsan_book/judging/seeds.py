@@ -10,20 +10,11 @@ from textsan.sweeps.tables import FAMILY, pooled
 
 
 def over_seeds(rows: pd.DataFrame, by: Sequence[str] | None = None) -> pd.DataFrame:
-    """One row for all rows of a table that differ in their seed alone.
+    """Pool the rows of a table that differ in their seed alone; `by` are the columns that tell cells apart.
 
     Each seed draws sentences, positions and replacements of its own. Rates, and differences to other attacks, are
     `pooled`, other numbers are means, positions are added up. Two columns are new: seeds, how many there are, and
     spread, the largest success rate minus the smallest.
-
-    Args:
-        rows: as from `sweeps.tables.load_tables`, of sweeps.
-        by: columns that tell cells apart; None is those of sweeps of sanitizers.
-
-    >>> one = {"attack": "markov", "epsilon": 4.0, "n_positions": 10, "low": 0.0, "high": 1.0}
-    >>> both = over_seeds(pd.DataFrame([one | {"seed": 0, "asr": 0.4}, one | {"seed": 1, "asr": 0.6}]))
-    >>> both[["asr", "n_positions", "seeds", "spread"]].round(3).values.tolist()
-    [[0.5, 20.0, 2.0, 0.2]]
     """
     shared = {*FAMILY, "table"} - {"seed", "n_positions"}
     names = by or [name for name in rows if name in shared or name.startswith(("defence", "attack"))]

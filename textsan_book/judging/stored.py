@@ -14,14 +14,7 @@ _CORPORA |= {"sst2": "SST-2"}
 
 
 def table(*names: str) -> pd.DataFrame:
-    """Load the rows of stored tables, as `load_tables` of `data/results`.
-
-    Args:
-        names: files, with * for anything.
-
-    Raises:
-        ValueError: there is no such row.
-    """
+    """Load the rows of stored tables (* is for anything) by `load_tables`; that there is none is an error."""
     rows = load_tables(project_data() / "results", names)
     if not len(rows):
         raise ValueError(f"names: no row of {', '.join(names)} in data/results; make the tables first")

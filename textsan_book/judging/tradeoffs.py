@@ -33,13 +33,7 @@ _SETTING = ["defence", "epsilon"]
 
 
 def hits(row: Mapping) -> np.ndarray:
-    """Read which test examples a row answers rightly, (n_test,) of 0 and 1, from its column of signs.
-
-    Args:
-        row: of a task, with classes.
-
-    Raises:
-        ValueError: a row without signs, of a task whose answers are numbers.
+    """Read which test examples a row of a task with classes answers rightly, (n_test,) of 0 and 1, from its signs.
 
     >>> hits({"right": "+.+"})
     array([1., 0., 1.])
@@ -51,16 +45,10 @@ def hits(row: Mapping) -> np.ndarray:
 
 
 def paired(rows: pd.DataFrame, others: pd.DataFrame) -> Estimate:
-    """Utility of rows minus that of others, seed by seed, with a 95 % interval.
+    """Compute the utility of rows minus that of others, seed by seed, with a 95 % interval.
 
     Of an accuracy the interval is by test example, of both learners and all seeds together. Of other metrics,
     signs or not, the rows' own intervals are added as if independent, which is rather too wide.
-
-    Args:
-        rows, others: a row a seed each, of the same task and test examples.
-
-    Raises:
-        ValueError: no seed in common.
     """
     theirs = {row["seed"]: row for row in others.to_dict("records")}
     pairs = [(row, theirs[row["seed"]]) for row in rows.to_dict("records") if row["seed"] in theirs]
@@ -73,19 +61,10 @@ def paired(rows: pd.DataFrame, others: pd.DataFrame) -> Estimate:
 
 
 def at(rows: pd.DataFrame, vulnerability: float) -> np.ndarray | None:
-    """Interpolate the rightness of each test example for a mechanism's learner at a V(X | Y), one row a seed.
+    """Interpolate the rightness of each test example for a mechanism's learner at a V(X | Y), a row a seed.
 
-    Between two epsilons the answers are interpolated linearly in V, of each seed by itself.
-
-    Args:
-        rows: of one mechanism and task, several epsilons under the same seeds.
-        vulnerability: V(X | Y).
-
-    Returns:
-        (seeds, n_test) from 0 to 1; None where a seed's V does not enclose it.
-
-    Raises:
-        ValueError: V does not rise with epsilon.
+    Between two epsilons the answers, 0 or 1, are interpolated linearly in V, of each seed by itself. None where a
+    seed's V does not enclose it; a V that does not rise with epsilon is an error.
     """
     by_seed = []
     for _, group in rows.sort_values("epsilon").groupby("seed"):
@@ -104,14 +83,9 @@ def at(rows: pd.DataFrame, vulnerability: float) -> np.ndarray | None:
 
 
 def matched(rows: pd.DataFrame, others: pd.DataFrame, vulnerability: float) -> tuple[Estimate, str]:
-    """Utility of one mechanism minus that of another at equal V(X | Y), and the verdict of the rule above.
+    """Compute the utility of one mechanism minus that of another at equal V(X | Y), with the verdict of the rule.
 
-    Args:
-        rows, others: of one mechanism each, as for `at`.
-        vulnerability: V(X | Y).
-
-    Returns:
-        the difference, and "first", "second", "undecided", or "out of reach" with a difference of NaN.
+    It is "first", "second", "undecided", or "out of reach" with a difference of NaN.
     """
     first, other = at(rows, vulnerability), at(others, vulnerability)
     if first is None or other is None or first.shape != other.shape:
@@ -126,12 +100,7 @@ def matched(rows: pd.DataFrame, others: pd.DataFrame, vulnerability: float) -> t
 
 
 def common_range(some: Sequence[pd.DataFrame], points: int = POINTS) -> np.ndarray:
-    """Values of V(X | Y) that all mechanisms reach under every seed, evenly spaced; empty where there are none.
-
-    Args:
-        some: rows of one mechanism each.
-        points: how many.
-    """
+    """Space values of V(X | Y) evenly over what all mechanisms reach under every seed, if there is anything."""
     reached = [mechanism.groupby("seed").vulnerability.agg(["min", "max"]) for mechanism in some]
     low, high = (
         max(mechanism["min"].max() for mechanism in reached),
@@ -143,14 +112,10 @@ def common_range(some: Sequence[pd.DataFrame], points: int = POINTS) -> np.ndarr
 def grid(unlisted: str = "draw") -> pd.DataFrame:
     """Load the classifiers of sentiment on SST-2 that learnt from releases of four sanitizers.
 
-    Args:
-        unlisted: the rule for words on no list: "draw", replaced by uniform random words, or "keep", released
-            unchanged.
-
-    Returns:
-        A row a sanitizer, epsilon and seed, with `common`, V(X | Y) of the words that all four protect, and
-        `exposure`. Where the rule is "draw" it also has `lost`, the mean distance of a word and its release;
-        `least`, the least at its exposure; and `linked`, the share of documents of three words that are named.
+    Words on no list are replaced by uniform random words ("draw") or released unchanged ("keep"). A row a
+    sanitizer, epsilon and seed, with `common`, V(X | Y) of the words that all four protect, and `exposure`. Under
+    "draw" it also has `lost`, the mean distance of a word and its release; `least`, the least at its exposure; and
+    `linked`, the share of documents of three words that are named.
     """
     names, disclosed = _GRIDS[unlisted]
     rows = stored.table(*names.split()).dropna(subset="utility").drop(columns="vulnerability")
@@ -173,14 +138,9 @@ def _original() -> pd.DataFrame:
 
 
 def settings(rows: pd.DataFrame) -> list[dict]:
-    """Compute what each sanitizer at each epsilon discloses, and what it keeps of the task.
+    """Compute what each sanitizer at each epsilon of `grid` discloses, and what it keeps of the task.
 
-    Args:
-        rows: of `grid`.
-
-    Returns:
-        A row a setting: sanitizer, a key of the registry; setting, its name with epsilon; epsilon; common;
-        exposure; kept, an estimate: accuracy above chance over that of the original, which counts as known.
+    `kept` is an estimate: accuracy above chance over that of the original, which counts as known.
     """
     whole, found = original(), []
     for (sanitizer, epsilon), seeds in rows.groupby(_SETTING):
@@ -200,17 +160,10 @@ def _share(rows: pd.DataFrame, whole: float) -> Estimate:
 
 
 def matches(rows: pd.DataFrame, column: str, pairs: Sequence[tuple[str, str]], points: int = POINTS) -> list[dict]:
-    """Compare pairs of sanitizers at levels of equal disclosure that both reach under every seed.
+    """Compare pairs of sanitizers at so many levels of equal disclosure that both reach under every seed.
 
-    Args:
-        rows: of `grid`.
-        column: what is disclosed: a key of `COUNTS`.
-        pairs: two keys of the registry each.
-        points: levels.
-
-    Returns:
-        A row a pair and level: pair; at, the level; difference, an estimate, accuracy of the first less that of
-        the second; better, a key of the registry, or "undecided".
+    What is disclosed is a key of `COUNTS`. A row a pair and level (`at`): difference, accuracy of the first less
+    that of the second; better, a key of the registry, or "undecided".
     """
     found, rows = [], rows.assign(vulnerability=rows[column])
     for pair in pairs:
@@ -229,9 +182,8 @@ PAIRS = tuple(combinations(SANITIZERS, 2))
 def wins() -> list[dict]:
     """Count for each pair of sanitizers how often each is better at equal disclosure, under both rules and counts.
 
-    Returns:
-        A row a pair, and a last one of what is undecided; in each column, a count of words and a rule for unlisted
-        ones, "wins of the first : wins of the second".
+    A row a pair, and a last one of what is undecided; in each column, a count of words and a rule for unlisted
+    ones, "wins of the first : wins of the second".
     """
     lines: list[dict] = [{"pair": " : ".join(map(called, pair))} for pair in PAIRS]
     last: dict = {"pair": f"undecided, of {POINTS * len(PAIRS)}"}
@@ -248,12 +200,8 @@ def wins() -> list[dict]:
 def keeping(points: int = POINTS) -> list[dict]:
     """Compare the two rules for unlisted words under each sanitizer, at equal epsilon and at equal exposure.
 
-    Args:
-        points: levels of exposure.
-
-    Returns:
-        A row a sanitizer: the least and the largest gain in accuracy of releasing them unchanged at one epsilon,
-        two estimates; the numbers of epsilons, and of levels of exposure, at which that is better by the rule.
+    A row a sanitizer: the least and the largest gain in accuracy of releasing them unchanged at one epsilon, two
+    estimates; the numbers of epsilons, and of levels of exposure, at which that is better by the rule.
     """
     drawn, kept = (grid(rule) for rule in _GRIDS)
     lines = []
@@ -291,8 +239,7 @@ def shared() -> float:
 def added() -> tuple[float, float]:
     """Compute how much more of a document is disclosed where unlisted words are released unchanged.
 
-    Returns:
-        the smallest and the largest difference of exposures, over sanitizers, epsilons and seeds.
+    The smallest and the largest difference of exposures, over sanitizers, epsilons and seeds.
     """
     key = [*_SETTING, "seed"]
     kept, drawn = (grid(rule).set_index(key).exposure for rule in ("keep", "draw"))
@@ -303,9 +250,8 @@ def added() -> tuple[float, float]:
 def tuned() -> list[dict]:
     """Compare a frozen encoder with one that is fine-tuned, on 60,000 phrases, unlisted words drawn.
 
-    Returns:
-        A row a setting, the original text first: setting; common and exposure, of 1,000 phrases; accuracy of the
-        fine-tuned encoder, an estimate; "frozen keeps" and "fine-tuned keeps", two estimates, as in `settings`.
+    A row a setting, the original text first: common and exposure, of 1,000 phrases; accuracy of the fine-tuned
+    encoder; "frozen keeps" and "fine-tuned keeps", two estimates, as in `settings`.
     """
     rows, texts = _papers_size()
     disclosed = {one["setting"]: {column: one[column] for column in COUNTS} for one in settings(grid())}
@@ -323,14 +269,7 @@ def tuned() -> list[dict]:
 
 
 def tuned_difference(first: tuple[str, float], second: tuple[str, float]) -> dict[str, Estimate]:
-    """Compute the accuracy from one release less that from another, for a frozen and a fine-tuned encoder.
-
-    Args:
-        first, second: sanitizer, a key of the registry, and epsilon, of `tuned`.
-
-    Returns:
-        by protocol the paired difference on the same test examples.
-    """
+    """Compute the accuracy from one release of `tuned` less that from another, by protocol."""
     rows, texts = _papers_size()
     sides = [select(rows, dict(zip(_SETTING, one, strict=True))) for one in (first, second)]
     return {name: paired(*(select(side, {"task.protocol": name}) for side in sides)) for name in texts}
@@ -346,13 +285,9 @@ def _papers_size() -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:
 def least_distance(points: int = 3) -> list[dict]:
     """Compare each sanitizer with the channel that loses the least distance between words at equal exposure.
 
-    Args:
-        points: levels of exposure.
-
-    Returns:
-        A row a sanitizer: from, to, the smallest and the largest of its distance over the least possible one,
-        where exposure is below 0.7; wins of the channel of least distance on the task, and its losses, of so many
-        levels; named, the smallest share of documents of three words that are named among 1,000.
+    A row a sanitizer: from, to, the smallest and the largest of its distance over the least possible one, where
+    exposure is below 0.7; wins of the channel of least distance on the task, and its losses, of so many levels;
+    named, the smallest share of documents of three words that are named among 1,000.
     """
     marks = stored.table("utility-sst2-frontier.csv")
     channel = marks.assign(epsilon=marks.success, vulnerability=marks.exposure)
@@ -371,13 +306,8 @@ def least_distance(points: int = 3) -> list[dict]:
 def at_mixture(without: Sequence[float] = ()) -> list[dict]:
     """Compare all pairs of sanitizers at equal success of the mixture of attacks, measured under one seed.
 
-    Success is measured, so it may fall where epsilon rises; such values are pooled with their neighbours.
-
-    Args:
-        without: epsilons that are left out.
-
-    Returns:
-        Rows as of `matches`. What the measurement of success is off is in no interval.
+    Success is measured, so it may fall where epsilon rises; such values are pooled with their neighbours, or left
+    out (`without`). Rows as of `matches`; what the measurement of success is off is in no interval.
     """
     attacked = stored.table("utility-sst2-mixture.csv").sort_values("epsilon")
     by_name = [rows for _, rows in attacked.groupby("defence")]
@@ -390,9 +320,8 @@ def at_mixture(without: Sequence[float] = ()) -> list[dict]:
 def without_noise() -> tuple[float, Estimate, float]:
     """Compute the loss of SanText at its largest epsilon, where next to no noise is left.
 
-    Returns:
-        its V(X | Y) on words that all protect; the accuracy from the original text less that from its release;
-        the share of unlisted words, each replaced by a uniform random word.
+    Its V(X | Y) on words that all protect; the accuracy from the original text less that from its release; the
+    share of unlisted words, each replaced by a uniform random word.
     """
     rows = grid()
     rows = rows[rows.defence == "santext"]
@@ -401,11 +330,9 @@ def without_noise() -> tuple[float, Estimate, float]:
 
 
 def facts() -> list[dict]:
-    """Compute all that is disclosed, lost and kept of each setting, means over seeds.
+    """Compute all that is disclosed, lost and kept of each setting, means over seeds; columns as of `grid`.
 
-    Returns:
-        A row a setting: setting; common and exposure; linked; lost and least, as of `grid`; exposure where
-        unlisted words are released unchanged; accuracy under both rules, two estimates.
+    Exposure is also that where unlisted words are released unchanged; accuracy is under both rules.
     """
     drawn, kept = ({key: rows for key, rows in grid(rule).groupby(_SETTING)} for rule in ("draw", "keep"))
     lines = []
@@ -420,9 +347,8 @@ def facts() -> list[dict]:
 def yardstick() -> dict[str, float]:
     """Compare the channel of least distance with SanText at the smallest exposure that it was tried at.
 
-    Returns:
-        exposure; common and santext, V(X | Y) on words that all protect, of the channel and of SanText,
-        interpolated; named, the smallest share of documents of three words that the channel names.
+    `common` and `santext` are V(X | Y) on words that all protect, of the channel and of SanText, interpolated;
+    `named` is the smallest share of documents of three words that the channel names.
     """
     marks, rows = stored.table("utility-sst2-frontier.csv"), grid()
     low = marks[marks.success == marks.success.min()]
@@ -437,12 +363,7 @@ _WRITTEN = {"santext": (1, 3, 3.5, 4, 5, 6), "santext+": (), "custext": (1, 8, 1
 
 
 def draw_settings(ax, rows: Sequence[Mapping]) -> None:
-    """Draw what is kept of the task over the exposure of a document, a band for each sanitizer.
-
-    Args:
-        ax: matplotlib axes.
-        rows: of `settings`.
-    """
+    """Draw what is kept of the task over the exposure of a document, a band for each sanitizer."""
     for sanitizer in SANITIZERS:
         mine = sorted((one for one in rows if one["sanitizer"] == sanitizer), key=lambda one: one["exposure"])
         look = plotting.look(mechanism=sanitizer)
@@ -462,13 +383,7 @@ def draw_settings(ax, rows: Sequence[Mapping]) -> None:
 
 
 def draw_pairs(axes, rows: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> None:
-    """Draw differences in accuracy at equal disclosure, a panel a pair, once for each count of words.
-
-    Args:
-        axes: matplotlib axes, one a pair.
-        rows: of `grid`.
-        pairs: two keys of the registry each.
-    """
+    """Draw differences in accuracy at equal disclosure, a panel a pair, once for each count of words."""
     for ax, pair in zip(axes, pairs, strict=True):
         for series, (column, words) in enumerate(COUNTS.items()):
             found = matches(rows, column, [pair])
@@ -487,12 +402,7 @@ def _curve(rows: pd.DataFrame, sanitizer: str, column: str) -> tuple[list[float]
 
 
 def draw_least_distance(axes, rows: pd.DataFrame) -> None:
-    """Draw accuracy over the share of named documents, and the distance lost over exposure, with the least one.
-
-    Args:
-        axes: two matplotlib axes.
-        rows: of `grid`.
-    """
+    """Draw accuracy over the share of named documents, and the distance lost over exposure, with the least one."""
     left, right = axes
     marks = stored.table("utility-sst2-frontier.csv")
     for sanitizer in SANITIZERS:

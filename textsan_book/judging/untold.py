@@ -12,14 +12,10 @@ TOLD = 0.95
 
 
 def lengths(results: Path) -> Iterator[dict]:
-    """Judge the table by its rules, a row for each length of a release.
+    """Judge the stored table by its rules, a row for each length of a release.
 
-    Args:
-        results: the folder of the stored table `untold-noise`.
-
-    Yields:
-        `documents`; `words`, their mean; `cells`, mechanisms times corpora; in how many a loss is `shown`, the
-        release tells the `mechanism`, and the `channel`; and `most`, the largest loss that no interval excludes.
+    `words` is a mean; `cells` are mechanisms times corpora; in how many a loss is `shown`, the release tells the
+    `mechanism`, and the `channel`; `most` is the largest loss that no interval excludes.
     """
     table = pd.read_csv(results / "untold-noise.csv")
     for size, rows in table.groupby("documents"):
@@ -31,11 +27,7 @@ def lengths(results: Path) -> Iterator[dict]:
 
 
 def lines(results: Path) -> list[str]:
-    """Write the rows of `lengths`, a line each.
-
-    Args:
-        results: as of `lengths`.
-    """
+    """Write the rows of `lengths`, a line each."""
     said = "{documents} documents, {words:.0f} words: a loss in {shown} of {cells}, at most {most:.3f}; "
     said += "mechanism identified in {mechanism}, its ε in {channel}"
     return [said.format(**row) for row in lengths(results)]

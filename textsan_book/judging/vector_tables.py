@@ -30,10 +30,9 @@ _VECTORS = (  # of whose vectors, table, rows of it
 
 
 def printed() -> pd.DataFrame:
-    """Return the success that Table II of Pan et al. 2020 prints for the first guess.
+    """Return the success that Table II of Pan et al. 2020 prints for the first guess, shares of 1,000 victims.
 
-    Returns:
-        a row an encoder, "Baseline (random guess)" the last one, a column a segment: shares of 1,000 victims.
+    A row an encoder, "Baseline (random guess)" the last one, a column a segment.
     """
     rows = stored.printed(table_or_figure="Table II", metric="Top-1 accuracy")
     table = rows.pivot(index="mechanism_or_method", columns="setting", values="value").astype(float)
@@ -45,9 +44,8 @@ def printed() -> pd.DataFrame:
 def citizens() -> list[dict]:
     """Compute the success of the first guess of each part of a date of birth, pooled over the seeds.
 
-    Returns:
-        a row for each kind of vectors: `vectors of`, `numbers` that were encoded, an estimate a segment; first
-        BERT's printed shares, in the end the exact blind guesses.
+    A row for each kind of vectors: `numbers` that were encoded, an estimate a segment; the first one is BERT's
+    printed shares, the last the exact blind guesses.
     """
     lines: list[dict] = [{"vectors of": "BERT, printed", "numbers": None} | dict(printed().loc["Bert"])]
     for name, table, where in _VECTORS:
@@ -59,11 +57,10 @@ def citizens() -> list[dict]:
 
 
 def bases() -> list[dict]:
-    """Compute the share of bases read from vectors of DNA windows, pooled over the seeds.
+    """Compute the share of bases read from vectors of DNA windows, pooled over the seeds, a row a corpus.
 
-    Returns:
-        a row a corpus: `windows`, `read` and `gain`, estimates, `majority`, the share of the base that is most
-        frequent at its position; mean gains at the `first` position, the `last` one, and in the middle (3 to 18).
+    `read` and `gain` are estimates, `majority` the share of the base that is most frequent at its position; mean
+    gains are at the `first` position, the `last` one, and in the middle (3 to 18).
     """
     cells = over_seeds(stored.table("vectors-genome.csv"), by=["corpus", "position"])
     lines = []
@@ -77,11 +74,10 @@ def bases() -> list[dict]:
 
 
 def keywords() -> list[dict]:
-    """Compute the areas under the curve of linear keyword attacks on real text, pooled over the seeds.
+    """Compute the areas under the curve of linear attacks on keywords in real text, pooled over the seeds.
 
-    Returns:
-        a row a keyword: `text`, `keyword`, areas `white box`, `black box` (plain transfer from film reviews) and
-        `static` (a white box on means of word vectors); `accuracy` of the white box, and of always saying `no`.
+    `black box` is plain transfer from film reviews, `static` a white box on means of word vectors; `accuracy` is
+    that of the white box, and `no` that of always saying no.
     """
     by = ["encoder", "dataset", "keyword"]
     white = over_seeds(select(stored.table("vectors-keywords.csv"), {"balance": "weights"}), by=by)
@@ -110,9 +106,8 @@ def moved() -> pd.DataFrame:
 def adaptations() -> list[dict]:
     """Compute the gain of each adaptation over plain transfer, with Student's interval over keywords.
 
-    Returns:
-        a row for each corpus and adaptation: `text`, `adaptation`, and `area` and `balanced`, the mean differences
-        of the area and of the balanced accuracy at the attacker's own border.
+    For each corpus and adaptation, `area` and `balanced` are the mean differences of the area and of the balanced
+    accuracy at the attacker's own border.
     """
     cells, lines = moved(), []
     for dataset, text in CORPORA.items():
@@ -131,15 +126,7 @@ def adaptations() -> list[dict]:
 
 
 def over_draws(values: pd.Series, most: float = np.inf) -> Estimate:
-    """Compute the mean of independent values, with Student's 95 % interval.
-
-    Args:
-        values: at least two.
-        most: the interval is cut there; 1.0 for shares.
-
-    >>> print(over_draws(pd.Series([0.25, 0.75]), most=1.0))
-    0.500 [-2.677, 1.000]
-    """
+    """Compute the mean of at least two independent values, with Student's 95 % interval, cut at `most`."""
     mean, half = float(values.mean()), float(student.ppf(0.975, len(values) - 1) * values.sem())
     return Estimate(mean, mean - half, min(mean + half, most))
 
@@ -147,9 +134,8 @@ def over_draws(values: pd.Series, most: float = np.inf) -> Estimate:
 def leaked() -> list[dict]:
     """Compute the share of a text's words that five guesses recover after a leak, pooled over the seeds.
 
-    Returns:
-        a row for each corpus and size: `text`, `leaked pairs`, `words recovered` and its `gain`, estimates, and
-        `blind`, the share that the most frequent words of the leaked texts reach.
+    A row a corpus and size: `words recovered` and its `gain`, estimates, and `blind`, the share that the most
+    frequent words of the leaked texts reach.
     """
     cells = over_seeds(stored.table("vectors-inversion.csv"), by=["dataset", "leak"])
     return [
@@ -162,9 +148,8 @@ def leaked() -> list[dict]:
 def erased() -> list[dict]:
     """Compute areas under the curve of a linear attacker before and after LEACE erases a word, over the seeds.
 
-    Returns:
-        a row for each word and number of sentences behind the erasure: `word`, `is erased`, `fitted on`,
-        `before` and `after`, estimates, and `change`, of the accuracy on the sentiment.
+    A row for each word and number of sentences that the erasure was `fitted on`; `change` is of the accuracy on
+    the sentiment.
     """
     rows = select(stored.table("vectors-erasure.csv"), {"head": "linear"})
     rows = rows.assign(erased=rows.erased.fillna(""))
@@ -180,12 +165,11 @@ def erased() -> list[dict]:
 
 
 def defences() -> pd.DataFrame:
-    """Return the defended releases of film reviews, with what the keyword attack and the task reach on them.
+    """Return the defended releases of film reviews, "none" first, with what keyword attack and task reach on them.
 
-    Returns:
-        the stored rows, "none" the first; `keeps`, the accuracy on the sentiment is inside the interval of the
-        undefended one or above it; `stops keyword` (balanced accuracy) and `stops month`, the attack is not shown
-        to be above 0.55 and above the blind guess.
+    `keeps`: the accuracy on the sentiment is inside the interval of the undefended one or above it; `stops
+    keyword` (balanced accuracy) and `stops month`: the attack is not shown to be above 0.55 and above the blind
+    guess.
     """
     rows = stored.table("vectors-defences.csv")
     bare = rows[rows.defence == "none"].iloc[0]
@@ -197,12 +181,7 @@ def defences() -> pd.DataFrame:
 def draw_defences(attack: str = "asr", ax=None):
     """Draw an attack against the task, a point for each defended release.
 
-    Args:
-        attack: "asr", the keyword's area under the curve; "balanced", its balanced accuracy; "month".
-        ax: matplotlib axes; None makes a figure with its legend.
-
-    Returns:
-        the axes.
+    It is "asr", the keyword's area under the curve; "balanced", its balanced accuracy; or "month".
     """
     rows = defences()
     alone, bare = ax is None, rows[rows.defence == "none"].iloc[0]

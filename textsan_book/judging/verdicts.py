@@ -88,16 +88,12 @@ DETECTORS = ("contextual", "contextual bound", "density ratio")
 
 
 def untrained(row: Mapping) -> bool:
-    """Tell if a row of a result table rests on a detector that has not passed the gate.
-
-    >>> untrained({"attack": "contextual"}), untrained({"attack": "contextual", "gate": "passed"})
-    (True, False)
-    """
+    """Tell if a row of a result table rests on a detector that has not passed the gate."""
     return str(row.get("attack")).casefold() in DETECTORS and row.get("gate") != "passed"
 
 
 def standard_error(estimate: Estimate) -> float:
-    """Of a value with its 95 % interval, taken as normal.
+    """Compute the standard error of a value with its 95 % interval, taken as normal.
 
     >>> round(standard_error(Estimate(0.5, 0.402, 0.598)), 3)
     0.05
@@ -106,11 +102,9 @@ def standard_error(estimate: Estimate) -> float:
 
 
 class Excess(NamedTuple):
-    """The verdict of draws on an excess of main over control.
+    """The verdict of draws on an excess of main over control: "given away", "not seen" or "undecided".
 
-    Attributes:
-        verdict: "given away", "not seen" or "undecided".
-        pooled: the mean excess of the draws with one interval.
+    `pooled` is the mean excess of the draws with one interval.
     """
 
     verdict: str
@@ -123,15 +117,12 @@ class Excess(NamedTuple):
 
 
 def of_excess(draws: Sequence[Estimate], sizes: Sequence[int]) -> Excess:
-    """Judge an excess of main over control by the pooled interval of its draws.
+    """Judge an excess of main over control by the pooled interval of its draws, each a seed and a corpus.
 
     It is given away if the interval lies above 0, not seen if the interval holds 0 and ends at `LITTLE` at most,
     and undecided else: an interval that holds 0 shows that little is given away only where its upper end is small.
-
-    Args:
-        draws: the excess in each draw (seed, corpus) with its 95 % interval. An interval without width, of a draw
-            in which all documents agree, is given that of a rate of which none of its documents was hit.
-        sizes: documents of each draw, at least 1.
+    An interval without width, of a draw in which all documents agree, is given that of a rate of which none of its
+    documents was hit.
 
     >>> str(of_excess([Estimate(0.2, 0.1, 0.3), Estimate(0.1, 0.0, 0.2)], [100, 100]))
     'given away'
@@ -149,20 +140,12 @@ def of_excess(draws: Sequence[Estimate], sizes: Sequence[int]) -> Excess:
 
 
 def rate_error(rate: float, positions: float) -> float:
-    """Binomial standard error of a published rate.
-
-    Args:
-        rate: in [0, 1].
-        positions: that it was measured on.
-
-    >>> rate_error(0.5, 2500)
-    0.01
-    """
+    """Compute the binomial standard error of a published rate, in [0, 1], of so many positions."""
     return math.sqrt(rate * (1 - rate) / positions)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """P-values corrected for being several (Holm 1979): each is significant at a level if the corrected one is.
+    """Correct p-values for being several (Holm 1979): each is significant at a level if the corrected one is.
 
     >>> holm([0.01, 0.04, 0.03])
     [0.03, 0.06, 0.06]
@@ -175,7 +158,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def p_below(gap: float, error: float) -> float:
-    """One-sided p-value for a difference below zero: that an estimate as low as `gap` comes of one that is not.
+    """Compute the probability of an estimate as low as `gap` of a difference that is not below zero (one-sided).
 
     Without an error the answer is certain.
 
@@ -188,14 +171,10 @@ def p_below(gap: float, error: float) -> float:
 
 
 class Comparison(NamedTuple):
-    """A number of ours beside a published one.
+    """A number of ours beside a published one, with the standard errors of both.
 
-    Attributes:
-        gap: ours minus the published one.
-        error: standard error of ours.
-        published_error: standard error of the published one.
-        margin: how far ours may be and still agree.
-        limit: "upper" or "lower" if the paper says that the truth is below or above its number, else empty.
+    `gap` is ours minus theirs; `margin`, how far ours may be and still agree; `limit`, "upper" or "lower" if the
+    paper says that the truth is below or above its number, else empty.
     """
 
     gap: float
@@ -228,10 +207,9 @@ class Comparison(NamedTuple):
         return self.gap if self.limit == "upper" else -self.gap
 
     def factor(self, tests: int = 1) -> float:
-        """The multiple of our positions that would decide, if both numbers stay what they are; inf if none would.
+        """Return the multiple of our positions that would decide if both numbers stayed; inf if none would.
 
-        Args:
-            tests: how many the corrections of Holm's method count, all of them at worst.
+        Holm's method counts so many tests, all of them at worst.
         """
         one_sided, two = -ndtri(LEVEL / tests), -ndtri(LEVEL / tests / 2)
         if self.limit:
@@ -247,21 +225,14 @@ class Comparison(NamedTuple):
 
 
 def margin(published_error: float, most: float) -> float:
-    """Compute how far ours may be from a published number and still agree: its own 95 % band, within reason.
-
-    Args:
-        published_error: standard error of the published number.
-        most: the largest margin, see `MOST_OF_A_RATE` and `MOST_OF_A_COUNT`.
-    """
+    """Compute how far ours may be from a published number and still agree: its 95 % band, `most` at most."""
     return min(Z * published_error, most)
 
 
 def nothing_agrees(gap: float, margin: float) -> bool:
     """Tell if "nothing changes" agrees with a published number as well: then agreement with it says nothing.
 
-    Args:
-        gap: what "nothing changes" predicts, minus the published number. A prediction has no error.
-        margin: how far ours may be from the published number and still agree.
+    `gap` is what "nothing changes" predicts, minus the published number; a prediction has no error.
 
     >>> nothing_agrees(0.007, 0.0135), nothing_agrees(0.05, 0.0135)
     (True, False)
@@ -270,10 +241,7 @@ def nothing_agrees(gap: float, margin: float) -> bool:
 
 
 def judge(comparisons: Sequence[Comparison]) -> list[str]:
-    """ "agrees", "differs" or "undecided" for each number of one table, corrected for being several.
-
-    Args:
-        comparisons: all the numbers of a table that are compared.
+    """Decide each number of one table, "agrees", "differs" or "undecided", corrected for being several.
 
     >>> near, far, coarse = (Comparison(*one, 0.009, 0.018) for one in ((0.0, 0.002), (0.1, 0.002), (0.01, 0.02)))
     >>> judge([near, far, coarse])

@@ -1,6 +1,4 @@
-"""Disclosure about the writers of releases, from the stored tables of `textsan_book.studies.writer`, and for each
-document.
-"""
+"""Disclosure about the writers of releases, and for each document, from the tables of `studies.writer`."""
 
 from collections.abc import Sequence
 
@@ -27,38 +25,21 @@ _KEPT = "kept words and length"
 
 
 def readings(name: str) -> pd.DataFrame:
-    """Load a stored table of writers with names for its sanitizers and its corpora.
-
-    Args:
-        name: a file of the stored results: "writer.csv" or "writer-held.csv".
-
-    Returns:
-        The rows of `stored.released` with the column `texts`.
-    """
+    """Load a stored table of writers with names for its sanitizers and, in `texts`, its corpora."""
     rows = stored.released(name)
     return rows.assign(texts=rows.dataset.replace(_NAMES))
 
 
 def judged(rows: pd.DataFrame, column: str = "excess") -> verdicts.Excess:
-    """Judge an excess or a lead, pooled over seeds and corpora.
-
-    Args:
-        rows: of `readings`, one a seed and corpus.
-        column: "excess", of main over control, or "lead", of main over baseline.
-    """
+    """Judge an excess, of main over control, or a lead, of main over baseline, pooled over seeds and corpora."""
     return verdicts.of_excess([estimate(row, column) for row in rows.to_dict("records")], rows.n_released)
 
 
 def summary(rows: pd.DataFrame) -> list[dict]:
     """Compute how often an attribute is read from each release, from parts of it, and from the original text.
 
-    Args:
-        rows: of `readings`.
-
-    Returns:
-        A row a sanitizer and three more, for the words that CusText+ keeps, the length alone and the original
-        text: read; word, the success on a content word; main and control; excess and lead, estimates that are
-        pooled over seeds and corpora.
+    A row a sanitizer and three more, for the words that CusText+ keeps, the length alone and the original text:
+    `word` is the success on a content word; excess and lead are pooled over seeds and corpora.
     """
     kept = rows[rows.reading == _KEPT]
     parts = dict([*rows[rows.reading == "release"].groupby("who", sort=False)])
@@ -75,14 +56,9 @@ def summary(rows: pd.DataFrame) -> list[dict]:
 
 
 def by_corpus(rows: pd.DataFrame) -> list[dict]:
-    """Compute how often an attribute is read from releases, for each corpus.
+    """Compute how often an attribute is read from releases, a row a corpus and sanitizer.
 
-    Args:
-        rows: of `readings`.
-
-    Returns:
-        A row a corpus and sanitizer: texts and sanitizer; main, an estimate that is pooled over seeds; control,
-        baseline; original, the rate of the same attacker on the original text; excess, an estimate.
+    `main` and `excess` are estimates; `original` is the rate of the same attacker on the original text.
     """
     lines = []
     for (texts, who), part in rows[rows.reading == "release"].groupby(["texts", "who"], sort=False):
@@ -95,16 +71,11 @@ def by_corpus(rows: pd.DataFrame) -> list[dict]:
 
 
 def at_equal(rows: pd.DataFrame, column: str) -> list[dict]:
-    """Compare SanText's excess, between two of its epsilons, with that of CusText and CusText+.
+    """Compare SanText's excess, between two of its epsilons, with that of CusText and CusText+ at an equal column.
 
-    Args:
-        rows: of `readings`.
-        column: what is equal: "vulnerability", of a content word, or "linked", of documents.
-
-    Returns:
-        A row a corpus and mechanism of the two: texts; compared, its label; least and most, of the differences of
-        the seeds; discloses, "more" or "less" if SanText's excess is larger or smaller with every seed, else
-        "undecided".
+    It is "vulnerability", of a content word, or "linked", of documents. A row a corpus and mechanism: least and
+    most, of the differences of the seeds; discloses, "more" or "less" if SanText's excess is larger or smaller
+    with every seed, else "undecided".
     """
     releases, lines = rows[rows.reading == "release"], []
     for texts, part in releases.groupby("texts", sort=False):
@@ -126,11 +97,8 @@ def _gap(rows: pd.DataFrame, defence: str, column: str) -> float:
 def claims(rows: pd.DataFrame) -> dict:
     """Compute which share of words, or of attributes, is claimed at a stated precision, and which is right.
 
-    Args:
-        rows: of `readings`, one a seed, of reading "words" or "release".
-
-    Returns:
-        claimed, a mean over seeds; right, a share of all claims, or None where there is none.
+    The rows are one a seed, of reading "words" or "release". `claimed` is a mean over seeds; `right`, a share of
+    all claims, or None where there is none.
     """
     made = rows.claimed.sum()
     right = (rows.claimed * rows.precision).sum() / made if made else None
@@ -138,14 +106,7 @@ def claims(rows: pd.DataFrame) -> dict:
 
 
 def draw_excess(rows: pd.DataFrame):
-    """Draw the excess over the success on a content word, a panel a corpus.
-
-    Args:
-        rows: of `readings`, of three corpora.
-
-    Returns:
-        the figure.
-    """
+    """Draw the excess over the success on a content word, a panel for each of three corpora."""
     releases, original = (rows[rows.reading == reading] for reading in ("release", "original"))
     figure, axes = plt.subplots(2, 2, figsize=(6.4, 5.4), layout="constrained")
     for ax, (texts, part) in zip(axes.flat, releases.groupby("texts", sort=False), strict=False):
@@ -169,13 +130,7 @@ def draw_excess(rows: pd.DataFrame):
 def equal_on_words(mechanism: Mechanism, docs: Docs, words: Embeddings) -> Mechanism:
     """Set SanText so that the best guess of a content word succeeds as often as under another sanitizer.
 
-    Args:
-        mechanism: the other sanitizer.
-        docs: token lists, whose own counts are the prior.
-        words: the vocabulary of both.
-
-    Raises:
-        ValueError: no epsilon between 1 and 12 does it.
+    The documents' own counts are the prior; that no epsilon between 1 and 12 does it is an error.
     """
     content = content_words(mechanism)
     wanted = vulnerability_of(mechanism, docs, content)
@@ -187,14 +142,9 @@ def equal_on_words(mechanism: Mechanism, docs: Docs, words: Embeddings) -> Mecha
 
 
 def exposures(mechanism: ChannelMechanism, docs: Docs) -> np.ndarray:
-    """Compute each document's expected share of content words that the best guess recovers.
+    """Compute each document's expected share of content words that the best guess recovers, in ascending order.
 
-    Args:
-        mechanism: any with a channel.
-        docs: token lists, whose own counts are the prior.
-
-    Returns:
-        (n,) shares in ascending order, of the documents with a content word.
+    The documents' own counts are the prior; those without a content word are left out.
     """
     counted = _content_counts(mechanism, docs)
     prior = Prior.from_counts(counted, mechanism.channel.inputs, alpha_inverse=0)
@@ -205,15 +155,10 @@ def exposures(mechanism: ChannelMechanism, docs: Docs) -> np.ndarray:
 
 
 def claimable(mechanism: ChannelMechanism, docs: Docs, precision: float) -> float:
-    """Compute the largest share of content words that can be claimed with a precision.
+    """Compute the largest share of content words that can be claimed with a precision in (0, 1].
 
-    Args:
-        mechanism: any with a channel.
-        docs: token lists, whose own counts are the prior.
-        precision: in (0, 1].
-
-    Returns:
-        the share; a released word is claimed always or never, so that it may fall short by the share of one.
+    The documents' own counts are the prior. A released word is claimed always or never, so that the share may fall
+    short by that of one word.
     """
     counted = _content_counts(mechanism, docs)
     joint = np.array([*counted.values()])[:, None] / sum(counted.values()) * mechanism.channel.rows(list(counted))
