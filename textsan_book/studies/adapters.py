@@ -37,14 +37,7 @@ K = 20  # candidates
 
 
 def public_sentences(without: str) -> list[list[str]]:
-    """Tokens of the default corpora but one, less every sentence that the one has too.
-
-    Args:
-        without: the corpus under attack.
-
-    Raises:
-        KeyError: not one of `CORPORA`.
-    """
+    """Read the tokens of the default corpora but one, less every sentence that this one has too."""
     if without not in CORPORA:
         raise KeyError(f"without: {without!r} is not a default corpus; known: {', '.join(CORPORA)}")
     attacked = {normalised(record.text) for record in load_dataset(without, split="all")}
@@ -55,11 +48,7 @@ def public_sentences(without: str) -> list[list[str]]:
 
 
 def text_sha256(docs: Iterable[Sequence[str]]) -> str:
-    """Hash of token lists, to name text that is not stored.
-
-    >>> text_sha256([["a", "b"]])[:8]
-    'c8687a08'
-    """
+    """Hash token lists, to name text that is not stored."""
     return hashlib.sha256("\n".join(map(" ".join, docs)).encode()).hexdigest()
 
 
@@ -72,24 +61,11 @@ def train_adapter(
     checkpoint: Path | None = None,
     say: Callable[[str], None] = lambda line: None,
 ) -> Path:
-    """Trains the adapter `without-CORPUS` and writes it with its recipe into `folder`.
+    """Train the adapter `without-CORPUS`, with a seed for everything, and write it with its recipe into a folder.
 
     Each round the attacker sanitizes some public text with the next of `SANITIZERS`, over the vocabulary in a new
-    order so that CusText forms new groups, and the reader learns to predict the original words.
-
-    Args:
-        without: the corpus left out.
-        folder: where the adapter goes.
-        steps: batches of 32 sentences.
-        seed: of everything.
-        checkpoint: file that keeps the state of a run that is killed, for the next one to go on from.
-        say: takes a line of progress every round.
-
-    Returns:
-        path of the adapter.
-
-    Raises:
-        KeyError: unknown corpus.
+    order so that CusText forms new groups, and the reader learns to predict the original words, in batches of 32
+    sentences. The file `checkpoint` keeps the state of a run that is killed, for the next one to go on from.
     """
     import torch
 

@@ -39,24 +39,13 @@ def any_releases(
 ) -> Rows:
     """Audit the release of a tool without a record, and measure what it keeps of a task.
 
-    Args:
-        dataset: rt, airline_tweets or mtsamples, for example: one with labels.
-        tool: one of `TOOLS`, or the name of a mechanism with an epsilon.
-        epsilon: the mechanism's; None for one of `TOOLS`.
-        seed: of the choice of texts and of the noise.
-        n: texts that are released, for the classifier.
-        audited: how many of them are audited.
-        linked: releases that are linked to their originals, at most, and whose words are guessed.
-
-    Returns:
-        Rows with figure, of, share with its ends, and number, of: words left verbatim, by group (control: in the
-        release of another row); masked or replaced words that are guessed, by attack (baseline: one word for all);
-        words recovered, left or guessed; documents found again, by attack (control: another row's original;
-        baseline: length alone); and kept, the accuracy of a classifier (baseline: the largest class). The excess
-        is over the baseline.
-
-    Raises:
-        ValueError: Presidio is asked for and not installed.
+    The tool is one of `TOOLS`, or the name of a mechanism with an epsilon; the seed chooses texts and noise. Of
+    `n` texts that are released, for the classifier, `audited` are audited; at most `linked` are linked to their
+    originals, and their words guessed. Rows have figure, of, share with its ends, and number, of: words left
+    verbatim, by group (control: in the release of another row); masked or replaced words that are guessed, by
+    attack (baseline: one word for all); words recovered, left or guessed; documents found again, by attack
+    (control: another row's original; baseline: length alone); and kept, the accuracy of a classifier (baseline:
+    the largest class). The excess is over the baseline.
     """
     records = _drawn(dataset, n, seed)
     texts = [record.text for record in records]
@@ -128,12 +117,6 @@ def labelled(dataset: str) -> list[Record]:
 
     A score's sign is a class. Medical reports (mtsamples) stand under several specialties: the class is whether
     surgery is one of them, and the text is the beginning of the report.
-
-    Args:
-        dataset: one with labels.
-
-    >>> labelled("rt")[0].label
-    'positive'
     """
     records = load_dataset(dataset, "train")
     if dataset != "mtsamples":

@@ -38,16 +38,7 @@ ATTACKED: dict[str, tuple[dict, tuple[tuple[str, dict], ...]]] = {
 
 
 class Scatter(NamedTuple):
-    """A rate over drawn types.
-
-    Attributes:
-        mean: of the draws.
-        of_types: standard deviation by the types alone, all their positions attacked.
-        deviation: standard deviation by types and positions.
-
-    >>> Scatter(0.5, 0.1, 0.2).deviation
-    0.2
-    """
+    """A rate over draws, and its deviation by types alone, all their positions attacked, and in all."""
 
     mean: float
     of_types: float
@@ -63,18 +54,9 @@ def scatter(
     draws: int = DRAWS,
     seed: int,
 ) -> Scatter:
-    """The rate of hits over the positions of drawn types, each type as likely as another.
+    """Measure the rate of hits over the positions of drawn types, each type as likely as another.
 
-    Args:
-        hits: whether the attack is right, a value a position.
-        released: the released word there.
-        types: how many are drawn, without replacement; all where there are no more.
-        positions: so many of theirs are attacked, drawn without replacement; all where there are no more.
-        draws: repetitions.
-        seed: int of at least 0.
-
-    >>> scatter([1, 1, 1, 0], ["a", "a", "a", "b"], types=2, positions=4, seed=0)
-    Scatter(mean=0.75, of_types=0.0, deviation=0.0)
+    Types, and then positions of theirs, are drawn without replacement; all where there are no more.
     """
     types, positions = checks.whole("types", types, low=1), checks.whole("positions", positions, low=1)
     words, place = np.unique(np.asarray(released), return_inverse=True)
@@ -94,16 +76,9 @@ def scatter(
 def attacked_types(release: Attacked, *, drawn_from: str) -> list[dict]:
     """Measure the scatter of rates that the paper prints, a row an attack, lines split as in the released code.
 
-    Args:
-        release: whose defence is a key of `ATTACKED`.
-        drawn_from: of `textsan.sweeps.problems.prepare`.
-
-    Returns:
-        Rows with attack, multiple (of the constant 1 / alpha, where it has one), released_types, n_positions, asr
-        (over all positions), then mean, of_types and deviation of `Scatter`.
-
-    Raises:
-        ValueError: another defence.
+    Rows have attack, multiple (of the constant 1 / alpha, where it has one), released_types, n_positions, asr
+    (over all positions), then mean, of_types and deviation of `Scatter`. `drawn_from` is that of
+    `textsan.sweeps.problems.prepare`.
     """
     parameters, attacks = ATTACKED[checks.choice("defence", release.defence, tuple(ATTACKED))]
     problem = release.problem(vocabulary="data", split_by="line", drawn_from=drawn_from, **parameters)

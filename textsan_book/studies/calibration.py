@@ -11,17 +11,8 @@ def curve(
 ) -> list[tuple[float, Estimate]]:
     """Compare stated with actual success, from the answers that were least sure to those that were surest.
 
-    Args:
-        said: the probability that was given to each answer.
-        right: whether each answer is right.
-        groups: number of the sentence, or source, that each stands in.
-        parts: how many parts of equal size the answers are put into, at least 1 and at most as many as answers.
-
-    Returns:
-        for each part the mean of what was said, and the share that is right with the interval of `clustered_rate`.
-
-    Raises:
-        ValueError: no answer, or not as many groups as answers.
+    Answers are put into parts of equal size. For each, the mean probability that was given to them, and the share
+    that is right with the interval of `clustered_rate` by groups, the number of each answer's sentence or source.
 
     >>> [(said, right.value) for said, right in curve([0.9, 0.1], [True, False], [0, 1], 2)]
     [(0.1, 0.0), (0.9, 1.0)]

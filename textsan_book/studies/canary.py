@@ -23,15 +23,7 @@ _GPU = "NVIDIA"
 
 
 class DrawnCell(NamedTuple):
-    """A cell that is to be computed anew.
-
-    Attributes:
-        table: its table.
-        cell: one of the specification; None if it cannot be read here.
-        rows: its rows in the table.
-        seconds: expected.
-        lacking: what it needs that is not here; "" if nothing.
-    """
+    """A cell that is to be computed anew; None if it cannot be read here, `lacking` what it needs, or ""."""
 
     table: golden.Table
     cell: Cell | None
@@ -46,11 +38,7 @@ class DrawnCell(NamedTuple):
 
 
 def draw(commit: str) -> list[DrawnCell]:
-    """Draw a cell of each table: the cheap ones first, by seconds, then the others in an order drawn, too.
-
-    Args:
-        commit: another one draws other cells.
-    """
+    """Draw a cell of each table by the commit: the cheap ones first, by seconds, then others as they are drawn."""
     chosen = {(cell["table"], cell["row"]) for cell in golden.golden_cells()}
     drawn = [_draw(table, random.Random(f"{commit} {table.name}"), chosen) for table in golden.tables()]
     order = random.Random(commit).sample(range(len(drawn)), len(drawn))
@@ -84,15 +72,9 @@ def _draw(table: golden.Table, draws: random.Random, golden_rows: set[tuple[str,
 
 
 def compute(drawn: list[DrawnCell], seconds: float, workers: int) -> Iterator[tuple[DrawnCell, str, str]]:
-    """Compute cells anew until the time is up.
+    """Compute cells anew, in their order, until the time in seconds is up.
 
-    Args:
-        drawn: in their order.
-        seconds: altogether.
-        workers: processes.
-
-    Returns:
-        for each the cell, the verdict (again, otherwise, failed, not here, no time), and what else is to be said.
+    For each the cell, the verdict (again, otherwise, failed, not here, no time), and what else is to be said.
     """
     yield from ((cell, "not here", f"needs {cell.lacking}") for cell in drawn if cell.lacking)
     end, waiting, running = time.monotonic() + seconds, [cell for cell in drawn if not cell.lacking], {}

@@ -19,12 +19,7 @@ DATASET, PRIVATE, SHADOW, FITTED, BEAM, SEED = "rt", 4, 500, 3, 3, 0
 def read_back(epsilon: float, model: LanguageModel | None = None) -> dict[str, list[str]]:
     """Release the sentence under CusText+ and read it back, given the attacked positions.
 
-    Args:
-        epsilon: privacy parameter of two words of one group.
-        model: the attacker's language model; None loads the published one.
-
-    Returns:
-        the words as `written`, `released` and `read back`.
+    Returned are the words as `written`, `released` and `read back`; the published language model is the default.
     """
     model = model or LanguageModel.named(precision="float32")
     problem = problems.prepare(DATASET, PRIVATE, SHADOW, None, SEED, "custext+", epsilon=epsilon, k=20)
@@ -43,11 +38,7 @@ def read_back(epsilon: float, model: LanguageModel | None = None) -> dict[str, l
 
 
 def write(path: Path) -> None:
-    """Store the sentence at each of `EPSILONS`, an object an epsilon.
-
-    Args:
-        path: of the json.
-    """
+    """Store the sentence at each of `EPSILONS` as json, an object an epsilon."""
     model = LanguageModel.named(precision="float32")
     rows = [{"epsilon": epsilon} | read_back(epsilon, model) for epsilon in EPSILONS]
     lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)

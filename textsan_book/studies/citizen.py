@@ -21,13 +21,7 @@ _CHECKS = "10X98765432"
 
 
 def check_character(digits: str) -> str:
-    """ISO 7064 MOD 11-2: the character that makes sum of a_i 2^(i-1) equal to 1 modulo 11, X standing for ten.
-
-    Args:
-        digits: the 17 digits before it.
-
-    Raises:
-        ValueError: not 17 digits.
+    """Compute the character that makes sum of a_i 2^(i-1) equal to 1 modulo 11, X for ten (ISO 7064 MOD 11-2).
 
     >>> check_character("11010519491231002")
     'X'
@@ -38,16 +32,7 @@ def check_character(digits: str) -> str:
 
 
 def generate(n: int, seed) -> list[str]:
-    """Draws numbers: every region, date of birth and sequence is as likely as every other.
-
-    Args:
-        n: how many, at least 0.
-        seed: int or Generator.
-
-    >>> [number] = generate(1, seed=0)
-    >>> number[17] == check_character(number[:17])
-    True
-    """
+    """Draw numbers: every region, date of birth and sequence is as likely as every other."""
     n, random = checks.whole("n", n), np.random.default_rng(seed)
     sizes = len(PROVINCES), 20, 30, (LAST - FIRST).days + 1, 999
     numbers = []
@@ -60,14 +45,7 @@ def generate(n: int, seed) -> list[str]:
 
 
 def blind(k: int = 1) -> dict[str, float]:
-    """The exact success of the best k blind guesses of each segment and of the whole date, by counting days.
-
-    Args:
-        k: guesses, at least 1.
-
-    >>> {name: round(value, 4) for name, value in blind().items()}
-    {'year': 0.01, 'month': 0.0849, 'day': 0.0329, 'whole': 0.0}
-    """
+    """Compute the exact success of the best k blind guesses of each segment and of the date, by counting days."""
     k = checks.whole("k", k, low=1)
     days = [FIRST + timedelta(days=i) for i in range((LAST - FIRST).days + 1)]
     parts = {name: [getattr(day, name) for day in days] for name in ("year", "month", "day")}

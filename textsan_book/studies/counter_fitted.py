@@ -23,17 +23,9 @@ _RESAMPLES = 1000
 def counter_fitted(*, words: int, nearest: int, seed: int) -> list[dict]:
     """Compare GloVe and the vectors fitted anew with the published ones and with the judgements of people.
 
-    Counted is which share of a word's published neighbours is among its nearest ones by cosine; and of those alone
-    that are no pair that the vectors were fitted to, which is the harder question. Rated similarity is that of
-    SimLex-999.
-
-    Args:
-        words: most frequent words of the fitted vectors, among which neighbours are looked for.
-        nearest: how many.
-        seed: of the intervals, 95 %, for which words or rated pairs are resampled.
-
-    Returns:
-        Rows with vectors, what, value, low, high, n.
+    Counted is which share of a word's published neighbours is among its nearest ones by cosine, among the most
+    frequent fitted words; and of those alone that are no pair that the vectors were fitted to, which is the harder
+    question. Rated similarity is that of SimLex-999. The seed resamples words or rated pairs, for 95 % intervals.
     """
     fitted, glove = load_embeddings(COUNTER_FITTED), load_embeddings()
     frequent = fitted.words[:words]

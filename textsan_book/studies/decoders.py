@@ -18,12 +18,9 @@ _LONGEST = 64  # pieces of a sentence
 
 @dataclass(frozen=True)
 class Growth:
-    """Pieces and sentences that pass the span checks.
+    """Pieces whose embedding lies in the first span, sentences that pass the checks, and both gradients' ranks.
 
-    Attributes:
-        pieces: those whose embedding lies in the first span.
-        sentences: maximal sequences that pass in the second layer, the first piece included.
-        ranks: of the two gradients.
+    Sentences are maximal sequences that pass in the second layer, the first piece included.
     """
 
     pieces: list[int]
@@ -32,12 +29,10 @@ class Growth:
 
 
 def language_gradient(model, sentences: Sequence[Sequence[int]], end: int) -> dict[str, torch.Tensor]:
-    """Gradient of the mean next-piece loss in query and value weights of the first two layers.
+    """Compute the gradient of the mean next-piece loss in query and value weights of the first two layers.
 
-    Args:
-        model: a transformers causal model with `model.layers[i].self_attn.q_proj` and `v_proj`.
-        sentences: piece numbers, the start piece first.
-        end: the piece after each sentence; a target only.
+    The model has `model.layers[i].self_attn.q_proj` and `v_proj`. Sentences are piece numbers, the start piece
+    first; `end`, the piece after each, is a target only.
     """
     weights = {
         f"{layer} {name}": getattr(model.model.layers[layer].self_attn, f"{name}_proj").weight
@@ -54,13 +49,10 @@ def language_gradient(model, sentences: Sequence[Sequence[int]], end: int) -> di
 
 
 def grow(model, gradient: dict[str, torch.Tensor], start: int) -> Growth:
-    """The sentences of a batch, from the gradient of a decoder's first two layers.
+    """Grow the sentences of a batch from `language_gradient`, with the model as it was then.
 
-    Args:
-        model: as it was when the gradient was made.
-        gradient: of `language_gradient`.
-        start: the piece that each sentence begins with, and that comes nowhere else: to repeat it changes
-            nothing that the second layer reads.
+    Each sentence begins with the piece `start`, that comes nowhere else: to repeat it changes nothing that the
+    second layer reads.
     """
     first, second = (_both(gradient, layer) for layer in (0, 1))
     dtype, layers = model.get_input_embeddings().weight.dtype, model.model.layers

@@ -10,17 +10,7 @@ from textsan.privacy.deniability import Deniability
 
 
 def simulated_deniability(channel: Channel, draws: int = 1000, *, seed) -> Deniability:
-    """N_x, S_x and S*_y from `draws` draws of every input word, as the paper does it.
-
-    Args:
-        channel: Pr(y | x).
-        draws: how many a word.
-        seed: None, int or Generator.
-
-    >>> channel = Channel.from_matrix([[0.5, 0.5], [0.0, 1.0]], inputs=["a", "b"], outputs=["a", "b"])
-    >>> simulated_deniability(channel, draws=1000, seed=0).distinct_inputs
-    array([1, 2])
-    """
+    """Estimate N_x, S_x and S*_y from so many draws of every input word, as the paper does it."""
     draws = checks.whole("draws", draws, low=1)
     unchanged, outputs = np.empty(channel.shape[0]), np.empty(channel.shape[0], dtype=int)
     inputs = np.zeros(channel.shape[1], dtype=int)

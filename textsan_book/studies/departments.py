@@ -30,14 +30,7 @@ their own; neurosurgery shares most of its texts with neurology and orthopedics.
 
 
 def filed(records: list[Record]) -> list[Record]:
-    """Each text once, if it is filed under exactly one of the ten departments.
-
-    Args:
-        records: whose labels are specialties.
-
-    >>> [one.label for one in filed([Record("A", "Urology"), Record("a", "Letters"), Record("b", "Letters")])]
-    ['Urology']
-    """
+    """Select each text once, if it is filed under exactly one of the ten departments."""
     under: dict[str, dict[str, Record]] = {}
     for record in records:
         if record.label in DEPARTMENTS:
@@ -49,22 +42,12 @@ def filed(records: list[Record]) -> list[Record]:
 def departments(
     view: View, *, dataset: str, keywords: str, n: int, vocabulary: int, defence: str, strength: float, seed: int
 ) -> list[dict]:
-    """Accuracy of the department and the keyword attack under one defence, a row a keyword.
+    """Measure the accuracy of the department and the keyword attack under one defence, a row a keyword.
 
-    Args:
-        view: the vectors.
-        dataset: name of a data set whose labels are specialties.
-        keywords: that are looked for, with blanks between.
-        n: released texts, and those of attacker and analyst.
-        vocabulary, defence, strength: of `vector_defences.releases`.
-        seed: of everything.
-
-    Returns:
-        Rows with area and balanced accuracy of the linear attack, accuracy of the department, the share of the
-        most frequent one, and in how many released texts the keyword is.
-
-    Raises:
-        ValueError: the data set has fewer than 2 n such texts, or there is no such defence.
+    Keywords have blanks between. `n` texts are released, and as many are the attacker's and the analyst's;
+    vocabulary, defence and strength are those of `vector_defences.releases`. Rows have area and balanced accuracy
+    of the linear attack, accuracy of the department, the share of the most frequent one, and in how many released
+    texts the keyword is.
     """
     service, asked = releases(view.encode, defence, strength, vocabulary=vocabulary, seed=seed)
     sides = zip(

@@ -135,9 +135,7 @@ def _substring():
 
 
 def _counters():
-    """The number that a baseline as good as the context-free attack prints, as the mean over all smaller
-    epsilons.
-    """
+    """Compute what a baseline as good as the context-free attack prints: its mean over all smaller epsilons."""
     seen = []
     for epsilon in range(1, 9):
         problem = _custext(float(epsilon))
@@ -180,7 +178,7 @@ def _nearly_all_sensitive():
 
 
 def _kept_unknown():
-    """Words without a vector in all of GloVe: uniform draws, or released as they are; they count as attacked.
+    """Compare words without a vector in all of GloVe, which count as attacked: drawn, or released as they are.
 
     Words that have one and are not of the vocabulary are no part of it: the released code has them in its list.
     """
@@ -306,17 +304,10 @@ _POSITIONS, _LINES = (
 
 
 def departures(*, departure: str) -> list[dict]:
-    """Measure the effect of one departure: success as it is described and as the code does it, a row a setting.
+    """Measure the effect of one departure of `data/sweeps/departures.yml`, a row a setting.
 
-    Args:
-        departure: one of those of `data/sweeps/departures.yml`.
-
-    Returns:
-        Rows with defence, epsilon; described, released, and effect, the second minus the first, with its interval;
-        n_positions, and a note that names the data.
-
-    Raises:
-        ValueError: there is none of that name.
+    `described` is the success as the paper has it, `released` as the code does it, `effect` the second minus the
+    first with its interval; a note names the data.
     """
     checks.choice("departure", departure, (*DEPARTURES, _POSITIONS, _LINES))
     if departure == _POSITIONS:

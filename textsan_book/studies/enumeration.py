@@ -14,19 +14,7 @@ LIMIT = 1 << 24  # entries of the joint distribution: 128 MiB
 
 
 class JointDistribution:
-    """Pr(x_1, .., x_n, y_1, .., y_n).
-
-    Args:
-        joint: array with n axes for words, then n axes for outputs, at least 0 and summing to one within 1e-9.
-
-    Raises:
-        ValueError: an odd number of axes, too many entries, or no distribution.
-
-    >>> source = markov_source([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], 3)
-    >>> world = JointDistribution.tokenwise(source, [[0.6, 0.4], [0.4, 0.6]])
-    >>> print(*(round(v, 3) for v in world.hierarchy(1)))
-    0.5 0.6 0.629 0.918
-    """
+    """The distribution Pr(x_1, .., x_n, y_1, .., y_n): an array with n axes for words, then n axes for outputs."""
 
     def __init__(self, joint):
         self.joint = np.asarray(joint, dtype=np.float64)
@@ -38,11 +26,9 @@ class JointDistribution:
 
     @classmethod
     def tokenwise(cls, source, matrix) -> "JointDistribution":
-        """Each word goes through the channel by itself.
+        """Make the world in which each word goes through the channel Pr(y | x), (m, outputs), by itself.
 
-        Args:
-            source: Pr(x_1, .., x_n), n axes of m words.
-            matrix: Pr(y | x), shape (m, outputs).
+        The source is Pr(x_1, .., x_n), n axes of m words.
         """
         source, matrix = np.asarray(source, dtype=np.float64), np.asarray(matrix, dtype=np.float64)
         _check_size(source, matrix)
@@ -54,12 +40,9 @@ class JointDistribution:
 
     @classmethod
     def reusing(cls, source, matrix) -> "JointDistribution":
-        """A word that occurs again in a sentence gets the replacement it got first.
+        """Make the world in which a word that occurs again in a sentence gets the replacement it got first.
 
         Released code of CusText attacks does this (Tong et al. 2024). It is no token-wise mechanism.
-
-        Args:
-            source, matrix: as for `tokenwise`.
         """
         source, matrix = np.asarray(source, dtype=np.float64), np.asarray(matrix, dtype=np.float64)
         _check_size(source, matrix)
@@ -89,7 +72,7 @@ class JointDistribution:
         return float((scipy.special.entr(joint).sum() - scipy.special.entr(joint.sum(axis=0)).sum()) / np.log(2))
 
     def hierarchy(self, i: int) -> tuple[float, float, float, float]:
-        """V(X) <= V(X | Y) <= V(X | Y, C) <= V(X | Y, X_others) at position i, C the other outputs.
+        """Compute V(X) <= V(X | Y) <= V(X | Y, C) <= V(X | Y, X_others) at position i, C the other outputs.
 
         The last step holds for token-wise mechanisms: there C is the other words with noise.
         """
@@ -102,12 +85,7 @@ class JointDistribution:
         )
 
     def value(self, rule: np.ndarray, i: int) -> float:
-        """Success rate of a rule at position i.
-
-        Args:
-            rule: the word guessed for each y_1 .. y_n, an int array with n axes of outputs.
-            i: position.
-        """
+        """Compute the success rate at position i of a rule: the word guessed for each y_1 .. y_n, n axes."""
         joint = self.marginal([i], range(self.n))
         return float(np.take_along_axis(joint, np.asarray(rule)[None], axis=0).sum())
 
@@ -123,7 +101,7 @@ class JointDistribution:
         return np.where(listed, joint, -1.0).argmax(axis=0)
 
     def terms(self, i: int) -> dict[str, np.ndarray]:
-        """The factors of Eq. 6, each with axes (x, y, c_1, .., c_{n-1}), of length 1 where nothing depends on one.
+        """Compute the factors of Eq. 6, axes (x, y, c_1, .., c_{n-1}), of length 1 where nothing depends on one.
 
         Pr(x | y, c) = Pr(y | x) Pr(x) Pr(c | x, y) / (Pr(y) Pr(c | y)); and Pr(c | x), for the lemma. What is
         conditioned on an impossible event is nan.
@@ -146,16 +124,7 @@ class JointDistribution:
 
 
 def markov_source(initial, transition, n: int) -> np.ndarray:
-    """Pr(x_1, .., x_n) of a Markov source, an array with n axes.
-
-    Args:
-        initial: (m,) Pr(x_1).
-        transition: (m, m) rows Pr(. | x).
-        n: length of the sentences.
-
-    >>> markov_source([1, 0], [[0.5, 0.5], [0, 1]], 2)
-    array([[0.5, 0.5], [0. , 0. ]])
-    """
+    """Compute Pr(x_1, .., x_n) of a Markov source, n axes, from Pr(x_1) and rows Pr(. | x)."""
     source = np.asarray(initial, dtype=np.float64)
     for _ in range(n - 1):
         source = source[..., None] * np.asarray(transition, dtype=np.float64)

@@ -24,18 +24,11 @@ HEADS = ("linear", "mlp")
 
 
 def parts(dataset: str, keywords: Sequence[str], n: int, service: int, *, seed: int, **view) -> tuple[Part, ...]:
-    """The released sentences, those of attacker and analyst, and the service's own.
+    """Draw the released sentences, those of attacker and analyst, and the service's own.
 
-    Args:
-        dataset: name of a corpus with sentiment labels.
-        keywords: sentences that hold one of them are all taken, others as far as there is room.
-        n: sentences of the first part, and of the second.
-        service: of the third, on some of which erasers are fitted.
-        seed: of the draw.
-        **view: encoder, pooling and layer, as of `sentence_vectors`.
-
-    Raises:
-        ValueError: the corpus has too few.
+    Sentences that hold one of the keywords are all taken, others as far as there is room: `n` for the first part
+    and for the second, `service` for the third, on some of which erasers are fitted. `view` is that of
+    `sentence_vectors`.
     """
     records = list({normalised(record.text): record for record in load_dataset(dataset, split="all")}.values())
     holds = np.any([present([record.text for record in records], word) for word in keywords], axis=0)
@@ -51,7 +44,7 @@ def parts(dataset: str, keywords: Sequence[str], n: int, service: int, *, seed: 
 
 @lru_cache(maxsize=3)
 def _vectors(texts: tuple[str, ...], **view) -> np.ndarray:
-    """The vectors of sentences, encoded once for all cells that share them: what is erased changes none.
+    """Encode sentences, once for all cells that share them: what is erased changes none.
 
     A whole list is remembered, and no single sentence: which sentences share a batch decides the last digits of a
     vector, so that a cell's numbers would hang on the cells that a process made before.
@@ -60,15 +53,7 @@ def _vectors(texts: tuple[str, ...], **view) -> np.ndarray:
 
 
 def eraser(service: Part, keywords: Sequence[str]) -> Eraser:
-    """Fit the eraser of keywords to the service's own sentences.
-
-    Args:
-        service: the third part of `parts`.
-        keywords: erased together.
-
-    Raises:
-        ValueError: a keyword is in none of them.
-    """
+    """Fit the eraser of all keywords together to the service's own sentences."""
     return Eraser.fit(service.vectors, np.stack([present(service.texts, word) for word in keywords], axis=1))
 
 
@@ -76,20 +61,13 @@ def eraser(service: Part, keywords: Sequence[str]) -> Eraser:
 def erasures(
     view: View, *, dataset: str, erased: str, asked: str, n: int, service: int, fitted: int, seed: int
 ) -> list[dict]:
-    """Keyword attacks and a sentiment task on vectors from which keywords were erased, a row a keyword and head.
+    """Measure keyword attacks and a sentiment task on vectors from which keywords were erased.
 
-    Args:
-        view: the vectors.
-        dataset: as of `parts`.
-        erased: the keywords that are erased, with blanks between; an empty text for none.
-        asked: the keywords that are looked for, likewise; the sentences are chosen by them.
-        n, service, seed: as of `parts`, so that both other parts are the same whatever is fitted.
-        fitted: of the service's sentences the first ones, on which the eraser is fitted.
-
-    Returns:
-        Rows with keyword, head, whether it was erased, in how many of the fitted sentences it is, area and
-        balanced accuracy of the attack, accuracy of the analyst and what it is over that on plain vectors, and how
-        far vectors were moved: the mean square of the change over their variance.
+    Keywords `erased`, maybe none, and `asked`, by which the sentences are chosen, have blanks between. The eraser
+    is fitted on the first `fitted` of the service's sentences; both other parts are the same whatever that is.
+    Rows have in how many of the fitted sentences the keyword is, area and balanced accuracy of the attack,
+    accuracy of the analyst and what it is over that on plain vectors, and how far vectors were moved: the mean
+    square of the change over their variance.
     """
     plain = parts(dataset, asked.split(), n, service, seed=seed, **asdict(view))
     of = Part(*(column[:fitted] for column in plain[2]))
@@ -102,15 +80,9 @@ def erasures(
 def projections(
     view: View, *, dataset: str, erased: str, rounds: int, asked: str, n: int, fitted: int, seed: int
 ) -> list[dict]:
-    """Measure likewise where keywords are taken out by iterative nullspace projection.
+    """Measure the same where keywords are taken out by so many rounds of iterative nullspace projection.
 
-    Args:
-        view, dataset, erased, asked, n, seed: as of `erasures`.
-        fitted: the service's sentences, all of which are used.
-        rounds: of readers, as of `NullspaceProjection.fit`.
-
-    Returns:
-        Rows as of `erasures`, and how many dimensions were taken out.
+    All `fitted` sentences of the service are used. Rows also have how many dimensions were taken out.
     """
     plain = parts(dataset, asked.split(), n, fitted, seed=seed, **asdict(view))
     concept = np.stack([present(plain[2].texts, word) for word in erased.split()], axis=1)

@@ -11,10 +11,7 @@ Rows = list[dict]
 
 
 def takes_settings(experiment: Callable[..., Rows]) -> Callable[..., Rows]:
-    """Make an experiment on settings one that takes their fields by name, as a specification gives them.
-
-    Args:
-        experiment: its first argument is annotated with a dataclass; all others are given by name.
+    """Make an experiment on a dataclass one that takes its fields by name, as a specification gives them.
 
     >>> from dataclasses import make_dataclass
     >>> Draw = make_dataclass("Draw", ["dataset", "seed"])
@@ -38,13 +35,7 @@ def takes_settings(experiment: Callable[..., Rows]) -> Callable[..., Rows]:
 
 @dataclass(frozen=True)
 class Release:
-    """Text of a data set that a mechanism releases.
-
-    Attributes:
-        dataset: whose documents are released, and whose others the attacker owns.
-        defence, epsilon: the mechanism, by name, and its privacy parameter.
-        seed: of the split and of all draws.
-    """
+    """Text of a data set that a mechanism releases; the attacker owns other documents, and the seed draws all."""
 
     dataset: str
     defence: str
@@ -54,11 +45,7 @@ class Release:
 
 @dataclass(frozen=True)
 class Attacked(Release):
-    """A release that is attacked at all positions.
-
-    Attributes:
-        n_private, n_shadow: documents that are released, and of the attacker's own.
-    """
+    """A release that is attacked at all positions, and the number of documents of the attacker's own."""
 
     n_private: int
     n_shadow: int
@@ -70,7 +57,7 @@ class Attacked(Release):
 
 
 def columns(estimate: Sequence[float | None], prefix: str = "") -> dict[str, float]:
-    """An estimate as columns of a table: asr, low and high, or three with a prefix.
+    """Write an estimate as columns of a table: asr, low and high, or three with a prefix.
 
     >>> columns((0.5, 0.4, 0.6), "over_")
     {'over': 0.5, 'over_low': 0.4, 'over_high': 0.6}

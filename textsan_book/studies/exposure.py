@@ -22,28 +22,19 @@ _BLOCK = 256  # rows held at a time
 
 
 def vulnerability_of(mechanism: Mechanism, docs: Docs, words: Collection[str]) -> float:
-    """V(X | Y) under the true frequencies of some of the private words, exact.
+    """Compute V(X | Y) under the true frequencies of some of the private words, exactly, from a channel's formula.
 
     The attacker is told that the word is one of them, so that mechanisms with different protected words compare.
-
-    Args:
-        mechanism: one whose channel has a formula.
-        docs: the private text, token lists.
-        words: among the channel's inputs.
     """
     counts = count_words(docs)
     return float(_best(mechanism, counts, words).sum() / sum(counts[word] for word in words))
 
 
 def exposure(mechanism: Mechanism, docs: Docs) -> float:
-    """The expected share of the private words, of whatever kind, that the best context-free guess gets right.
+    """Compute the expected share of all private words that the best context-free guess gets right.
 
     The prior is the true one of all words that have a row or are kept. A word without a row that becomes a uniform
     draw counts as never guessed; one that is released verbatim is guessed wherever no other word is likelier.
-
-    Args:
-        mechanism: one whose channel has a formula.
-        docs: the private text, token lists.
     """
     counts, channel = count_words(docs), mechanism.channel
     best = dict(zip(channel.outputs, _best(mechanism, counts, channel.inputs).tolist(), strict=True))
@@ -54,12 +45,7 @@ def exposure(mechanism: Mechanism, docs: Docs) -> float:
 
 
 def unlisted(mechanism: Mechanism, words: Collection[str]) -> list[str]:
-    """Select the words that have no row and are not kept: what `Mechanism.oov` decides about.
-
-    Args:
-        mechanism: any.
-        words: to choose from.
-    """
+    """Select the words that have no row and are not kept: what `Mechanism.oov` decides about."""
     return [word for word in words if not mechanism.knows(word)]
 
 
@@ -75,29 +61,18 @@ def _best(mechanism: Mechanism, counts: Counter, words: Collection[str]) -> np.n
 
 
 def exposures(*, sweeps: str, seed: int) -> list[dict]:
-    """A row for each released text that cells of sweeps share: what made it, and three numbers.
+    """Compute three numbers of each released text that cells of sweeps, named with blanks between, share.
 
     They are V(X | Y) of the words it protects (vulnerability), of those that all mechanisms of the cells protect
     (common), and the exposure. Beside them stand what becomes of words without a row (oov), and their share of all
     private words (unlisted).
-
-    Args:
-        sweeps: names of specifications of `data/sweeps`, with blanks between.
-        seed: of the cells.
-
-    Returns:
-        Rows with dataset, vocabulary, n_private, defence, epsilon, oov, unlisted, vulnerability, common, exposure.
     """
     paths = [project_data() / "sweeps" / f"{name}.yml" for name in sweeps.split()]
     return of_cells([cell for path in paths for cell in specification.read_spec(path) if cell["seed"] == seed])
 
 
 def of_cells(cells: Sequence[specification.Cell]) -> list[dict]:
-    """The rows of `exposures` for cells of one seed.
-
-    Args:
-        cells: of `textsan.sweeps.specification.read_spec`.
-    """
+    """Compute the rows of `exposures` for cells of one seed."""
     released = list({str(shared): shared for shared in map(specification.released_by, cells)}.values())
     splits = {}
     made = [_made(shared, splits) for shared in released]

@@ -45,21 +45,11 @@ def pretrain(
     batch: int = 16,
     after: Callable[[int, float], None] | None = None,
 ) -> None:
-    """Teaches a model to fill in blanks of sanitized text with the original words, by AdamW.
+    """Teach a `masked_model`, in place, to fill in blanks of sanitized text with the original words by AdamW.
 
     The learning rate rises for a twentieth of the steps, then falls to 0. Text is sanitized anew for each pass
-    over it. A word is predicted where the original one is a single piece.
-
-    Args:
-        model: of `masked_model`; changed in place, left in evaluation mode.
-        docs: public token lists.
-        mechanism: what sanitizes them; None leaves them as they are, which makes the bare model.
-        steps: batches, at least 1.
-        batch: sentences of a step.
-        after: called after each step with its number and its loss in nats a blank.
-
-    Raises:
-        ValueError: fewer sentences than a batch has.
+    over it, by no mechanism for the bare model. A word is predicted where the original one is a single piece.
+    `after` is called with each step's number and its loss in nats a blank.
     """
     import torch
 

@@ -15,16 +15,10 @@ _PRIVATE, _SHADOW = 200, 1000  # sentences that the prior does not count
 
 
 def frontier_gaps(*, dataset: str, vocabulary: int, seed: int) -> list[dict]:
-    """Least expected distance at several values of V(X | Y): certificate and attained, and how far they are apart.
+    """Compute the least expected distance at several values of V(X | Y): certificate and attained, a row a level.
 
-    Args:
-        dataset: whose text gives the prior, with half a count for each word.
-        vocabulary: the most frequent words of the embeddings, so many; each may be released for each.
-        seed: of the split; private text and the attacker's are not counted.
-
-    Returns:
-        a row for each level above the blind guess: words, blind guess, level, the two ends, and their relative
-        difference, 1 - lower / upper, as `gap`.
+    The data set gives the prior, with half a count for each word of the vocabulary; private text and the
+    attacker's are not counted. Each word may be released for each. `gap` is 1 - lower / upper of the two ends.
     """
     split = load_split(dataset, _PRIVATE, _SHADOW, seed=seed, vocabulary=vocabulary)
     words, counts = split.embeddings.words, count_words(split.population)

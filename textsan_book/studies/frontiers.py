@@ -32,14 +32,11 @@ _STATES = 30  # likeliest words a position, which the Markov attack reads
 
 @dataclass(frozen=True)
 class World:
-    """A vocabulary with a prior, and a text over it.
+    """A vocabulary with a prior, and a text over it: private sentences are attacked, the shadow is the attacker's.
 
-    Attributes:
-        split: its private sentences are attacked, its shadow is the attacker's.
-        public: word counts of the shadow, of which mechanisms are made.
-        prior: word frequencies of all other text of the corpus, with half a count for each word.
-        vocabulary: the words, most frequent in public first, without the full stop.
-        outputs: the words and the full stop.
+    Of the word counts of the shadow (`public`) mechanisms are made; the prior has the frequencies of all other
+    text of the corpus, with half a count for each word. The words are the most frequent in public first; outputs
+    have the full stop, too.
     """
 
     split: Split
@@ -54,12 +51,7 @@ class World:
         return float(channel.prior_array(self.prior) @ (channel.matrix() * far).sum(axis=1))
 
     def placed(self, mechanism: Mechanism, seed: int = 0) -> tuple[float, float]:
-        """Return V(X | Y) and the distance lost.
-
-        Args:
-            mechanism: over the vocabulary. For noise on vectors V is the upper end of its bracket.
-            seed: of the draws of an estimated channel.
-        """
+        """Return V(X | Y), for noise on vectors the upper end of its bracket, and the distance lost."""
         if isinstance(mechanism, NoiseMechanism):
             estimated = [mechanism.estimate_channel(self.prior.words, _DRAWS, seed=seed + i) for i in (1, 2)]
             _, high = vulnerability_bracket(self.prior, *estimated)
@@ -69,12 +61,7 @@ class World:
         return bayes_vulnerability(self.prior, channel), self.lost(channel)
 
     def at_success(self, make: Callable[[float], Mechanism], success: float) -> Mechanism:
-        """Search the epsilon at which the best guess from one word has a given success.
-
-        Args:
-            make: the mechanism at an epsilon, whose V rises with it.
-            success: of the best guess, in (0, 1).
-        """
+        """Search the epsilon, with which V rises, at which the best guess from one word has a given success."""
 
         def excess(log_epsilon: float) -> float:
             return self.placed(make(np.exp(log_epsilon)))[0] - success
@@ -83,14 +70,7 @@ class World:
 
 
 def world(dataset: str, *, n_private: int, n_shadow: int, public_words: int, seed: int) -> World:
-    """Load a corpus as a world of its most frequent words.
-
-    Args:
-        dataset: its name.
-        n_private, n_shadow: sentences that are attacked, and of the attacker's own.
-        public_words: of the vocabulary, the most frequent ones of the vectors.
-        seed: of the split.
-    """
+    """Load a corpus as a world of the most frequent words of the vectors."""
     split = load_split(dataset, n_private, n_shadow, seed=seed, vocabulary=public_words)
     public, glove = count_words(split.shadow), load_embeddings()
     words = sorted((word for word in split.embeddings.words if word != "."), key=lambda word: -public[word])
@@ -102,13 +82,8 @@ def world(dataset: str, *, n_private: int, n_shadow: int, public_words: int, see
 def placed(worlds: Mapping[str, World], known: Mapping[str, Frontier], *, seed: int = 0) -> list[dict]:
     """Place the registered mechanisms by success and distance, next to the least distance at their success.
 
-    Args:
-        worlds: by corpus.
-        known: the frontier of each.
-        seed: of estimated channels.
-
-    Returns:
-        a row a corpus, mechanism and setting: corpus, defence, parameter, success, lost, least.
+    The frontier of each corpus is given. A row a corpus, mechanism and setting (`parameter`): success, lost,
+    least.
     """
     rows = []
     for corpus, here in worlds.items():
@@ -131,13 +106,7 @@ def _settings(name: str) -> list[dict[str, float]]:
 
 
 def at_one_success(here: World, best: Frontier, success: float) -> dict[str, Mechanism]:
-    """Set SanText, SanText with weights, erasure and the best channel to one V(X | Y).
-
-    Args:
-        here: the world.
-        best: its frontier at this success.
-        success: of the best guess from one word, in (0, 1).
-    """
+    """Set SanText, SanText with weights, erasure and the best channel, a frontier's, to one V(X | Y)."""
     words, weighted = here.vocabulary, {"weights": "prior", "counts": here.public}
     return {
         "SanText": here.at_success(lambda e: make_mechanism("santext", words, epsilon=e), success),
@@ -150,15 +119,9 @@ def at_one_success(here: World, best: Frontier, success: float) -> dict[str, Mec
 
 
 def opened_by_context(here: World, mechanisms: Mapping[str, Mechanism], *, seed: int = 0) -> list[dict]:
-    """Attack real sentences by the released word alone and by the sentence.
+    """Attack real sentences by the released word alone and by the sentence, a row a channel.
 
-    Args:
-        here: the world.
-        mechanisms: by name, as from `at_one_success`.
-        seed: of the releases.
-
-    Returns:
-        a row a channel: channel, V(X | Y), lost, and the success on protected words of the two attacks.
+    Success is on protected words.
     """
     rows = []
     for name, mechanism in mechanisms.items():
@@ -181,13 +144,8 @@ def _success(here: World, mechanism: Mechanism, against: Callable[[Knowledge], A
 def same_guarantee(here: World, *, epsilon: float) -> list[dict]:
     """Compare CusText with the table that loses least at its claimed epsilon, alone and at CusText's success.
 
-    Args:
-        here: the world.
-        epsilon: claimed, between two words of a group.
-
-    Returns:
-        a row a mechanism: mechanism, tight ε, V(X | Y), lost, and different words: how many a release of the
-        private sentences has where protected words stood.
+    A row a mechanism: tight ε, V(X | Y), lost, and different words: how many a release of the private sentences
+    has where protected words stood.
     """
     custext = make_mechanism("custext", here.vocabulary, epsilon=epsilon)
     given = {"counts": here.public, "epsilon": epsilon}

@@ -16,25 +16,16 @@ LENGTH = 20
 
 
 def position_codes(width: int) -> np.ndarray:
-    """Sinusoidal position codes (Vaswani et al. 2017), (20, width), as wide as the vectors.
-
-    Args:
-        width: at least 2.
-
-    >>> position_codes(4)[0]
-    array([0., 1., 0., 1.], dtype=float32)
-    """
+    """Compute sinusoidal position codes (Vaswani et al. 2017), (20, width), as wide as the vectors."""
     pairs = np.arange((width + 1) // 2)
     angles = np.arange(LENGTH)[:, None] / 10_000 ** (2 * pairs / width)
     return np.stack([np.sin(angles), np.cos(angles)], axis=2).reshape(LENGTH, -1)[:, :width].astype(np.float32)
 
 
 class GenomeReconstruction:
-    """Guesses the base at each position from the vector and the position's code.
+    """Guess the base at each position from the vector, scaled, and the position's code.
 
-    Args:
-        standard: how vectors are scaled.
-        network: 2d inputs, hidden 400 and 100 sigmoid units with batch normalisation, 4 classes.
+    The network has 2d inputs, hidden 400 and 100 sigmoid units with batch normalisation, 4 classes.
     """
 
     def __init__(self, standard: heads.Standard, network):
@@ -44,15 +35,9 @@ class GenomeReconstruction:
     def against(
         cls, knowledge: VectorKnowledge, *, pairs: int | None = None, steps: int = 100_000
     ) -> "GenomeReconstruction":
-        """The attack, trained on windows of the attacker's own, or drawn by the rule.
+        """Train the attack on windows of the attacker's own, or on so many pairs drawn by the rule.
 
-        Args:
-            knowledge: a corpus of windows, or a rule; and an encoder.
-            pairs: windows that are drawn where there is a rule and no corpus.
-            steps: batches of 128 (window, position), at least 1.
-
-        Raises:
-            ValueError: neither corpus nor rule, or a text that is no window.
+        A step is a batch of 128 (window, position).
         """
         import torch
 
@@ -78,11 +63,7 @@ class GenomeReconstruction:
         return cls(standard, network)
 
     def reconstruct(self, vectors: np.ndarray) -> list[str]:
-        """The guessed window behind each vector.
-
-        Args:
-            vectors: the released ones, (n, d).
-        """
+        """Guess the window behind each released vector, (n, d)."""
         import torch
 
         inputs = torch.from_numpy(self.standard(np.asarray(vectors)))
@@ -95,17 +76,7 @@ class GenomeReconstruction:
 
 
 def numbered(texts: Sequence[str]) -> np.ndarray:
-    """The number of the base at each position, (n, 20).
-
-    Args:
-        texts: windows.
-
-    Raises:
-        ValueError: a text that is no window.
-
-    >>> numbered(["ACGT" * 5])[0, :4]
-    array([0, 1, 2, 3])
-    """
+    """Return the number of the base at each position of windows, (n, 20)."""
     for text in texts:
         if len(text) != LENGTH or not set(text) <= set(BASES):
             raise ValueError(f"texts: {text!r} is no window of {LENGTH} letters out of {BASES}")
@@ -113,14 +84,7 @@ def numbered(texts: Sequence[str]) -> np.ndarray:
 
 
 def hits(guesses: Sequence[str], truths: Sequence[str]) -> np.ndarray:
-    """Tell for each base if it was guessed right, (n, 20).
-
-    Args:
-        guesses, truths: windows.
-
-    Raises:
-        ValueError: a text that is no window, or not as many guesses as truths.
-    """
+    """Tell for each base of windows if it was guessed right, (n, 20)."""
     if len(guesses) != len(truths):
         raise ValueError(f"guesses: {len(guesses)} for {len(truths)} truths; pass one a window")
     return numbered(guesses) == numbered(truths)

@@ -45,13 +45,7 @@ _ABOVE = """\
 
 @dataclass(frozen=True)
 class Table:
-    """A committed table and the specification that made it.
-
-    Attributes:
-        name: of both files.
-        specification: a yml file.
-        table: a csv file.
-    """
+    """A committed table and the specification that made it, under one name."""
 
     name: str
     specification: Path
@@ -66,20 +60,14 @@ class Table:
     def cells(self) -> list[tuple[Cell, list[int]]]:
         """Read the cells that the table has, each with the numbers of its rows.
 
-        Raises:
-            KeyError, ValueError: the specification asks for what is not here.
+        KeyError and ValueError say that the specification asks for what is not here.
         """
         cells = specification.read_spec(self.specification)
         places = stored_cells.places(cells, self.table)
         return [(cell, rows) for cell in cells if (rows := places[cell.name])]
 
     def seconds(self, cell: Cell, rows: list[int]) -> float:
-        """Read how long a cell took; of what shares vectors or answers the whole.
-
-        Args:
-            cell: one of `cells`.
-            rows: its rows.
-        """
+        """Read how long a cell took; of what shares vectors or answers the whole."""
         if "experiment" in cell:
             total = self.record.get("seconds", 0.0)
             return total if "encoder" in cell else total / len(self.cells)
@@ -145,11 +133,7 @@ def _is_here(name: str) -> bool:
 
 
 def subjects(cell: Cell) -> list[str]:
-    """Name what a cell computes: an experiment, or an attack or a task and a mechanism.
-
-    >>> subjects({"defence": {"name": "santext"}, "attack": {"name": "markov"}})
-    ['attack markov', 'mechanism santext']
-    """
+    """Name what a cell computes: an experiment, or an attack or a task and a mechanism."""
     if "experiment" in cell:
         return [f"experiment {cell['experiment']}"]
     asked = "task" if "task" in cell else "attack"
@@ -162,10 +146,8 @@ def choose() -> list[dict]:
     Cells that need the default assets alone come first; then tables that the book reads, before the small ones
     that were made to be golden; then those of pinned kernels alone; then cheaper ones, by the seconds of the row,
     of an experiment by the mean of its record, and by the number of sentences. A mechanism whose attack or task is
-    chosen needs no other cell, if that is computed everywhere.
-
-    Returns:
-        for each cell what it is of, its table, its first row, the expected seconds, whether it is trained.
+    chosen needs no other cell, if that is computed everywhere. An entry says what the cell is of, its table and
+    first row, the expected seconds, and whether it is trained.
     """
     candidates: dict[str, list] = {}
     for at, table in enumerate(tables()):

@@ -45,12 +45,9 @@ _BATCH = 32  # sentences of a step of training
 class Client:
     """A client whose sentences train a model through a defence; the victim is MiniLM with a fresh head.
 
-    Attributes:
-        dataset: with labels, a train and a test split.
-        defence: none; noise, pruning or DP-SGD, on gradients; or a key of `SANITIZERS`, on text.
-        size: of the defence: relative noise, share pruned, noise multiplier, or epsilon.
-        longest: words of a sentence that is read, at most.
-        seed: of everything.
+    The defence is none; noise, pruning or DP-SGD, on gradients; or a key of `SANITIZERS`, on text. Its size is
+    relative noise, share pruned, noise multiplier, or epsilon. A sentence that is read has at most `longest`
+    words.
     """
 
     dataset: str
@@ -73,21 +70,12 @@ class Client:
 def gradient_defences(
     client: Client, *, steps: int, attacked: int, vocabulary: int | str, oov: Oov = "uniform"
 ) -> list[dict]:
-    """Success of the exact attack on a client's words, and accuracy of the model that its gradients train.
+    """Compute the success of the exact attack on a client's words, and the accuracy that its gradients train.
 
-    The first round is attacked, by who knows defence and setting. Of several cuts of the spectrum the best one
-    counts, which needs the truth and so favours the attacker.
-
-    Args:
-        client: that may sanitize its text.
-        steps: of training, 32 sentences each.
-        attacked: sentences whose gradients are read, one at a time.
-        vocabulary: words of the mechanism, as `textsan.sweeps.splits.load_split` takes them.
-        oov: what becomes of words without a row in the sanitized text.
-
-    Returns:
-        one row: accuracy on test sentences as they are, with that of the more frequent label; and the share of the
-        words of the attacked sentences that is read, both with intervals.
+    The first round is attacked, one of so many sentences at a time, by who knows defence and setting. Of several
+    cuts of the spectrum the best one counts, which needs the truth and so favours the attacker. A step of training
+    has 32 sentences. One row: accuracy on test sentences as they are, with that of the more frequent label; and
+    the share of the words of the attacked sentences that is read, both with intervals.
     """
     checks.choice("defence", client.defence, ("none", *GRADIENTS, *SANITIZERS))
     dataset, seed = client.dataset, client.seed
@@ -121,18 +109,12 @@ def gradient_defences(
 
 @takes_settings
 def gradient_learning(client: Client, *, B: int, sentences: int) -> list[dict]:
-    """Accuracy of the model that a client's gradients train, each sentence once, in batches of one size.
+    """Compute the accuracy of the model that a client's gradients train, each sentence once, in batches of B.
 
-    The first batches are those that `gradient_protocol.gradient_reading` reads, with the same weights.
-
-    Args:
-        client: that does not sanitize.
-        B: sentences of a batch.
-        sentences: that are trained on; the same ones for every B.
-
-    Returns:
-        one row: accuracy on test sentences of any length, that of the more frequent label, and of each test
-        sentence whether it is right, eight a byte in hexadecimal digits, so that two rows are compared in pairs.
+    The first batches are those that `gradient_protocol.gradient_reading` reads, with the same weights; the
+    sentences are the same for every B. One row: accuracy on test sentences of any length, that of the more
+    frequent label, and of each test sentence whether it is right, eight a byte in hexadecimal digits, so that two
+    rows are compared in pairs.
     """
     records, seed = client.short(training_records(client.dataset, client.seed)), client.seed
     change = pruned(client.size) if client.defence == "pruning" else client.change()
@@ -152,11 +134,7 @@ def _tested(victim, dataset: str) -> tuple[dict, np.ndarray]:
 
 
 def pruned(share: float) -> Callable:
-    """`defences.prune` by selection in place of sorting, for training: the same entries, several times as fast.
-
-    Args:
-        share: of the entries, from 0 to below 1.
-    """
+    """Prune the entries of `defences.prune` by selection in place of sorting, several times as fast."""
 
     def change(gradient, victim, ids, mask, labels, seed: int):
         kept = {}
@@ -172,15 +150,7 @@ def pruned(share: float) -> Callable:
 def best_reading(
     victim, docs: Sequence[Sequence[str]], labels: Sequence[list[int]], change: Callable | None, seed: int
 ) -> list[list[str]]:
-    """The words that the exact attack reads from the gradient of each sentence, at the cut that serves it best.
-
-    Args:
-        victim: with its weights.
-        docs: words of the sentences.
-        labels: of each, a list of one.
-        change: a defence of `textsan.gradient_leakage.defences`; None is none.
-        seed: of the defence.
-    """
+    """Read the words of each sentence from its gradient by the exact attack, at the cut that serves it best."""
     readings = {cut: [] for cut in (CUTS[:1] if change is None else CUTS)}
     for number, (doc, label) in enumerate(zip(docs, labels, strict=True)):
         shared = cases.make_case(victim, [" ".join(doc)], label, defence=change, seed=seed + number).shared
@@ -194,7 +164,7 @@ def best_reading(
 
 
 def _words(encoder: str, doc: Sequence[str], pieces: list[int]) -> list[str]:
-    """The pieces read at each word's place, as a word: the word itself where all of them are its own.
+    """Join the pieces read at each word's place: the word itself where all of them are its own.
 
     Where a piece is wrong the word is wrong, whatever it is; its place in the sentence is known from the length
     only for the score.

@@ -16,20 +16,9 @@ def gradient_factors(*, draws: int, steps: int, rounds: int, seed: int) -> list[
     """Time factors against written-out gradients, on MiniLM with a fresh head, a row for each of two uses.
 
     *Many* are distances of some draws, as at LAMP's start and in its discrete phase, written out by opacus; a
-    *step* is one distance and its slope, written out by autograd. Rounds alternate between the two ways.
-
-    Args:
-        draws: distances that are computed together.
-        steps: slopes that are timed together.
-        rounds: of each way; an odd number.
-        seed: of the draws.
-
-    Returns:
-        Rows with what, pieces; processor seconds of one distance or step by factors; ratio, the median of the
-        rounds, with the lowest and the highest.
-
-    Raises:
-        ValueError: the two ways do not give the same.
+    *step* is one distance and its slope, written out by autograd. Rounds, an odd number, alternate between the two
+    ways, which must give the same. Rows have the processor seconds of one distance or step by factors; ratio, the
+    median of the rounds, with the lowest and the highest.
     """
     ours = Matching(cases.make_case(victims.load_victim(), [TEXT], [1]).shared, ATTACKS["LAMP cos"])
     written, generator = _WrittenOut(ours), torch.Generator().manual_seed(seed)

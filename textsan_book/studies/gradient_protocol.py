@@ -50,21 +50,13 @@ _ATTACHED = tuple(".,;:!?)'-%/")  # marks that follow a word without a blank
 def gradient_reading(client: Client, *, B: int, sentences: int, own: int, width: int) -> list[dict]:
     """Read the gradients of the first batches that a client sends with two attacks; a row a sentence.
 
-    Where n sentences of a batch have a piece at a place, every attacker
-    says n pieces for it; a piece of a sentence is read if it is among those said for its place.
-
-    Args:
-        client: that does not sanitize.
-        B: sentences of a batch.
-        sentences: that are attacked, a multiple of B; the same ones for every B.
-        own: batches of the attacker's own sentences.
-        width: prefixes of the language model's beam for each sentence of a batch.
-
-    Returns:
-        of each sentence its pieces; how many of them are the nearest ones, are read by the beam, and by a beam
-        without the gradient; how many are listed; how many pass the test, pieces of other sentences that were
-        tried, and those of them that pass. Of each batch the rank of the undefended span by theory, and whether
-        that is full.
+    Where n sentences of a batch have a piece at a place, every attacker says n pieces for it; a piece of a
+    sentence is read if it is among those said for its place. The sentences are the same for every B, a divisor of
+    their number; `own` are batches of the attacker's; `width` is that of the language model's beam for each
+    sentence of a batch. Of each sentence its pieces; how many of them are the nearest ones, are read by the beam,
+    and by a beam without the gradient; how many are listed; how many pass the test, pieces of other sentences that
+    were tried, and those of them that pass. Of each batch the rank of the undefended span by theory, and whether
+    that is full.
     """
     seed, change = client.seed, client.change()
     victim = victims.load_victim(seed=seed)
@@ -105,10 +97,8 @@ def gradient_reading(client: Client, *, B: int, sentences: int, own: int, width:
 class Attacker:
     """Settings that an attacker has learnt from gradients of own sentences under the client's defence.
 
-    Attributes:
-        cut: of the spectrum, see `CUTS`.
-        scale, weight, place: of the log-likelihood of residuals.
-        threshold: a piece whose residual is below it is said to be in the batch.
+    They are the cut of the spectrum (of `CUTS`), the three numbers of the likelihood of residuals, and the
+    threshold below which the residual of a piece says that it is in the batch.
     """
 
     cut: float
@@ -124,14 +114,9 @@ class Attacker:
 
     @classmethod
     def calibrated(cls, victim, batches: Sequence, strangers: Sequence[str], change: Callable | None, seed: int):
-        """Cut, scale and weight of the largest likelihood, and the threshold of the wanted false alarms.
+        """Choose cut, scale and weight of the largest likelihood, and the threshold of the wanted false alarms.
 
-        Args:
-            victim: with its weights.
-            batches: texts and labels of own batches.
-            strangers: own sentences that are in none of them.
-            change: the defence; None is none.
-            seed: of the defence.
+        `batches` are texts and labels of own batches, `strangers` own sentences that are in none of them.
         """
         seeds = range(seed + 500, seed + 500 + len(batches))  # not those of the client
         sent = [
@@ -154,14 +139,11 @@ class Attacker:
 
 
 def residual_tables(case: cases.Case, cuts: Sequence[float]) -> list[np.ndarray]:
-    """Residual of every piece at every place of the longest sentence, (pieces, places), for each cut.
+    """Compute the residual of every piece at every place of the longest sentence, (pieces, places), for each cut.
 
-    They are those of `spans.residuals`, from lengths along the basis, and from one decomposition for all cuts. All
-    ones where the span is full: nothing is off it, and what rounding leaves says nothing.
-
-    Args:
-        case: what is shared of it is used.
-        cuts: shares of the largest singular value, the smallest one first.
+    They are those of `spans.residuals`, from lengths along the basis, and from one decomposition for all cuts,
+    shares of the largest singular value, the smallest one first. All ones where the span is full: nothing is off
+    it, and what rounding leaves says nothing.
     """
     victim, places = case.shared.victim, max(case.shared.lengths)
     span = spans.span(spans.stacked(case.shared), cuts[0])
@@ -204,20 +186,11 @@ def read(
     beam: int,
     source: LanguageModel | MarkovModel,
 ) -> list[list[set]]:
-    """The pieces of largest posterior at each place of each batch, with the beam of `LanguageModelBayes`.
+    """Find the pieces of largest posterior at each place of each batch, with the beam of `LanguageModelBayes`.
 
-    What is sent is a channel's output at each place, and what reads is Bayes' rule for a source of sentences.
-    Several sentences of a batch are one line of places to it.
-
-    Args:
-        victim: for its pieces.
-        likelihoods: log Pr(what is sent | piece, place) of each batch up to a constant a place, (pieces, places).
-        lengths: of the sentences of each batch.
-        beam: prefixes for each sentence of a batch.
-        source: of sentences, over the victim's pieces.
-
-    Returns:
-        for each batch a set of piece numbers a place, empty at both ends.
+    What is sent is a channel's output at each place, with log Pr(what is sent | piece, place), (pieces, places),
+    up to a constant a place; and what reads is Bayes' rule for a source of sentences. Several sentences of a batch
+    are one line of places to it. The sets are empty at both ends.
     """
     pieces, size = _vocabulary(victim.name), len(lengths[0])
     docs = [[f"{b} {p}" for p in range(1, max(sizes) - 1)] for b, sizes in enumerate(lengths)]
@@ -243,12 +216,9 @@ def read(
 class PieceModel(LanguageModel):
     """A source of the victim's pieces: half a causal language model, half frequencies, at every place anew.
 
-    So no piece is much less likely than its frequency says, whatever was read before it. No blank stands before
-    a piece that goes on a word, or before a mark. What the model makes of a word in several pieces is its own
+    So no piece is much less likely than its frequency says, whatever was read before it. No blank stands before a
+    piece that goes on a word, or before a mark. What the model makes of a word in several pieces is its own
     writing of it piece by piece, which it has seldom read.
-
-    Attributes:
-        frequencies: of pieces.
     """
 
     frequencies: dict[str, float]
@@ -281,7 +251,7 @@ class PieceModel(LanguageModel):
 
 
 def _written(piece: str) -> str:
-    """A piece as it stands in a text.
+    """Write a piece as it stands in a text.
 
     >>> _written("##ness"), _written(","), _written("film")
     ('ness', ',', ' film')
@@ -295,13 +265,7 @@ def _written(piece: str) -> str:
 
 
 def _log_posteriors(table: np.ndarray, pairs: set, prior: np.ndarray) -> np.ndarray:
-    """Log-posteriors of the true pieces at their places, summed up, (scales, weights, places).
-
-    Args:
-        table: of `residual_tables`.
-        pairs: true (piece, place).
-        prior: how frequent each piece is.
-    """
+    """Sum up the log-posteriors of the true (piece, place) pairs of a table, (scales, weights, places)."""
     weights, places = np.array(_WEIGHTS)[:, None], np.array(_PLACES)
     least, further = _parts(table)
     logs = np.zeros((len(_SCALES), len(_WEIGHTS), len(_PLACES)))

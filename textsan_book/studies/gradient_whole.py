@@ -19,20 +19,13 @@ model; the same in the order of the true features; and the true features, which 
 
 @takes_settings
 def gradient_tensors(batch: Batch, *, activation: str, recovered: int) -> list[dict]:
-    """Cosines of recovered with true features, of all components and without the public mean's direction.
+    """Compute cosines of recovered with true features, of all components and without the public mean's direction.
 
     Features of one encoder are alike: their common direction is known to whoever has the encoder, and a cosine
     that holds it is high for any guess. Each comes with its floor: the mean of public sentences, and without its
-    direction as many public sentences.
-
-    Args:
-        batch: that is attacked.
-        activation: of the widened pooler.
-        recovered: d', coordinates of a feature that the widened pooler reads.
-
-    Returns:
-        a row a sentence: floor, svd (singular vectors), reduced (the tensor within the gradient's row space), full
-        (the paper's, d' x d' x d') and fit, each also with "inner", without the mean; error of the fit.
+    direction as many public sentences. `recovered` is d', the coordinates of a feature that the widened pooler
+    reads. A row a sentence: floor, svd (singular vectors), reduced (the tensor within the gradient's row space),
+    full (the paper's, d' x d' x d') and fit, each also with "inner", without the mean; error of the fit.
     """
     case, public = _widened(batch, activation, recovered)
     B, seed = batch.B, batch.seed
@@ -59,14 +52,7 @@ def gradient_tensors(batch: Batch, *, activation: str, recovered: int) -> list[d
 def gradient_whole(
     batch: Batch, *, activation: str, recovered: int, method: str, share: float, language_model: str
 ) -> list[dict]:
-    """Read sentences from the gradient of a widened victim, a row a sentence.
-
-    Args:
-        batch: that is attacked.
-        activation, recovered: of the widened pooler.
-        method: one of `METHODS`.
-        share, language_model: as of `gradients.gradient_attacks`.
-    """
+    """Read sentences from the gradient of a widened victim by one of `METHODS`, a row a sentence."""
     if method not in METHODS:
         raise ValueError(f"method: {method!r}; known: {', '.join(METHODS)}")
     case, public = _widened(batch, activation, recovered)
@@ -96,15 +82,10 @@ def _widened(batch: Batch, activation: str, recovered: int) -> tuple[cases.Case,
 
 
 def tensors(shared: cases.Shared, public: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray, float]:
-    """Directions of the paper's full tensor, signed as public features are, and slopes up to a positive factor.
+    """Compute the directions (B, d') of the paper's full tensor, signed as public features are, and slopes.
 
-    Args:
-        shared: of a case with a widened pooler.
-        public: features of public sentences in its coordinates, (n, d').
-        seed: of the decomposition.
-
-    Returns:
-        directions (B, d'), slopes (B,), and nan for the error, which this way has none to tell.
+    Slopes are up to a positive factor. The third value is nan for the error of `fitted`, which this way has none
+    to tell.
     """
     seen, count = features.TwoLayer.of(shared), len(shared.labels)
     tensor = features.recover_features(seen, count, reduce=False, restarts=5, seed=seed)
@@ -114,13 +95,9 @@ def tensors(shared: cases.Shared, public: np.ndarray, seed: int) -> tuple[np.nda
 
 
 def fitted(shared: cases.Shared, public: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray, float]:
-    """Features by least squares on the exact model of the widened rows, started at the tensor's directions.
+    """Fit features and slopes to the exact model of the widened rows, started at the tensor's directions.
 
-    Args:
-        shared, public, seed: as of `tensors`.
-
-    Returns:
-        features (B, d'), slopes (B,) and the relative error of the fit.
+    The fit is by least squares; the third value is its relative error.
     """
     seen, count = features.TwoLayer.of(shared), len(shared.labels)
     directions = features.recover_features(seen, count, seed=seed).directions
@@ -132,25 +109,13 @@ def fitted(shared: cases.Shared, public: np.ndarray, seed: int) -> tuple[np.ndar
 
 
 def third_derivative(activation: str, length: float) -> float:
-    """E[sigma'''(z)] for z normal with this standard deviation, up to a positive factor: Stein's lemma in z.
-
-    Args:
-        activation: a key of `features.SLOPES`.
-        length: norm of a feature.
-
-    >>> third_derivative("cube plus square", 2.0) > 0 > third_derivative("tanh", 1.0)
-    True
-    """
+    """Compute E[sigma'''(z)], z normal of this standard deviation, up to a positive factor: Stein's lemma."""
     z, weight = np.polynomial.hermite_e.hermegauss(100)
     return float(weight @ (features.SLOPES[activation](length * z) * (z**2 - 1)))
 
 
 def without(rows: np.ndarray, direction: np.ndarray) -> np.ndarray:
-    """Rows less their part in a unit direction.
-
-    >>> without(np.array([[3.0, 4.0]]), np.array([1.0, 0.0]))
-    array([[0., 4.]])
-    """
+    """Take the part in a unit direction from rows."""
     return rows - np.outer(rows @ direction, direction)
 
 

@@ -20,12 +20,7 @@ PUBLIC = ("amazon", "nyt")  # what the bigram model and the public features are 
 
 
 def training_records(dataset: str, seed: int = 0) -> list:
-    """The sentences a victim is fine-tuned on, and from which the attacked ones are drawn: a client's.
-
-    Args:
-        dataset: cola, sst2 or rt.
-        seed: of the draw.
-    """
+    """Draw the sentences that a victim is fine-tuned on, and of which the attacked ones are drawn: a client's."""
     records = [record for record in load_dataset(dataset) if record.tokens]
     order = torch.randperm(len(records), generator=torch.Generator().manual_seed(seed))
     return [records[i] for i in order[:TRAINED_ON].tolist()]
@@ -34,10 +29,7 @@ def training_records(dataset: str, seed: int = 0) -> list:
 def trained_victim(dataset: str, *, epochs: int = 2, seed: int = 0):
     """Fine-tune MiniLM with a fresh pooler and classifier on a data set; trained once and kept in the cache.
 
-    Args:
-        dataset: cola, sst2 or rt.
-        epochs: the papers' is 2; 0 is the fresh head.
-        seed: of fresh weights and order.
+    The papers train for 2 epochs; 0 is the fresh head.
     """
     victim = victims.load_victim(seed=seed)
     if not epochs:
@@ -59,12 +51,9 @@ def trained_victim(dataset: str, *, epochs: int = 2, seed: int = 0):
 class Batch:
     """The batch whose gradient is attacked, and the victim that makes it.
 
-    Attributes:
-        victim: small (two layers), fresh (MiniLM before training) or trained (two epochs).
-        dataset: of the victim and of the attacked sentences: cola, sst2 or rt.
-        B, batches, batch: sentences in a batch, how many batches are drawn, and which of them is attacked, from 0.
-        longest: words of a sentence at most; None is any number.
-        seed: of everything.
+    The victim is small (two layers), fresh (MiniLM before training) or trained (two epochs), on the data set of
+    the attacked sentences. Of so many `batches` of B sentences the one numbered `batch`, from 0, is attacked;
+    sentences have at most `longest` words.
     """
 
     victim: str
@@ -108,14 +97,11 @@ def gradient_spans(batch: Batch) -> list[dict]:
 
 @takes_settings
 def gradient_features(batch: Batch, *, method: str) -> list[dict]:
-    """Cosine of the pooler's features with what is recovered of them, and with two baselines.
+    """Compute the cosine of the pooler's features with what is recovered of them, and with two baselines.
 
-    Where the gradient is zero, as of a classifier that is sure of every label, only the blind one has a cosine.
-
-    Args:
-        batch: that is attacked.
-        method: the activation of a widened pooler (tensor decomposition); or own pooler, least squares on the
-            victim as it is.
+    The method is the activation of a widened pooler (tensor decomposition); or own pooler, least squares on the
+    victim as it is. Where the gradient is zero, as of a classifier that is sure of every label, only the blind one
+    has a cosine.
     """
     model, drawn = batch.draw()
     public = public_features(model)
@@ -140,11 +126,9 @@ def gradient_features(batch: Batch, *, method: str) -> list[dict]:
 def gradient_attacks(batch: Batch, *, method: str, share: float, language_model: str) -> list[dict]:
     """Read sentences from the gradient of one batch by an optimisation attack, a row a sentence.
 
-    Args:
-        batch: that is attacked.
-        method: of `textsan.gradient_leakage.matching.attack`.
-        share: of the published number of steps, above 0, at most 1.
-        language_model: of the discrete phase: bigram (of public text), a causal model by name, or none.
+    The method is one of `textsan.gradient_leakage.matching.attack`, with a share, above 0 and at most 1, of the
+    published number of steps. The language model of the discrete phase is bigram (of public text), a causal model
+    by name, or none.
     """
     model, drawn = batch.draw()
     case = cases.make_case(model, *drawn)
@@ -182,15 +166,7 @@ def _rows(rows: list[dict]) -> list[dict]:
 
 
 def own_features(shared: cases.Shared, public: np.ndarray):
-    """Features of a batch by least squares on the victim's own pooler, the best of some public starts.
-
-    Args:
-        shared: of a case.
-        public: features of public sentences, (n, d).
-
-    Returns:
-        features, slopes and error, as `features.fit_features`.
-    """
+    """Fit features by `features.fit_features` on the victim's own pooler, from the best public start."""
     B, (seen, outer) = len(shared.labels), features.TwoLayer.own(shared)
     best = None
     for k in range(_STARTS):

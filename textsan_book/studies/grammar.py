@@ -12,15 +12,10 @@ _KINDS |= {"NUM": "number"}
 
 
 def parts_of_speech(docs: Iterable[Sequence[str]]) -> list[list[str]]:
-    """The part of speech of each token, in its sentence, one of `KINDS`.
+    """Tag each token of unsanitized documents with its part of speech, in its sentence, one of `KINDS`.
 
-    The tagger is a small network trained on text as it is printed; of lower-case text it knows fewer names.
-
-    Args:
-        docs: token lists, unsanitized.
-
-    Raises:
-        ValueError: spaCy or its English model is not installed (extra `pii`).
+    The tagger, spaCy's, is a small network trained on text as it is printed; of lower-case text it knows fewer
+    names.
     """
     tagger = _tagger()
     from spacy.tokens import Doc
@@ -30,15 +25,7 @@ def parts_of_speech(docs: Iterable[Sequence[str]]) -> list[list[str]]:
 
 
 def usual_parts(docs: Sequence[Sequence[str]], words: Iterable[str]) -> dict[str, str]:
-    """The part of speech that each word has most often in some text; by itself where it is not there.
-
-    Args:
-        docs: token lists.
-        words: those asked for.
-
-    Raises:
-        ValueError: as `parts_of_speech`.
-    """
+    """Find the part of speech that each word has most often in some text; by itself where it is not there."""
     counts: dict[str, Counter] = {}
     for doc, kinds in zip(docs, parts_of_speech(docs), strict=True):
         for word, kind in zip(doc, kinds, strict=True):

@@ -30,19 +30,11 @@ class Hierarchy(NamedTuple):
 def attacker_hierarchy(
     model: MarkovModel, mechanism: Mechanism, *, n_sentences: int, seed, length: int | None = None
 ) -> Hierarchy:
-    """The four rungs for sentences drawn from `model` and sanitized by `mechanism`.
+    """Compute the four rungs for sentences drawn from `model` and sanitized by `mechanism`, token by token.
 
     Exact up to simulation, because the model is the source; for real text, whose source nobody knows, count hits.
-
-    Args:
-        model: the source; its words are inputs of the mechanism or words it keeps.
-        mechanism: a token-wise sanitizer that never releases a word it keeps in place of another one.
-        n_sentences: sentences drawn, at least 2.
-        seed: int or Generator.
-        length: tokens a sentence; None draws lengths from those the model was fitted on.
-
-    Raises:
-        ValueError: the model has words that the mechanism has no row for, or kept words can be drawn.
+    The model's words are inputs of the mechanism or words it keeps, which may not be drawn for others. Without a
+    length it is that of the sentences that the model was fitted on.
     """
     generator = np.random.default_rng(seed)
     channel, keep = mechanism.channel, mechanism.keep
@@ -66,12 +58,8 @@ def attacker_hierarchy(
 class NeighbourBayes(Attack):
     """The optimum of an attacker who is also told the unsanitized neighbours of the word under attack.
 
-    Given x_{i-1} and x_{i+1} nothing else in the sentence tells more of x_i under a Markov source, so that
-    its success bounds that of `MarkovBayes` with the true model: the upper rung of the ladder.
-
-    Args:
-        attack: channel, model and weight, as of an attacker without this advantage.
-        original_docs: the documents as they were before they were sanitized.
+    Given x_{i-1} and x_{i+1} nothing else in the sentence tells more of x_i under a Markov source, so that its
+    success bounds that of `MarkovBayes` with the true model: the upper rung of the ladder.
 
     >>> from textsan import Channel
     >>> channel = Channel.from_matrix([[0.5, 0.5], [0.5, 0.5]], inputs=["a", "b"], outputs=["u", "v"])
@@ -85,11 +73,7 @@ class NeighbourBayes(Attack):
         self.original_docs = checks.documents("original_docs", original_docs)
 
     def confidence(self, sanitized_docs: Sequence[Sequence[str]]) -> list[np.ndarray]:
-        """max_x Pr(x_i | y_i, x_{i-1}, x_{i+1}) of every position.
-
-        Args:
-            sanitized_docs: token lists.
-        """
+        """Compute max_x Pr(x_i | y_i, x_{i-1}, x_{i+1}) of every position."""
         docs = checks.documents("sanitized_docs", sanitized_docs)
         positions = [(d, i) for d, doc in enumerate(docs) for i in range(len(doc))]
         windows = self._windows(docs, positions)
@@ -119,13 +103,7 @@ class NeighbourBayes(Attack):
 
 
 def word_prior(model: MarkovModel, words: list[str], length: int | None = None) -> Prior:
-    """Pr(x) of a word at a random position of the source's sentences, given that it is one of `words`.
-
-    Args:
-        model: the source.
-        words: those that can be under attack, a channel's inputs.
-        length: tokens a sentence; None is the distribution of the lengths the model was fitted on.
-    """
+    """Compute Pr(x) of a word at a random position of the source's sentences, given that it is one of `words`."""
     lengths = model.lengths if length is None else np.array([length])
     reached = [(lengths > t).mean() for t in range(lengths.max())]
     frequency = sum(
@@ -136,16 +114,9 @@ def word_prior(model: MarkovModel, words: list[str], length: int | None = None) 
 
 
 def conditional_expectation(values: list[np.ndarray], positions: list[tuple[int, int]]) -> Estimate:
-    """Mean over positions of an expectation given what is seen, 95 % interval from independent sentences.
+    """Average over positions an expectation given what is seen, an array a sentence.
 
-    The interval is that of a ratio of sums over sentences (Cochran 1977, Section 6.4).
-
-    Args:
-        values: an array a sentence, as from `MarkovBayes.confidence`.
-        positions: those to be averaged.
-
-    >>> print(conditional_expectation([np.array([0.5, 1.0]), np.array([0.5])], [(0, 0), (1, 0)]))
-    0.500 [0.500, 0.500]
+    The 95 % interval is that of a ratio of sums over independent sentences (Cochran 1977, Section 6.4).
     """
     sums, sizes = np.zeros(len(values)), np.zeros(len(values))
     for d, i in positions:

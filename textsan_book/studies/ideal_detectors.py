@@ -12,16 +12,11 @@ from textsan_book.studies.known_source import KnownSource
 
 
 def detector_of_steps(given: np.ndarray) -> np.ndarray:
-    """h of Steps 1 and 2 of Tong et al. 2024: p_1 for the first, p_2 / (p_1 + p_2) for the second, 1 for others.
+    """Compute h of Steps 1 and 2 of Tong et al. 2024: p_1 for the first, p_2 / (p_1 + p_2) for the second, else 1.
 
     The first is shown always, and labelled 1 if it is the original; the second if the first is (label 0) or if it
-    is itself (1); any other only if it is the original.
-
-    Args:
-        given: p_j, (positions, K), zeros where there is no candidate.
-
-    >>> detector_of_steps(np.array([[0.5, 0.25, 0.25]])).round(2)
-    array([[0.5 , 0.33, 1.  ]])
+    is itself (1); any other only if it is the original. The p_j are (positions, K), zeros where there is no
+    candidate.
     """
     h = np.ones_like(given)
     h[:, 0] = given[:, 0]
@@ -32,16 +27,10 @@ def detector_of_steps(given: np.ndarray) -> np.ndarray:
 
 
 def detector_of_ratio(alone: np.ndarray, given: np.ndarray) -> np.ndarray:
-    """h of the density ratio, positives the original and negatives a draw of Pr(x | y): odds p_j / a_j.
+    """Compute h of the density ratio, positives the original and negatives a draw of Pr(x | y): odds p_j / a_j.
 
-    Both come from the K candidates, so that a_j and p_j are those given that the original is among them.
-
-    Args:
-        alone: a_j, (positions, K), zeros where there is no candidate.
-        given: p_j, likewise.
-
-    >>> detector_of_ratio(np.array([[0.75, 0.25]]), np.array([[0.5, 0.5]])).round(2)
-    array([[0.4 , 0.67]])
+    Both, (positions, K), come from the K candidates, so that a_j and p_j are those given that the original is
+    among them.
     """
     alone, given = (part / part.sum(axis=1, keepdims=True) for part in (alone, given))
     return np.divide(given, alone + given, out=np.zeros_like(given), where=alone > 0)
@@ -50,15 +39,9 @@ def detector_of_ratio(alone: np.ndarray, given: np.ndarray) -> np.ndarray:
 def gains(here: KnownSource, k: int = 10) -> dict[str, Estimate]:
     """Compute the gain of attacks with ideal detectors over the context-free one, given the released sentences.
 
-    Each answers with the largest a_j times what it makes of its detector: h, as Tong et al. 2024 do, or the odds
-    h / (1 - h). The odds of the density ratio give the best rule on `k` candidates.
-
-    Args:
-        here: sentences of a known source.
-        k: candidates.
-
-    Returns:
-        "steps, h", "ratio, h" and "ratio, odds"; differences of success rates, 95 % intervals by sentence.
+    Each answers with the largest a_j times what it makes of its detector: h, as Tong et al. 2024 do, or the odds h
+    / (1 - h). The odds of the density ratio give the best rule on `k` candidates. The gains, by the names "steps,
+    h", "ratio, h" and "ratio, odds", are differences of success rates with 95 % intervals by sentence.
     """
     alone, given = (part[:, :k] for part in (here.chances(context=False), here.chances()))
     steps, ratio = detector_of_steps(given), detector_of_ratio(alone, given)

@@ -18,18 +18,7 @@ from textsan_book.studies.records import specification_sha256
 
 
 def keep(kind: str, name: str, parameter: str, old: str, data: Path | None = None) -> list[Path]:
-    """Write an old default into the specifications that relied on it.
-
-    Args:
-        kind: defence, attack, task or experiment.
-        name: of what has the parameter.
-        parameter: whose default changes.
-        old: the value that it had, as YAML.
-        data: the folder that holds `sweeps` and `results`.
-
-    Returns:
-        the specifications that were changed.
-    """
+    """Write an old default, as YAML, into the specifications of a folder that relied on it; return these."""
     data, changed = data or project_data(), []
     for path in sorted((data / "sweeps").glob("*.yml")):
         text, before = path.read_text(encoding="utf-8"), specification_sha256(path)

@@ -17,21 +17,13 @@ from textsan_book.studies.hierarchy import conditional_expectation, word_prior
 
 
 def corpus_source(docs: Iterable[Sequence[str]], words: Iterable[str]) -> MarkovModel:
-    """The Markov source of a corpus, over some of its words; the others are deleted from it first.
-
-    Args:
-        docs: token lists.
-        words: the words that stay.
-
-    >>> corpus_source([["a", "strange", "b"], ["b"]], ["a", "b"]).words
-    ['a', 'b']
-    """
+    """Fit the Markov source of a corpus over some of its words; the others are deleted from it first."""
     words = set(words)
     return MarkovModel.fit([word for word in doc if word in words] for doc in docs)
 
 
 def frequent_words(docs: Iterable[Sequence[str]], words: Iterable[str], n: int) -> list[str]:
-    """The `n` of `words` that occur most often in `docs`, most frequent first, ties in the order of `words`.
+    """Select the `n` of `words` that occur most often in documents, ties in the order of `words`.
 
     >>> frequent_words([["a", "b", "b", "the"]], ["a", "b", "c"], 2)
     ['b', 'a']
@@ -45,18 +37,8 @@ class KnownSource:
 
     Given the released sentence, a guess g at position i is right with probability Pr(x_i = g | y_1 .. y_n), which
     is known here. So attacks are scored by that instead of by hits, which are the same on average but noisier.
-
-    Attributes:
-        docs, released: private sentences and what was made of them.
-        shadow: the attacker's sentences from the same source.
-        positions, truths: the attacked positions (all inputs of the mechanism) and the words that stood there.
-
-    Args:
-        source: of all sentences; its words are inputs of the mechanism or words it keeps.
-        mechanism: a token-wise sanitizer that never releases a word it keeps in place of another one.
-        n_private, n_shadow: numbers of sentences.
-        seed: int or Generator.
-        length: tokens a sentence; None draws lengths from those the source was fitted on.
+    Attacked are all inputs of the mechanism, whose words are those of the source but for words it keeps, and never
+    draws for others. Without a length of sentences it is that of those that the source was fitted on.
     """
 
     def __init__(
@@ -79,40 +61,21 @@ class KnownSource:
         return conditional_expectation(self.best.confidence(self.released), self.positions)
 
     def value(self, guesses: Sequence[str]) -> Estimate:
-        """The success rate of guesses, given the released sentences.
-
-        Args:
-            guesses: one for each of `positions`.
-        """
+        """Compute the success rate of guesses, one a position, given the released sentences."""
         return self.average(self._worth(guesses))
 
     def regret(self, guesses: Sequence[str]) -> Estimate:
-        """`optimum` minus `value`, position by position: 0 for the best attack, and never less for any.
-
-        Args:
-            guesses: one for each of `positions`.
-        """
+        """Compute `optimum` minus `value`, position by position: 0 for the best attack, and never less for any."""
         confidence = self.best.confidence(self.released)
         lost = np.array([confidence[d][i] for d, i in self.positions]) - self._worth(guesses)
         return self.average(np.where(abs(lost) > 1e-12, lost, 0.0))  # the two differ by rounding
 
     def chances(self, *, context: bool = True) -> np.ndarray:
-        """Compute the probability of a released sentence for each candidate for a word of it, (positions,
-        candidates).
+        """Compute the probability of each candidate for an attacked word, (positions, candidates).
 
         Row by row Pr(x_i = x | y_1 .. y_n) of the words x that are possible, the largest Pr(x | y_i) first, then
         zeros. The sum of the first K is the chance that the word is among them, their largest that of the best
-        guess among them.
-
-        Args:
-            context: False gives Pr(x | y_i), what the released word alone says, in the same order.
-
-        >>> from textsan import CusText, Embeddings
-        >>> mechanism = CusText(Embeddings("abc", [[0.0], [1.0], [2.0]]), 1.0, k=3)
-        >>> source = corpus_source([["a", "b", "b", "c"]], "abc")
-        >>> here = KnownSource(source, mechanism, n_private=5, n_shadow=1, seed=0)
-        >>> here.chances().shape, bool(np.allclose(here.chances().sum(axis=1), 1))
-        ((20, 3), True)
+        guess among them. Without context it is Pr(x | y_i), what the released word alone says, in the same order.
         """
         channel = self.mechanism.channel
         alone = channel.posterior(word_prior(self.source, channel.inputs), k=len(channel.inputs))
@@ -128,11 +91,7 @@ class KnownSource:
         return probabilities
 
     def average(self, values: Sequence[float]) -> Estimate:
-        """The mean of what is expected at each position, with the interval of independent sentences.
-
-        Args:
-            values: one for each of `positions`.
-        """
+        """Average what is expected at each position, with the interval of independent sentences."""
         by_sentence = [np.zeros(len(doc)) for doc in self.docs]
         for (d, i), value in zip(self.positions, values, strict=True):
             by_sentence[d][i] = value

@@ -17,17 +17,10 @@ from textsan_book.studies.experiments import Attacked, columns, takes_settings
 
 @takes_settings
 def known_neighbours(release: Attacked, *, vocabulary: int, beams: str, candidates: int) -> list[dict]:
-    """Success of a language model under a channel: alone, mixed, and told the true words before the attacked one.
+    """Measure a language model under a channel: alone, mixed, and told the true words before the attacked one.
 
-    Args:
-        release: that is attacked.
-        vocabulary: of `prepare`.
-        beams: widths of the search, with blanks between.
-        candidates: words a position that the model chooses from.
-
-    Returns:
-        Rows with an attack or what the model is told, its success, the paired difference to the context-free
-        attack.
+    `beams` are widths of the search, with blanks between; the model chooses from so many candidates a position.
+    Rows have an attack or what the model is told, its success, the paired difference to the context-free attack.
     """
     problem = release.problem(vocabulary=vocabulary)
     truths, groups = problem.truth.words, problem.sentences
@@ -51,11 +44,9 @@ def known_neighbours(release: Attacked, *, vocabulary: int, beams: str, candidat
 
 
 def listed_words(problem: Problem, k: int) -> list[tuple[list[str], np.ndarray]]:
-    """For each attacked position the words that are likeliest without context, with log Pr(y | x) Pr(x)^COUNTS.
+    """List for each attacked position the k words of largest Pr(y | x) Pr(x)^COUNTS, with its logarithm.
 
-    Args:
-        problem: what is attacked; its attacker counts the shadow text.
-        k: how many words a position.
+    Counts are those of the shadow text.
     """
     knows, channel = problem.knowledge, problem.knowledge.channel
     log_prior = np.full(len(channel.inputs), -np.inf)
@@ -73,13 +64,9 @@ def listed_words(problem: Problem, k: int) -> list[tuple[list[str], np.ndarray]]
 
 
 def told(problem: Problem, listed: Sequence[tuple[list[str], np.ndarray]]) -> list[str]:
-    """Guesses of the language model where all words before the attacked one are the true ones.
+    """Guess by the language model where all words before the attacked one are the true ones.
 
     No attack: it is shown the truth.
-
-    Args:
-        problem: with the truth.
-        listed: of `listed_words`.
     """
     model, private, guesses = LanguageModel.named(), problem.truth.docs, {}
     lists = dict(zip(problem.positions, listed, strict=True))

@@ -18,24 +18,13 @@ _TAIL = 1e-15  # counts that are less probable on either side are left out
 
 
 def learning_curve(channel: Channel, true, sizes: Sequence[float], *, pseudo_count: float = 1.0) -> np.ndarray:
-    """Expected success rate of the context-free attack by the size of its shadow text, (len(sizes),).
+    """Compute the expected success rate of the context-free attack by the size of its shadow text, (len(sizes),).
 
     E = sum_y sum_x Pr(x) Pr(y | x) sum_k Pr(N_x = k) prod_{z != x} Pr((N_z + c) Pr(y | z) < (k + c) Pr(y | x)),
     with "at most" for z after x in the order of the inputs, which decides ties. The attack is
-    `attacks.ContextFreeBayes` with a constant of c / alpha; where nothing seen explains y (c = 0), it guesses y.
-
-    Args:
-        channel: Pr(y | x), its inputs the words under attack.
-        true: `Prior`, or (n_in,) probabilities: both of the text under attack and of the shadow text.
-        sizes: expected numbers of shadow tokens that are words under attack, at least 0.
-        pseudo_count: the constant c, at least 0; 1 is add-one smoothing.
-
-    Raises:
-        ValueError: an estimated channel, or a number out of range.
-
-    >>> channel = Channel.from_matrix([[0.6, 0.4], [0.4, 0.6]], inputs=["a", "b"], outputs=["a", "b"])
-    >>> learning_curve(channel, [0.9, 0.1], [0, 10, 1000]).round(3)
-    array([0.6  , 0.896, 0.9  ])
+    `attacks.ContextFreeBayes` with a constant of c / alpha, c the pseudo-count; where nothing seen explains y (c =
+    0), it guesses y. Sizes are expected numbers of shadow tokens that are words under attack, and `true` is the
+    prior of both texts.
     """
     channel = channel.exact("a learning curve")
     true = channel.prior_array(true)
@@ -58,11 +47,9 @@ def learning_curve(channel: Channel, true, sizes: Sequence[float], *, pseudo_cou
 class _Counts:
     """The counts that each word may have, in a line: all of the first word, then of the second.
 
-    Attributes:
-        starts, number: (words,) where the counts of each word begin, and how many there are.
-        words, log_weights: (atoms,) row numbers, and log(count + c).
-        log_mass, log_upto, log_below: (atoms,) log Pr(N = k), log Pr(N <= k), log Pr(N < k); the last is -inf at
-            the least count of each word.
+    `starts` and `number` (words,) say where the counts of each word begin, and how many there are; of each count
+    (atoms,) the row number of its word and log(count + c), log Pr(N = k), log Pr(N <= k) and log Pr(N < k), -inf
+    at the least count.
     """
 
     def __init__(self, means: np.ndarray, constant: float):

@@ -31,17 +31,12 @@ _BLOCK = 512  # rows held at a time
 
 
 def distances(*, sweeps: str, seed: int) -> list[dict]:
-    """A row for each released text that cells of sweeps share: what it loses and how often it is linked.
+    """Compute what each released text that cells of sweeps share loses, and how often it is linked.
 
-    Args:
-        sweeps: names of specifications of `data/sweeps`, with blanks between.
-        seed: of the cells.
-
-    Returns:
-        Rows with defence, epsilon, v (V(X | Y) of all words of the vocabulary, those that are kept included, under
-        their true frequencies), lost (the expected distance between such a word and what is released for it),
-        least (what every channel with that v loses), exposure, and linked with ends (a document of `LENGTH` such
-        words, independent, among `CANDIDATES`).
+    Sweeps are named with blanks between. Rows have v (V(X | Y) of all words of the vocabulary, those that are kept
+    included, under their true frequencies), lost (the expected distance between such a word and what is released
+    for it), least (what every channel with that v loses), exposure, and linked with ends (a document of `LENGTH`
+    such words, independent, among `CANDIDATES`).
     """
     cells = _cells(sweeps, seed)
     split, rows = _split(cells), []
@@ -55,17 +50,10 @@ def distances(*, sweeps: str, seed: int) -> list[dict]:
 def frontier_tasks(*, sweeps: str, success: float, seed: int, n_test: int = 500) -> list[dict]:
     """Measure a task on text released by a channel at the frontier: the least distance at a success rate.
 
-    The channel is made of the private text's own frequencies and has no epsilon: no mechanism, but a mark.
-
-    Args:
-        sweeps: names of specifications of `data/sweeps`, with blanks between; of one data set and task.
-        success: the largest V(X | Y) of all words of the vocabulary.
-        seed: of the cells.
-        n_test: test examples.
-
-    Returns:
-        one row: what `distances` has, with common (V(X | Y) of the words that all mechanisms of the cells protect)
-        and the columns of a task.
+    The channel is made of the private text's own frequencies and has no epsilon: no mechanism, but a mark. The
+    sweeps are of one data set and task; `success` is the largest V(X | Y) of all words of the vocabulary. One row:
+    what `distances` has, with common (V(X | Y) of the words that all mechanisms of the cells protect) and the
+    columns of a task.
     """
     cells = _cells(sweeps, seed)
     split = _split(cells)
@@ -114,11 +102,9 @@ def _facts(mechanism: Mechanism, split: Split) -> dict:
 
 
 def lost(mechanism: Mechanism, split: Split) -> float:
-    """Expected distance between a private word that has a vector and what is released for it; kept ones lose none.
+    """Compute the expected distance between a private word that has a vector and what is released for it.
 
-    Args:
-        mechanism: one whose channel has a formula, and whose outputs have vectors.
-        split: the private text and the vectors.
+    Kept words lose none.
     """
     counts, channel, total = _there(split), mechanism.channel, 0.0
     words = list(counts)

@@ -44,17 +44,11 @@ _UNSEEN = 0.1  # share of words that a second release is taken to say nothing of
 def linkages(release: Release, *, n_released: int = 100, n_private: int = 1000, n_shadow: int = 500) -> list[dict]:
     """Measure how often a release is linked to its original, by six threat models.
 
-    Args:
-        release: of documents, by a mechanism with an epsilon.
-        n_released: documents that are released, each once.
-        n_private: documents among which they are looked for, themselves among them.
-        n_shadow: documents of the attacker's own, for a prior and a threshold.
-
-    Returns:
-        Rows with threat, version, candidates, main with ends, control, baseline, excess with ends, released; and
-        the hits that these were computed from, as text with a number a release: named (the chance that it was,
-        over ties and the candidates that are listed, four digits), accused (the same of the control) and source
-        (the groups of the intervals).
+    Of `n_private` documents `n_released` are released, each once, and looked for among all; the attacker has
+    `n_shadow` more, for a prior and a threshold. Rows have threat, version, candidates, main with ends, control,
+    baseline, excess with ends, released; and the hits that these were computed from, as text with a number a
+    release: named (the chance that it was, over ties and the candidates that are listed, four digits), accused
+    (the same of the control) and source (the groups of the intervals).
     """
     world = _World(release, n_released, n_private, n_shadow)
     threats = world.originals, world.versions, world.open_set, world.alike, world.twice, world.kept_words
@@ -181,11 +175,9 @@ class _World:
 
 
 def excess_row(main: np.ndarray, control: np.ndarray, baseline: np.ndarray, groups: np.ndarray) -> dict[str, Any]:
-    """Return the columns of a table for what was linked: rates, the excess with its interval, and all hits.
+    """Return the columns of a table for what was linked: rates, excess with its interval by groups, all hits.
 
-    Args:
-        main, control, baseline: (n,) the chance that each source is named.
-        groups: (n,) of the intervals.
+    Main, control and baseline are (n,) chances that each source is named.
     """
     row: dict[str, Any] = {**columns(clustered_rate(main, groups), "main_")}
     excess = clustered_difference(main - control, groups)
@@ -265,7 +257,7 @@ def _most_alike(number: int, docs: Docs) -> list[int]:
 
 
 def _between(first: Mechanism, second: Mechanism, shadow: Docs, releases: Docs, others: Docs) -> Linkage:
-    """An attacker who has a second release for an original: Pr(y | z) = sum_x Pr(x | z) Pr(y | x).
+    """Make an attacker who has a second release for an original: Pr(y | z) = sum_x Pr(x | z) Pr(y | x).
 
     Words x are those of the shadow text, with their frequencies; of others a release says nothing.
     """

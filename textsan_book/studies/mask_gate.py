@@ -18,17 +18,10 @@ def masked_readers(
 ) -> list[dict]:
     """Measure how often mask inference names a content word of text in the clear, compared with one word for all.
 
-    Content words are words with a letter or a digit that CusText+ protects. The reader chooses from all that it
-    protects, as when it attacks. The constant is the word that is most frequent at these very blanks, which no
-    attacker knows.
-
-    Args:
-        dataset, n_private, n_shadow, seed: of `prepare`.
-        n_positions: blanks, drawn at random.
-        reader: "public" for the trigram table, "adapter" for the small encoder.
-
-    Returns:
-        one row: the share named, the share that the constant names, and the paired difference over it.
+    Content words are words with a letter or a digit that CusText+ protects. The reader, "public" (the trigram
+    table) or "adapter" (the small encoder), chooses from all that it protects, as when it attacks. The constant is
+    the word that is most frequent at these very blanks, drawn at random, which no attacker knows. One row: the
+    share named, the share that the constant names, and the paired difference over it.
     """
     problem = prepare(dataset, n_private, n_shadow, None, seed, "custext+", epsilon=4.0, k=20)
     docs, sources = problem.truth.docs, problem.split.sources or range(n_private)

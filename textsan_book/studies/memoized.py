@@ -42,13 +42,9 @@ _IMPOSSIBLE = -1e9
 
 
 class Places(NamedTuple):
-    """The places of a text, one after the other.
+    """The places of a text, one after the other, (n,) each; attacked are content words of the vocabulary.
 
-    Attributes:
-        document: (n,) its number.
-        truth: the original word.
-        released: the word there.
-        attacked: (n,) whether a content word of the vocabulary stood there, which the attacker is given.
+    Which places these are the attacker is given.
     """
 
     document: np.ndarray
@@ -66,13 +62,9 @@ class Places(NamedTuple):
 class Evidence(NamedTuple):
     """The likelihoods of each place by its releases alone.
 
-    Attributes:
-        places: of the text.
-        keys: (n,) equal where one word is known to stand.
-        size: (n,) words of the scope.
-        inputs: (n, k) numbers of candidates, the same for equal keys; -1 where there are fewer.
-        logs: (n, k) log Pr(releases | candidate).
-        chains: numbers of places, (pieces, length), and the candidate states there.
+    `keys` (n,) are equal where one word is known to stand, `size` (n,) the words of the scope. `inputs` (n, k) are
+    numbers of candidates, the same for equal keys and -1 where there are fewer, with `logs`, their log Pr(releases
+    | candidate). `chains` are numbers of places, (pieces, length), and the candidate states there.
     """
 
     places: Places
@@ -87,17 +79,11 @@ class Evidence(NamedTuple):
 def memoized_attacks(release: Release, *, n_released: int, n_shadow: int, vocabulary: int = 5_000) -> list[dict]:
     """Attack content words under fresh noise and under one draw for all places in a document or in the file.
 
-    Args:
-        release: by a mechanism with an epsilon and an exact channel.
-        n_released: documents of the file; as many more of the attacker's own choose a and b.
-        n_shadow: documents that the attacker's bigrams are counted in, with the public table.
-        vocabulary: so many of the most frequent words of the vectors.
-
-    Returns:
-        Rows with scope ("document", "file"), attack, occurrences (of the word in the scope), n, asr with ends,
-        gain with ends, over the attack by context on fresh noise, and a (counts) and b (context) as chosen.
-        Attacks are on "fresh" noise, on it "told" which places hold the same word, and on one draw ("once"); by
-        the word alone, by counts, by context. Intervals are over documents.
+    A file has `n_released` documents; as many more of the attacker's own choose a and b, and `n_shadow` have the
+    attacker's bigrams counted in, with the public table. Rows have scope ("document", "file"), attack, occurrences
+    (of the word in the scope), n, asr with ends, gain with ends, over the attack by context on fresh noise, and a
+    (counts) and b (context) as chosen. Attacks are on "fresh" noise, on it "told" which places hold the same word,
+    and on one draw ("once"); by the word alone, by counts, by context. Intervals are over documents.
     """
     records, seed = load_dataset(release.dataset, "all"), release.seed
     private, shadow = private_and_shadow(records, n_released, n_shadow + n_released, seed)
@@ -123,12 +109,7 @@ def memoized_attacks(release: Release, *, n_released: int, n_shadow: int, vocabu
 
 
 class Attacker:
-    """An attacker who knows the mechanism, owns other text, and is given which places hold content words.
-
-    Args:
-        mechanism: one draw a place, with an exact channel.
-        shadow: token lists of the attacker's own.
-    """
+    """An attacker who knows the mechanism, owns other text, and is given which places hold content words."""
 
     def __init__(self, mechanism: Mechanism, shadow: Docs):
         self.channel, self.content = mechanism.channel, content_words(mechanism)
@@ -154,8 +135,7 @@ class Attacker:
         return self._evidence(places, np.arange(len(places.truth)), "document", *self._candidates(places))
 
     def shared(self, places: Places, scope: str, *, once: bool) -> Evidence:
-        """Evidence of all attacked places of a scope that show the same word, drawn once; or that the attacker is
-        told hold the same word, drawn at each.
+        """Collect what places of a scope show that hold the same word, drawn once, or at each and told.
 
         Half of the candidates are likely by what was drawn, half by the count as well.
         """
@@ -189,13 +169,7 @@ class Attacker:
         return self._evidence(places, np.unique(keys, return_inverse=True)[1], scope, inputs, logs)
 
     def guess(self, evidence: Evidence, a: float, b: float) -> np.ndarray:
-        """(n,) numbers of the inputs that are guessed.
-
-        Args:
-            evidence: of a text.
-            a: weight of counts.
-            b: weight of context.
-        """
+        """Guess (n,) numbers of the inputs with weights of counts (a) and of context (b)."""
         _, keys, size, inputs, logs, _ = evidence
         log_prior = np.where(inputs >= 0, self.log_prior[inputs], 0.0)
         count = np.bincount(keys)[keys, None]

@@ -15,20 +15,11 @@ CHECKED = "names_checked.csv"
 
 
 def checked_names(docs: Sequence[Record]) -> tuple[set[int], set[tuple[int, int]]]:
-    """The documents that were read by hand, and the positions of the names in them.
+    """Find the documents that were read by hand, and the (document, index) positions of the names in them.
 
     They are recognised by a hash, since the table holds no text. Read were sentences of the test splits of rt and
     nyt, where no rule of a finder was tried, and reviews of yelp; before any finder had its say. A person in the
     title of a film counts ("Evelyn"), a company named after one does not.
-
-    Args:
-        docs: records of one data set.
-
-    Returns:
-        numbers of the documents, and (document, index) pairs.
-
-    >>> checked_names([Record("Nobody has read this.")])
-    (set(), set())
     """
     with (project_data() / CHECKED).open(encoding="utf8", newline="") as lines:
         known = {row["sentence"]: row["names"].split() for row in csv.DictReader(lines)}
@@ -42,18 +33,10 @@ def checked_names(docs: Sequence[Record]) -> tuple[set[int], set[tuple[int, int]
 
 
 def measure(dataset: str, finder: str, *, cased: bool = True) -> dict[str, str | int | Estimate]:
-    """Precision and recall of a finder on the texts of a data set that were read by hand, with Wilson intervals.
+    """Measure precision and recall of a finder on the texts that were read by hand, with Wilson intervals.
 
-    Args:
-        dataset: rt, nyt or yelp.
-        finder: "census", which learns surnames from the whole data set, or "presidio".
-        cased: whether it sees the capitals; False shows it tokens, which is all that some data sets have.
-
-    Raises:
-        ValueError: none of its texts was read by hand, or as `find_names`.
-
-    >>> measure("nyt", "census")["texts"]
-    209
+    "census" learns surnames from the whole data set (rt, nyt or yelp); the other finder is "presidio". Without
+    capitals (`cased`) it sees tokens, which is all that some data sets have.
     """
     docs = load_dataset(dataset, "all")
     read, truth = checked_names(docs)
@@ -72,14 +55,7 @@ def measure(dataset: str, finder: str, *, cased: bool = True) -> dict[str, str |
 
 
 def finders(*, dataset: str, finder: str) -> list[dict]:
-    """Measure finders with the capitals shown, as one row.
-
-    Args:
-        dataset, finder: of `measure`.
-
-    Returns:
-        the row: texts, names, precision and recall.
-    """
+    """Measure a finder with the capitals shown, as one row."""
     measured = measure(dataset, finder)
     row = {"texts": measured["texts"], "names": measured["names"]}
     for name in ("precision", "recall"):

@@ -22,21 +22,11 @@ _CLOSE = 1e-5
 
 
 def bracket(mechanism: Mechanism, prior: Prior, *, draws: int, seed: int) -> tuple[float, float]:
-    """Ends between which V(X | Y) lies; both are the exact value where the channel has a closed form.
+    """Compute ends between which V(X | Y) lies; both are the exact value where the channel has a closed form.
 
-    From below, the best rule of one estimate of the channel, scored on another, and the blind guess. From above,
-    the best rule of an estimate, scored on the same, and what the noisy vector gives away.
-
-    Args:
-        mechanism: any.
-        prior: over words of the mechanism.
-        draws: of each word in an estimate of the channel.
-        seed: of the draws.
-
-    >>> from textsan import FBDD, Embeddings
-    >>> far = FBDD(Embeddings(["a", "b"], [[0.0], [9.0]]), epsilon=50)
-    >>> bracket(far, Prior(["a", "b"], [0.5, 0.5]), draws=10, seed=0)
-    (1.0, 1.0)
+    From below, the best rule of one estimate of the channel, of so many draws a word, scored on another, and the
+    blind guess. From above, the best rule of an estimate, scored on the same, and what the noisy vector gives
+    away.
     """
     if not isinstance(mechanism, NoiseMechanism):
         value = leakage.bayes_vulnerability(prior, mechanism.channel.restrict(prior.words))
@@ -50,14 +40,7 @@ def bracket(mechanism: Mechanism, prior: Prior, *, draws: int, seed: int) -> tup
 def counting(
     mechanism: NoiseMechanism, docs: Iterable[Sequence[str]], *, copies: int, seed: int
 ) -> EmpiricalInversion:
-    """The attack that counts pairs of its own sanitized text, each word of the vocabulary once more.
-
-    Args:
-        mechanism: with noise on vectors.
-        docs: the attacker's own text.
-        copies: how often it is sanitized.
-        seed: of the noise.
-    """
+    """Make the attack that counts pairs of its own sanitized text, each word of the vocabulary once more."""
     copies = checks.whole("copies", copies, low=1)
     known = mechanism.embeddings
     own = [[word for word in doc if word in known] for doc in [*docs, known.words]] * copies
@@ -65,13 +48,7 @@ def counting(
 
 
 def attack(mechanism: Mechanism, shadow: Sequence[Sequence[str]], *, copies: int, seed: int):
-    """The attack on one released word: the optimal rule for the counts of own text, or `counting`.
-
-    Args:
-        mechanism: any.
-        shadow: the attacker's own text.
-        copies, seed: of `counting`.
-    """
+    """Make the attack on one released word: the optimal rule for the counts of own text, or `counting`."""
     if isinstance(mechanism, NoiseMechanism):
         return counting(mechanism, shadow, copies=copies, seed=seed)
     knowledge = Knowledge.of(mechanism, shadow=shadow, attacked=mechanism.protected)
@@ -79,13 +56,7 @@ def attack(mechanism: Mechanism, shadow: Sequence[Sequence[str]], *, copies: int
 
 
 def on_new_text(mechanism: Mechanism, counts: Mapping[str, int], *, seed: int) -> float:
-    """V(X | Y) for the prior of other text; for noise on vectors V(X | v), of the noisy vector, which is no less.
-
-    Args:
-        mechanism: any.
-        counts: of the words of the other text; those that are protected count.
-        seed: of the noise.
-    """
+    """Compute V(X | Y) for the prior of other text; for noise on vectors V(X | v), v noisy, which is no less."""
     known = [word for word in mechanism.inputs if counts.get(word) and word in mechanism.protected]
     prior = Prior.from_counts(counts, known, alpha_inverse=0)
     if isinstance(mechanism, NoiseMechanism):
@@ -96,13 +67,7 @@ def on_new_text(mechanism: Mechanism, counts: Mapping[str, int], *, seed: int) -
 def largest_epsilon(mechanism: Mechanism, prior: Prior, success: float) -> float:
     """Find the largest epsilon at which the best guess from one released word succeeds at most so often.
 
-    Args:
-        mechanism: with a channel in closed form; only its epsilon is varied.
-        prior: over words of the mechanism.
-        success: the rate, from 0 to 1.
-
-    Returns:
-        the epsilon, rounded down where it is printed; nan where no epsilon from 0.01 to 100 has that rate.
+    It is rounded down where it is printed; nan where no epsilon from 0.01 to 100 has that rate.
 
     >>> from textsan import CusText, Embeddings
     >>> two = CusText(Embeddings(["a", "b"], [[0.0], [1.0]]), epsilon=1, k=2)

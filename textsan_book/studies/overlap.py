@@ -13,18 +13,11 @@ BASELINE = "context-free"
 
 
 def overlaps(*, sweep: str, split_by: str, seed: int) -> list[dict]:
-    """Gains of a stored table's attacks, apart for words whose source has a record in the shadow set.
+    """Measure gains of a stored table's attacks, apart for words whose source has a record in the shadow set.
 
     A source is in sst2 a sentence with its phrases. What was hit is read, position by position, and the split is
-    drawn again.
-
-    Args:
-        sweep: name of a table of `data/results` with hits.
-        split_by, seed: which of its rows.
-
-    Returns:
-        Rows with dataset, epsilon, attack, n_positions; shared, the share of such words; and the gain on them and
-        on the others, with 95 % intervals by source.
+    drawn again. Rows have shared, the share of such words; and the gain on them and on the others, with 95 %
+    intervals by source.
     """
     path = project_data() / "results" / f"{sweep}.csv"
     stored, hits, rows = pd.read_csv(path), load_hits(path), []

@@ -7,21 +7,10 @@ from textsan.text.vocabulary import count_words
 
 
 def by_place(docs: Iterable[Sequence[str]], words: Collection[str], n: int) -> tuple[list[Prior], list[int]]:
-    """Compute the word frequencies at each place of the documents of n words.
+    """Compute the word frequencies at each place of the documents of n words, and how many have a word there.
 
-    For the source that draws one of these documents at random they are exact.
-
-    Args:
-        docs: token lists; those of another length are left out.
-        words: that count; a place that never holds one is left out.
-        n: words of a document, at least 1.
-
-    Returns:
-        the prior of each place, in order, and how many documents have one of the words there.
-
-    >>> priors, weights = by_place(["a b".split(), "a c".split(), "a".split()], {"a", "b"}, 2)
-    >>> priors, weights
-    ([Prior(1 words), Prior(1 words)], [2, 1])
+    For the source that draws one of these documents at random they are exact. A place that never holds one of the
+    words is left out.
     """
     alike = [doc for doc in docs if len(doc) == n]
     counts = [count_words([[doc[i] for doc in alike if doc[i] in words]]) for i in range(n)]

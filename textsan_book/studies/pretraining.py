@@ -36,21 +36,9 @@ def preparations(
     """Measure what a model prepared for SanText gives a learner and gives mask inference, a row a model.
 
     The encoder "as published" has no head that fills in blanks, and no mask inference. "Bare" and "prepared" have
-    learnt to fill in blanks of the same public sentences, original and sanitized, with as many steps.
-
-    Args:
-        dataset: what is learnt from and attacked; the public text is the default corpora's, without it.
-        epsilon: of SanText.
-        vocabulary: of `problems.prepare`; the public text is sanitized over the same words.
-        n_private, n_shadow, n_positions: of `problems.prepare`.
-        n_test: test examples of the sentiment task.
-        steps: of pretraining, whose seed is always 0.
-        seed: of sentences, draws and fine-tuning.
-        oov: what becomes of words without a row, in private and in public text.
-
-    Returns:
-        Rows with model, accuracy and what it is over the bare model's; success of mask inference and the same;
-        chance, the rates of a constant answer.
+    learnt to fill in blanks of the same public sentences, original and sanitized over the same words, with as many
+    steps and the seed 0; these are of the default corpora without the data set. Rows have accuracy and what it is
+    over the bare model's; success of mask inference and the same; chance, the rates of a constant answer.
     """
     given = {"epsilon": epsilon, "vocabulary": vocabulary, "oov": oov}
     problem = problems.prepare(dataset, n_private, n_shadow, n_positions, seed, "santext", **given)
@@ -85,7 +73,7 @@ def preparations(
 def _pretrained(
     without: str, steps: int, words: Embeddings | None = None, epsilon: float = 0.0, oov: Oov = "uniform"
 ):
-    """The encoder that has filled in blanks of public text, sanitized if there are words to do so with.
+    """Load the encoder that has filled in blanks of public text, sanitized if there are words to do so with.
 
     The cells of several seeds share it: a draw of sentences changes no vocabulary.
     """

@@ -41,23 +41,13 @@ def promises(
 ) -> list[dict]:
     """Hold choices of epsilon against later documents.
 
-    Args:
-        dataset: whose documents choose, and whose others the attacker owns.
-        defence: name of a mechanism with an epsilon and an exact channel.
-        words: targets, apart: shares of scored words that may be named, with blanks between.
-        documents: the same of documents that may be found.
-        other: another data set, whose documents come later, too; or `COPIES`, of a set that says which documents
-            are of one story: then those that choose, and the later ones of the source, have one version.
-        seed: of the split and of all draws.
-        n_choose, n_later, n_shadow: documents that choose, that come later, and of the attacker's.
-        ahead: documents of a text to come.
-        among: candidates, where documents are found.
-        vocabulary: so many of the most frequent words of the vectors.
-
-    Returns:
-        rows, one for each target, later documents and column of the choice: what, target, chose, later (which),
-        column, epsilon (NaN where there is none), and of the attack that takes most from these documents at it:
-        attack, share with ends, excess (H - a W, of all words), texts (of `ahead` documents), and texts_above.
+    Targets, with blanks between, are shares of scored `words` that may be named, and of `documents` that may be
+    found among so many. `other` is a data set whose documents come later, too; or `COPIES`, of a set that says
+    which documents are of one story: then those that choose, and the later ones of the source, have one version.
+    `ahead` are the documents of a text to come. A row for each target, later documents and column of the choice:
+    what, target, chose, later (which), column, epsilon (NaN where there is none), and of the attack that takes
+    most from these documents at it: attack, share with ends, excess (H - a W, of all words), texts (of `ahead`
+    documents), and texts_above.
     """
     choose, shadow, parts = _documents(dataset, other, seed, n_choose, n_shadow, n_later)
     known = load_embeddings().frequent(vocabulary)
@@ -92,9 +82,7 @@ def _scored(found, docs: Docs) -> Docs:
 
 
 def _taken(tried: Trials, most: float, epsilon: float | None, ahead: int) -> dict:
-    """Measure the strongest attack on later documents at an epsilon, and count the texts of which it takes too
-    much.
-    """
+    """Measure the strongest attack on later documents, and count the texts of which it takes too much."""
     if epsilon is None:
         nothing = dict.fromkeys(("share", "low", "high", "excess", "texts", "texts_above"), float("nan"))
         return {"epsilon": float("nan"), "attack": "", **nothing}
@@ -108,19 +96,12 @@ def _taken(tried: Trials, most: float, epsilon: float | None, ahead: int) -> dic
 
 
 def strongest(hits: Mapping[str, np.ndarray]) -> tuple[str, np.ndarray]:
-    """The attack with most hits.
-
-    Args:
-        hits: (documents,) of each attack, by name.
-    """
+    """Find the attack with most hits, by name and with its hits, (documents,)."""
     return max(hits.items(), key=lambda one: one[1].sum())
 
 
 def ratio(hits: np.ndarray, sizes: np.ndarray) -> tuple[float, float, float]:
-    """H / W with a 95 % interval over documents, by the spread of H_d - (H / W) W_d (linearised).
-
-    Args:
-        hits, sizes: (documents,).
+    """Compute H / W with a 95 % interval over documents, by the spread of H_d - (H / W) W_d (linearised).
 
     >>> ratio(np.array([1.0, 0.0, 2.0]), np.array([2.0, 2.0, 2.0]))[0]
     0.5

@@ -22,20 +22,12 @@ _SIZE = 65_713  # words of the published vectors
 
 
 def query_words(*, dataset: str, embeddings: str, normalise: str, k: int) -> list[dict]:
-    """The fewest draws whose mode is the word with 95 % confidence, exact, for each of `WORDS` and `EPSILONS`.
+    """Compute the fewest draws whose mode is the word with 95 % confidence, exactly, for `WORDS` and `EPSILONS`.
 
-    Words of the data come first, the most frequent one at the head, as in the released code's mapping.
-    Counter-fitted vectors are compared by cosine, as published.
-
-    Args:
-        dataset: whose words are ordered.
-        embeddings: "glove-6b-50d", of which the vocabulary is the first 65,713 words and those of the data; or
-            "counter-fitted", whose vocabulary is the published one.
-        normalise: of scores, over a "group" of words as in the paper or over a "row" as in the released code.
-        k: words in a group.
-
-    Returns:
-        Rows with defence, epsilon, vocabulary (its size), word and queries.
+    Words of the data come first, the most frequent one at the head, as in the released code's mapping. The
+    vocabulary of "glove-6b-50d" is the first 65,713 words and those of the data; that of "counter-fitted" the
+    published one, compared by cosine, as published. Scores are normalised over a "group" of k words as in the
+    paper or over a "row" as in the released code.
     """
     similarity = "cosine" if embeddings == COUNTER_FITTED else "euclidean"
     vocabulary = _vocabulary(dataset, embeddings)
@@ -60,11 +52,7 @@ def _vocabulary(dataset: str, embeddings: str) -> Embeddings:
 
 
 class QueryCount(NamedTuple):
-    """A number of draws, and the range it lies in.
-
-    >>> QueryCount(5, 4, 7).value
-    5
-    """
+    """A number of draws, and the range it lies in."""
 
     value: float
     low: float
@@ -72,18 +60,9 @@ class QueryCount(NamedTuple):
 
 
 def simulate_queries(row, x: int, confidence: float = 0.95, *, trials: int = 1000, seed: int) -> QueryCount:
-    """N by Monte Carlo, as in the paper: the share of `trials` runs of n draws whose mode is x, n by bisection.
+    """Estimate N, as in the paper: the share of `trials` runs of n draws whose mode is x, n by bisection.
 
-    Args:
-        row, x, confidence: as for `textsan.leakage.repeated_releases.queries_needed`.
-        trials: runs for each n.
-        seed: int of at least 0.
-
-    Returns:
-        N, and the two n at which the ends of the share's 95 % Wilson interval cross the confidence.
-
-    >>> simulate_queries([0.9, 0.1], 0, seed=0)
-    QueryCount(value=3, low=3, high=3)
+    Low and high are the two n at which the ends of the share's 95 % Wilson interval cross the confidence.
     """
     trials = checks.whole("trials", trials, low=1)
     if queries_bounds(row, x, confidence)[0] == math.inf:

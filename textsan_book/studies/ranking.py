@@ -56,13 +56,9 @@ _FIRST = 1 << 43  # number of its first document: draws that nobody else makes
 
 @dataclass(frozen=True)
 class Documents:
-    """The documents that every mechanism of one comparison releases.
+    """The documents that every mechanism of one comparison releases, drawn like everything by the seed.
 
-    Attributes:
-        dataset: whose documents are released.
-        seed: of the split and of all draws.
-        vocabulary: the most frequent words of the embeddings, so many; others are not protected by anybody.
-        n_private, n_shadow: documents that are attacked, and of the attacker's own.
+    Of the most frequent words of the embeddings so many are the vocabulary; others are not protected by anybody.
     """
 
     dataset: str
@@ -80,21 +76,14 @@ class Documents:
 def ranks(
     documents: Documents, *, defence: str, target: str, level: float, n_learn: int = 4000, public: bool = True
 ) -> list[dict]:
-    """Measure cost and disclosure of a mechanism at the epsilon at which a target has a level.
+    """Measure cost and disclosure of a mechanism, its other parameters their defaults, where a target has a level.
 
-    Args:
-        documents: that are released.
-        defence: name of a mechanism, whose other parameters are their defaults.
-        target: "success" of the strongest attack, "linkage" of a document, or "epsilon" as it is.
-        level: of the target.
-        n_learn: documents that a task is learnt from.
-        public: whether the attackers have the public n-gram table.
-
-    Returns:
-        one row: the parameter found and whether the level was reached; success with its ends, share of all words
-        read, V, distance lost and least possible at that V, linkage, tight epsilon, changed, words covered,
-        different words, accuracy with its ends and that of the original text, seconds, guarantee and what lies
-        outside of it. What does not exist, of an estimated channel say, is nan.
+    The target is "success" of the strongest attack, "linkage" of a document, or "epsilon" as it is; a task is
+    learnt from `n_learn` documents, and `public` gives the attackers the public n-gram table. One row: the
+    parameter found and whether the level was reached; success with its ends, share of all words read, V, distance
+    lost and least possible at that V, linkage, tight epsilon, changed, words covered, different words, accuracy
+    with its ends and that of the original text, seconds, guarantee and what lies outside of it. What does not
+    exist, of an estimated channel say, is nan.
     """
     dial = _Dial(documents, defence, public)
     value, reached = dial.at_level(checks.choice("target", target, ["success", *TARGETS]), level)
@@ -124,20 +113,12 @@ def task_differences(
     n_learn: int = 4000,
     public: bool = True,
 ) -> list[dict]:
-    """Accuracy learnt from one mechanism's text minus that from another's, at one level of a target.
+    """Compute the accuracy learnt from one mechanism's text minus that from another's, at one level of a target.
 
-    Args:
-        first, second: names of mechanisms.
-        target: as of `ranks`; or "matched", where the second has the epsilon `level`, and the first the one at
-            which the strongest attack reads as much from it as from the second.
-        documents, level, n_learn, public: as of `ranks`.
-
-    Returns:
-        one row: the parameter of both, whether it was found, the strongest attack and its success, accuracy; the
-        difference with its 95 % interval over test documents, both on the same ones; that of the original text.
-
-    Raises:
-        ValueError: a data set without labels.
+    The target may also be "matched": the second has the epsilon `level`, and the first the one at which the
+    strongest attack reads as much from it as from the second. One row: the parameter of both, whether it was
+    found, the strongest attack and its success, accuracy; the difference with its 95 % interval over test
+    documents, both on the same ones; that of the original text.
     """
     checks.choice("target", target, ["success", *TARGETS, "matched"])
     row: dict[str, Any] = {}
@@ -182,24 +163,11 @@ def searched(
     near: float = NEAR,
     known: dict[float, float] | None = None,
 ) -> tuple[float, bool]:
-    """The value at which a rising measure has a level, to `near`, and whether it was reached.
+    """Search the number at which a rising measure has a level, to `near`, and tell if it was reached.
 
     From `start` on by factors until the level is enclosed; then within the gap that holds it, by interpolation
-    over the logarithm, kept away from the ends of the gap.
-
-    Args:
-        measure: of a positive number; noise that makes it fall in places costs steps, no more.
-        level: of the measure.
-        ends: between which values are tried.
-        start: the first of them.
-        near: how near to the level is enough.
-        known: what was measured before, which is not measured again; what is measured is added.
-
-    Returns:
-        the value whose measure is nearest to the level, and whether it is near enough or on both sides of it.
-
-    >>> searched(lambda x: x / (1 + x), 0.75, (1e-3, 1e3), start=1.0, near=1e-3)[1]
-    True
+    over the logarithm, kept away from the ends of the gap. Noise that makes the measure fall in places costs
+    steps, no more. What is `known` is not measured again, and what is measured is added to it.
     """
     known = {} if known is None else known
     if not known:
@@ -370,7 +338,7 @@ def _frontier(words: tuple[str, ...], p: tuple[float, ...], embeddings: Embeddin
 
 
 def _accuracy(mechanism: Mechanism | None, dataset: str, seed: int, n_learn: int):
-    """Of a linear classifier of bags of words, learnt and tested on sanitized text: hits and sources, or None.
+    """Test a linear classifier of bags of words, learnt and tested on sanitized text: hits and sources, or None.
 
     Of a score the sign is learnt. Both parts are drawn, since a file may hold one label after the other. Without a
     mechanism the text is the original.

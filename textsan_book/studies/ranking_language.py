@@ -20,20 +20,13 @@ ATTACK = "mixture"
 def ranks_with_language(
     documents: ranking.Documents, *, defence: str, level: float, n_attacked: int = 50, n_fitted: int = 30
 ) -> list[dict]:
-    """Success of the mixture at the setting at which the strongest attack of `ranks` has the level.
+    """Measure the success of the mixture at the setting at which the strongest attack of `ranks` has the level.
 
-    Args:
-        documents, defence, level: of a row of the table `rank`, whose target is "success".
-        n_attacked: the first so many of the documents are read.
-        n_fitted: documents of the attacker's own that the mixture's weights are fitted on.
-
-    Returns:
-        one row: the parameter's value and whether it reached the level; if so, positions, success of the attack
-        that was the strongest there and of the mixture, their difference on the same positions, with 95 %
-        intervals, and the weight of the language model.
-
-    Raises:
-        ValueError: a setting that the table has not.
+    Documents, defence and level are of a row of the table `rank`, whose target is "success". The first
+    `n_attacked` of the documents are read, and the mixture's weights are fitted on `n_fitted` of the attacker's
+    own. One row: the parameter's value and whether it reached the level; if so, positions, success of the attack
+    that was the strongest there and of the mixture, their difference on the same positions, with 95 % intervals,
+    and the weight of the language model.
     """
     row, attack, problem = _placed(documents, defence, level)
     if problem is None:
@@ -50,19 +43,9 @@ def ranks_with_language(
 
 @takes_settings
 def ranks_with_public(documents: ranking.Documents, *, defence: str, level: float) -> list[dict]:
-    """Success with a public n-gram table at the setting at which the strongest attack of `ranks` has the level.
+    """Measure the success of Markov with a public n-gram table at the same setting, if `ranks` has none.
 
-    Args:
-        documents, defence, level: of a row of the table `rank`, whose target is "success" and whose attackers have
-            no public table.
-
-    Returns:
-        one row: the parameter's value and whether it reached the level; if so, positions, success of the attack
-        that was the strongest there and of the Markov attack with the table, and their difference on the same
-        positions, with 95 % intervals.
-
-    Raises:
-        ValueError: a setting that the table has not.
+    One row, as of `ranks_with_language`, with the Markov attack in place of the mixture.
     """
     row, attack, problem = _placed(documents, defence, level)
     if problem is None:

@@ -31,19 +31,11 @@ _NEAR = 0.02, 0.005  # share and distance within which a number without interval
 
 
 def difference(cell: Cell, table: Path, rows: Sequence[int]) -> str:
-    """Compute a cell of a stored table anew, and say what differs.
+    """Compute a cell of a stored table anew, and say in a line what differs; "" if nothing does.
 
     Rows must be equal to the digits that are stored, and hits position by position, without the ends of intervals,
     which are another's method, and seconds. Where something is trained, or where this machine or one that made the
     table has not the pinned kernels, what has an interval must lie in the stored one, and all else be near.
-
-    Args:
-        cell: of the specification that made the table.
-        table: a csv file with its record beside it, and the hits of its attacks if it has any.
-        rows: of the cell, as from `stored_cells.places`.
-
-    Returns:
-        a line; "" if nothing differs.
     """
     kind = studies if "experiment" in cell else sanitized
     with TemporaryDirectory() as folder:
@@ -62,11 +54,7 @@ def difference(cell: Cell, table: Path, rows: Sequence[int]) -> str:
 
 
 def is_trained(cell: Cell) -> bool:
-    """Return whether a cell's numbers come from something trained, which need not repeat on another machine.
-
-    Args:
-        cell: of a specification.
-    """
+    """Tell if a cell's numbers come from something trained, which need not repeat on another machine."""
     if "experiment" in cell:
         return cell["experiment"] in TRAINED
     return bool(cell.get("attack", {}).get("epochs")) or cell.get("task", {}).get("protocol") == "fine-tuned"
@@ -80,12 +68,7 @@ def is_pinned(record: Mapping) -> bool:
 
 
 def incomparable(cell: Cell, record: Mapping) -> str:
-    """Name what a cell would need to be compared, which no computation here has; "" if it can be.
-
-    Args:
-        cell: of a specification.
-        record: of its table.
-    """
+    """Name what a cell would need to be compared, which no computation here has; "" if it can be."""
     if "times of one machine" in record.get("made elsewhere", ""):
         return "the machine whose times it has"
     if cell.get("experiment") in SEARCHES and not _is_same_arithmetic(record):

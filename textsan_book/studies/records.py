@@ -15,14 +15,7 @@ from textsan.base.project import project_data
 
 
 def store(folder: Path, table: Path, command: str, specification: Path) -> None:
-    """Put the table of a sweep where it is kept, with its record and its hits beside it.
-
-    Args:
-        folder: that of `sweep.run`.
-        table: a csv file.
-        command: what made it.
-        specification: the file that asked for it.
-    """
+    """Put the table of a sweep, from its folder, where it is kept, with its record and its hits beside it."""
     folder, table = Path(folder), Path(table)
     for suffix in (".csv", ".npz"):
         if (made := folder / f"results{suffix}").is_file():
@@ -32,22 +25,13 @@ def store(folder: Path, table: Path, command: str, specification: Path) -> None:
 
 
 def specification_sha256(path: Path) -> str:
-    """The sha256 of what a specification asks for: a comment is no part of it.
-
-    Args:
-        path: a YAML file.
-    """
+    """Hash what a specification asks for: a comment is no part of it."""
     asked = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
     return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
 
 
 def write(table: Path, made: Mapping) -> None:
-    """Write the record of a table: what made it, the commit, and the sha256 of the table and of its hits.
-
-    Args:
-        table: a csv file; its hits, if it has any, are the npz file beside it.
-        made: the command first, then what else is known.
-    """
+    """Write the record of a table: what made it, the commit, and the sha256 of the table and of its hits."""
     head = {key: made[key] for key in ("command", "specification") if key in made}
     files = {"csv": table, "hits": table.with_suffix(".npz")}
     hashes = {key: file_sha256(file) for key, file in files.items() if file.is_file()}

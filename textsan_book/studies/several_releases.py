@@ -39,18 +39,10 @@ def several_releases(
 ) -> Rows:
     """Measure how often k releases give their source away: a document among others, a pseudo-writer among others.
 
-    Args:
-        dataset: nyt or mtsamples; see `writers`.
-        defence: name of a mechanism with an epsilon and an exact channel.
-        epsilon: its parameter.
-        seed: of the choice of writers and of all draws.
-        n: pseudo-writers, each a candidate and released in turn, and documents, one of each; as many others are
-            controls, and twice as many are the attacker's own.
-        n_candidates: documents among which each is looked for.
-
-    Returns:
-        Rows with threat ("same document", "one writer"), releases, candidates, changed (the share that was
-        chosen), and what `excess_row` has.
+    Of `n` pseudo-writers each is a candidate and released in turn, with a document of it; as many others are
+    controls, and twice as many are the attacker's own. Each document is looked for among `n_candidates`. Rows have
+    threat ("same document", "one writer"), releases, candidates, changed (the share that was chosen), and what
+    `excess_row` has.
     """
     own, listed, strangers, docs = _drawn(dataset, n, seed)
     shadow = [doc for texts in own for doc in texts]
@@ -95,14 +87,7 @@ def several_releases(
 
 
 def writers(dataset: str) -> list[list[list[str]]]:
-    """Read the texts of each pseudo-writer, token lists, no text twice: the sentences of an article or a report.
-
-    Args:
-        dataset: nyt or mtsamples.
-
-    >>> len(writers("nyt"))
-    498
-    """
+    """Read the texts of each pseudo-writer, none twice: sentences of an article (nyt) or a report (mtsamples)."""
     texts: dict[str, list[str]] = {}
     reports: dict[str, str] = {}
     for record in load_dataset(dataset, "train" if dataset == "mtsamples" else "all"):
@@ -135,7 +120,7 @@ def _drawn(dataset: str, n: int, seed: int) -> tuple[list, list, list, Docs]:
 
 
 def _sources(attack: Linkage, rounds: Sequence[Docs], known: Docs, shares: Sequence[float], use=list) -> dict:
-    """Log-likelihoods of each round of releases, (released, sources), for each share of words off the known ones.
+    """Compute log-likelihoods (released, sources) of each round, for each share of words off the known ones.
 
     They are of `Linkage.source_likelihoods` with `changed`; a released word is looked up once for all shares.
     """

@@ -34,29 +34,16 @@ _ACCEPTOR = {i: (0.10, 0.32, 0.12, 0.46) for i in range(6)} | {
 
 
 def frequencies(kind: str) -> np.ndarray:
-    """Pr(base) at each position of a generated window, (20, 4); the site is between positions 9 and 10.
+    """Compute Pr(base) at each position of a window, (20, 4).
 
-    Args:
-        kind: "donor", "acceptor" or "none", where every base is as likely as every other.
-
-    >>> frequencies("donor")[10].tolist()
-    [0.0, 0.0, 1.0, 0.0]
+    A "donor" or "acceptor" site is between positions 9 and 10; of "none" every base is as likely as every other.
     """
     known = {"donor": _DONOR, "acceptor": _ACCEPTOR, "none": {}}[checks.choice("kind", kind, KINDS)]
     return np.array([known.get(position, (0.25,) * 4) for position in range(LENGTH)], dtype=float)
 
 
 def generate(n: int, seed, kinds: Sequence[str] = KINDS) -> list[str]:
-    """Draws windows, the kinds in turn.
-
-    Args:
-        n: how many, at least 0.
-        seed: int or Generator.
-        kinds: which are drawn.
-
-    >>> generate(1, 0, ["donor"])[0][10:12]
-    'GT'
-    """
+    """Draw windows, the kinds in turn."""
     n, random = checks.whole("n", n), np.random.default_rng(seed)
     ends = [frequencies(kind).cumsum(axis=1) for kind in kinds]
     windows = []
@@ -67,10 +54,9 @@ def generate(n: int, seed, kinds: Sequence[str] = KINDS) -> list[str]:
 
 
 def window(sequence: str) -> str | None:
-    """The twenty bases in the middle of a longer sequence; None if a letter is ambiguous.
+    """Cut the twenty bases in the middle out of a longer sequence; None if a letter is ambiguous.
 
-    Args:
-        sequence: of at least 20 letters; the 60 of the UCI data have their site in the middle.
+    The 60 letters of the UCI data have their site in the middle.
 
     >>> window("A" * 20 + "C" * 20 + "T" * 20)
     'CCCCCCCCCCCCCCCCCCCC'
@@ -82,10 +68,6 @@ def window(sequence: str) -> str | None:
 
 def majority(known: Sequence[str], truths: Sequence[str]) -> np.ndarray:
     """Guess the base that is most frequent at each position of the attacker's windows; hits, (n, 20).
-
-    Args:
-        known: windows of the attacker.
-        truths: the attacked ones.
 
     >>> int(majority(["A" * 20], ["A" * 20, "C" * 20]).sum())
     20

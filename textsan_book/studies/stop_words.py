@@ -7,14 +7,9 @@ from textsan.text.vocabulary import STOP_WORDS, count_words
 
 
 def stop_words(*, dataset: str, w: float) -> list[dict]:
-    """The share of stop words that are not sensitive.
+    """Compute the share of stop words that are not sensitive, if a share w of the words, the least frequent, is.
 
-    Args:
-        dataset: whose words are the vocabulary, those of its training sentences that have a vector.
-        w: share of them, the least frequent ones, that are sensitive.
-
-    Returns:
-        one row: words, sensitive, stop_words (of the vocabulary) and share, of those that are not sensitive.
+    The words are those of the training sentences that have a vector.
     """
     counts = count_words(record.tokens for record in load_dataset(dataset, "train"))
     known = load_embeddings()

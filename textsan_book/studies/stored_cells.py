@@ -20,7 +20,7 @@ _FOUND = {"n"}  # of an experiment: an argument in whose place its rows say how 
 
 
 def places(cells: list[Cell], table: Path) -> dict[str, list[int]]:
-    """The numbers of the rows of each cell, by the cell's name.
+    """Find the numbers of the rows of each cell, by the cell's name.
 
     A column that the table lacks has its default. A parameter that the rows lack is younger than they are: it has
     the value that all cells of its attack, task or mechanism have.
@@ -88,21 +88,11 @@ def _spelling(value) -> str:
 
 
 def take_up(cells: list[Cell], table: Path, folder: Path) -> int:
-    """Writes the cells that a stored table has into a folder, from which a sweep goes on.
+    """Write the cells that a stored table has into a folder, from which a sweep goes on, and count them.
 
     Numbers have the digits of the table. Which machine made which cell is not in a table: the cells have those of
-    its record in turn, so that a record made from all of them names the same.
-
-    Args:
-        cells: of the specification that made the table.
-        table: a csv file; its record is the yml file beside it, its hits the npz file.
-        folder: that of `sweep.run`.
-
-    Returns:
-        how many cells were written; those that have a result in the folder are left as they are.
-
-    Raises:
-        ValueError: rows are of no cell, or an attack's hits are missing.
+    its record in turn, so that a record made from all of them names the same. Cells that have a result in the
+    folder are left as they are.
     """
     rows, at = pd.read_csv(table), places(cells, table)
     if left := len(rows) - sum(map(len, at.values())):

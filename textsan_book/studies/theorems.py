@@ -23,13 +23,8 @@ EPSILONS = 1.0, 2.0, 3.0
 def theorems(*, words: int, p: float, seed: int) -> list[dict]:
     """Compute both sides of each theorem: a row a statement, mechanism and epsilon (or world).
 
-    Args:
-        words: how many of the most frequent words the mechanisms have.
-        p: SanText+'s.
-        seed: of the small worlds.
-
-    Returns:
-        rows with statement, defence, mapping, epsilon, world; value, what is; claimed, what the theorem allows.
+    `value` is what is; `claimed`, what the theorem allows. Mechanisms have so many of the most frequent words,
+    SanText+ this p; the seed is of the small worlds.
     """
     return [*_guarantees(words, p), *_deniability(words), *_optimality(seed)]
 

@@ -37,17 +37,10 @@ def untold_noise(
 ) -> list[dict]:
     """Attack releases of several lengths with and without knowing which channel of a family made them.
 
-    Args:
-        dataset: of the private and the attacker's text.
-        defence, epsilon: of the family, what made the releases.
-        seed: of the split and of the draws.
-        vocabulary: the most frequent words of the embeddings; others become uniform words.
-        n_shadow: documents of the attacker's own, whose words she counts.
-
-    Returns:
-        a row for each length: documents and words of a release, success of the attacker who is told the channel
-        and of the one who is not, their difference, with 95 % intervals over sources; and the mean probability
-        that the second gives the true channel and the true mechanism.
+    Words outside of the vocabulary become uniform words; the attacker counts words of `n_shadow` documents. A row
+    for each length: documents and words of a release, success of the attacker who is told the channel and of the
+    one who is not, their difference, with 95 % intervals over sources; and the mean probability that the second
+    gives the true channel and the true mechanism.
     """
     given = {"vocabulary": vocabulary, "epsilon": epsilon}
     problem = problems.prepare(dataset, max(SIZES), n_shadow, None, seed, defence, **given)

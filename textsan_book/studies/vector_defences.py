@@ -30,16 +30,11 @@ MONTH = (pattern.Segment("month", range(1, 13), lambda number: int(number[10:12]
 
 @dataclass(frozen=True)
 class Task:
-    """The texts that are released, and the attacks on them.
+    """The texts that are released, and the attacks on them, with a seed for everything.
 
-    Args:
-        keyword: that the keyword attack looks for in the sentences.
-        attacked, own: labelled sentences, in random order, no source in both: released ones, and those of attacker
-            and analyst.
-        pairs: citizen numbers that the pattern attack has encoded.
-        victims: citizen numbers that are released.
-        steps: batches of the month's network.
-        seed: of everything.
+    Labelled sentences are in random order, no source in both: `attacked` are released ones, and `own` those of
+    attacker and analyst. `pairs` citizen numbers the pattern attack has encoded, `victims` are released; the
+    month's network learns `steps` batches.
     """
 
     keyword: str
@@ -52,17 +47,7 @@ class Task:
 
     @classmethod
     def of(cls, dataset: str, keyword: str, n: int, *, pairs: int, victims: int, steps: int, seed: int) -> "Task":
-        """The task on a corpus with sentiment labels: all sentences with the keyword, and others up to n.
-
-        Args:
-            dataset: name of a data set whose labels are scores or 0 and 1.
-            keyword: one word.
-            n: sentences in both parts together.
-            pairs, victims, steps, seed: the fields.
-
-        Raises:
-            ValueError: too few sentences.
-        """
+        """Make the task on a corpus with sentiment labels: all sentences with the keyword, and others up to n."""
         records = load_dataset(dataset, split="all")
         if n > len(records):
             raise ValueError(f"n: {n} of {len(records)} sentences of {dataset}; pass fewer")
@@ -80,7 +65,7 @@ class Task:
 
 
 def spelled(number: str) -> str:
-    """A number as words of one character each, so that a sanitizer of words has something to replace.
+    """Write a number as words of one character each, so that a sanitizer of words has something to replace.
 
     >>> spelled("12X")
     '1 2 x'
@@ -90,13 +75,9 @@ def spelled(number: str) -> str:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Disclosure and use of a release.
+    """Success of the keyword attack and on the month of birth, and accuracy of a sentiment classifier.
 
-    Attributes:
-        keyword: the keyword attack.
-        month: top-1 success on the month of birth.
-        utility: accuracy of a sentiment classifier; `majority` is blind.
-        majority: the rate of the more frequent sentiment among the released.
+    `majority`, the rate of the more frequent sentiment among the released, is blind.
     """
 
     keyword: KeywordScore
@@ -106,14 +87,10 @@ class Outcome:
 
 
 def releases(encode: defences.Encode, name: str, strength: float, *, vocabulary: int, seed: int) -> Callable:
-    """Two functions from texts to vectors, of the service and of whoever asks it: the same defence, other draws.
+    """Make two functions from texts to vectors, the service's and that for others: one defence, other draws.
 
-    Args:
-        encode: without a defence.
-        name: "none", a vector defence of `defences.defended`, or a mechanism of `SANITIZERS`.
-        strength: of the vector defence; epsilon of the mechanism.
-        vocabulary: words of the mechanism.
-        seed: of draws.
+    The defence is "none", a vector defence of `defences.defended`, or a mechanism of `SANITIZERS`, whose strength
+    is epsilon.
     """
     if name not in SANITIZERS:
         apart = 0 if name == "dimensions" else 1  # directions are shared, noise is not
@@ -128,12 +105,7 @@ def releases(encode: defences.Encode, name: str, strength: float, *, vocabulary:
 
 
 class Part(NamedTuple):
-    """Records with their vectors.
-
-    Attributes:
-        records: with labels.
-        vectors: (n, d), as a service releases them.
-    """
+    """Records with labels, and their vectors (n, d) as a service releases them."""
 
     records: Sequence[Record]
     vectors: np.ndarray
@@ -145,14 +117,7 @@ class Part(NamedTuple):
 
 
 def attacked(released: Part, own: Part, keyword: str, head: str, *, seed: int) -> KeywordScore:
-    """Score a reader of a keyword who learns on vectors of the same service.
-
-    Args:
-        released, own: of the victims and of the attacker.
-        keyword: that is looked for.
-        head: of `KeywordInference.against`.
-        seed: of training and intervals.
-    """
+    """Score a reader of a keyword who learns on vectors of the same service."""
     knowledge = VectorKnowledge(lambda _: own.vectors, own.texts, seed=seed)
     attack = KeywordInference.against(knowledge, keyword=keyword, head=head)
     return keyword_score(attack.scores(released.vectors), present(released.texts, keyword), seed=seed)
@@ -160,11 +125,6 @@ def attacked(released: Part, own: Part, keyword: str, head: str, *, seed: int) -
 
 def used(released: Part, own: Part, label: Callable[[Record], object]) -> np.ndarray:
     """Find the released records whose label a linear analyst gets right, (n,) bool: the use that defences cost.
-
-    Args:
-        released: asked about.
-        own: of the analyst, who learns on them.
-        label: of a record.
 
     >>> own = Part([Record("", "no"), Record("", "yes")] * 9, np.array([[0.0], [1.0]] * 9))
     >>> used(Part([Record("", "yes")], np.array([[2.0]])), own, lambda record: record.label).tolist()
@@ -181,12 +141,7 @@ def used(released: Part, own: Part, label: Callable[[Record], object]) -> np.nda
 
 
 def outcome(task: Task, service: defences.Encode, asked: defences.Encode) -> Outcome:
-    """Both attacks and the task on one release.
-
-    Args:
-        task: what is released.
-        service, asked: of `releases`.
-    """
+    """Measure both attacks and the task on one release."""
     sides = zip((task.attacked, task.own), (service, asked), strict=True)
     released, own = (Part(part, encode([record.text for record in part])) for part, encode in sides)
     score = attacked(released, own, task.keyword, "linear", seed=task.seed)
@@ -224,13 +179,7 @@ def trade_offs(
     strength: float,
     seed: int,
 ) -> list[dict]:
-    """Both attacks and the sentiment task under one defence, a row.
-
-    Args:
-        view: the vectors.
-        dataset, keyword, n, pairs, victims, steps, seed: of `Task.of`.
-        vocabulary, defence, strength: of `releases`.
-    """
+    """Measure both attacks and the sentiment task of `Task.of` under one defence of `releases`, a row."""
     task = Task.of(dataset, keyword, n, pairs=pairs, victims=victims, steps=steps, seed=seed)
     made = outcome(task, *releases(view.encode, defence, strength, vocabulary=vocabulary, seed=seed))
     row = {**columns(made.keyword.auc), **columns(made.keyword.balanced, "balanced_")}

@@ -30,30 +30,16 @@ _MOST_WORDS = 40
 
 
 class Texts(NamedTuple):
-    """Two parts of a corpus, no source in both.
-
-    Attributes:
-        attacked: texts whose vectors are released; for scores alone.
-        own: texts of the attacker's.
-    """
+    """Two parts of a corpus, no source in both: texts whose vectors are released, and the attacker's own."""
 
     attacked: list[str]
     own: list[str]
 
 
 def keyword_texts(dataset: str, keywords: Sequence[str], n: int | None, *, seed: int) -> Texts:
-    """Texts for keyword attacks: all that hold one of the keywords, and others up to n, parted by source.
+    """Draw texts for keyword attacks: all that hold one of the keywords, and others up to n in both parts.
 
-    Long records are cut into sentences of 3 to 40 words; those of a record stay together.
-
-    Args:
-        dataset: name of a data set.
-        keywords: words.
-        n: texts in both parts together; None is all there are.
-        seed: of the draw.
-
-    Raises:
-        ValueError: fewer texts than asked for.
+    Long records are cut into sentences of 3 to 40 words; those of a record, and of a source, stay together.
     """
     records = _sentences(load_dataset(dataset, split="all"))
     if n is not None:
@@ -69,13 +55,7 @@ def keyword_texts(dataset: str, keywords: Sequence[str], n: int | None, *, seed:
 
 
 def other_texts(dataset: str, n: int, *, seed: int) -> list[str]:
-    """Texts of another kind, for an attacker who has none of the victim's: drawn, since files may be sorted.
-
-    Args:
-        dataset: name of a data set.
-        n: texts, at most; a data set that has fewer gives all.
-        seed: of the draw.
-    """
+    """Draw texts, since files may be sorted, of another kind for an attacker who has none of the victim's."""
     records = load_dataset(dataset, split="all")
     return [records[i].text for i in np.random.default_rng(seed).permutation(len(records))[:n]]
 
@@ -92,15 +72,9 @@ def _sentences(records: Sequence[Record]) -> list[Record]:
 
 
 def windows(corpus: str, n: int, *, seed: int) -> Texts:
-    """DNA windows around splice sites and elsewhere: half of them the attacker's.
+    """Draw n DNA windows around splice sites and elsewhere: half of them the attacker's.
 
-    Args:
-        corpus: "generated", from the model of `splice_sites`; or "splice_junction", the UCI data, where at hand.
-        n: windows in both parts together.
-        seed: of the draw.
-
-    Raises:
-        ValueError: fewer windows than asked for.
+    The corpus is "generated", from the model of `splice_sites`; or "splice_junction", the UCI data, where at hand.
     """
     if checks.choice("corpus", corpus, ("generated", "splice_junction")) == "generated":
         random = np.random.default_rng(seed)

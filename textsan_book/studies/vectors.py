@@ -24,11 +24,7 @@ VICTIMS = 1_000_000
 
 @dataclass(frozen=True)
 class View:
-    """The vectors of an encoder.
-
-    Attributes:
-        encoder, pooling, layer: of `sentence_vectors`.
-    """
+    """The vectors of an encoder, as of `sentence_vectors`."""
 
     encoder: str
     pooling: str
@@ -41,17 +37,9 @@ class View:
 
 @takes_settings
 def citizens(view: View, *, pairs: int, steps: int, victims: int, seed: int) -> list[dict]:
-    """Dates of birth read from citizen numbers: top 1 and top 5 of each segment and of the whole.
+    """Read dates of birth from citizen numbers: top 1 and top 5 of each segment and of the whole.
 
-    Args:
-        view: the vectors.
-        pairs, steps: of `PatternReconstruction.against`.
-        victims: numbers that are attacked.
-        seed: of draws and training.
-
-    Returns:
-        Rows with segment, top, the rate, the best blind guesses; what the whole has beyond the product of its
-        parts.
+    Rows have the rate, the best blind guesses; what the whole has beyond the product of its parts.
     """
     encode, attacked = view.encode, citizen.generate(victims, seed + VICTIMS)
     knowledge = VectorKnowledge(encode, rule=citizen.generate, seed=seed)
@@ -70,14 +58,7 @@ def citizens(view: View, *, pairs: int, steps: int, victims: int, seed: int) -> 
 
 @takes_settings
 def genomes(view: View, *, corpus: str, n: int, steps: int, seed: int) -> list[dict]:
-    """Bases read from windows of DNA: a row a position, and one of their mean.
-
-    Args:
-        view: the vectors.
-        corpus, n: of `windows`.
-        steps: of `GenomeReconstruction.against`.
-        seed: of draws and training.
-    """
+    """Read bases from windows of DNA: a row a position, and one of their mean."""
     encode, texts = view.encode, windows(corpus, n, seed=seed)
     attack = genome.GenomeReconstruction.against(VectorKnowledge(encode, texts.own, seed=seed), steps=steps)
     right = genome.hits(attack.reconstruct(encode(texts.attacked)), texts.attacked)
@@ -106,15 +87,9 @@ def keywords(
     reversal: float = 0.0,
     moments: bool = False,
 ) -> list[dict]:
-    """Keyword inference on a corpus, a row a keyword.
+    """Infer keywords on a corpus, a row a keyword.
 
-    Args:
-        view: the vectors.
-        dataset, n: of `keyword_texts`.
-        head, balance: of `KeywordInference.against`.
-        seed: of draws and training.
-        external: the corpus that the black-box attacker has instead; None is the white box.
-        reversal, moments: of `KeywordTransfer.against`.
+    `external` is the corpus that the black-box attacker has instead; without it the box is white.
     """
     encode, words = view.encode, KEYWORDS[dataset]
     texts = keyword_texts(dataset, words, n, seed=seed)
@@ -137,15 +112,7 @@ def keywords(
 
 @takes_settings
 def inversions(view: View, *, dataset: str, n: int, leak: int, k: int, seed: int) -> list[dict]:
-    """Words recovered from vectors after a leak of some pairs, a row.
-
-    Args:
-        view: the vectors.
-        dataset, n: of `keyword_texts`.
-        leak: of `WordInversion.against`.
-        k: words that are guessed of each text.
-        seed: of draws.
-    """
+    """Recover k words of each text from vectors after a leak of some pairs, a row."""
     encode, stop = view.encode, STOP_WORDS
     texts = keyword_texts(dataset, (), n, seed=seed)
     attack = inversion.WordInversion.against(

@@ -30,10 +30,9 @@ SLOTS = [line.split(", ") for line in _PHRASES.splitlines()]
 
 @takes_settings
 def found_words(release: Attacked) -> list[dict]:
-    """Success of attacks by part of speech, by public frequency, and on personal names.
+    """Measure attacks by part of speech, by public frequency, and on personal names.
 
-    Returns:
-        Rows with which words, an attack, its success, the paired difference to the context-free attack on them.
+    Rows have which words, an attack, its success, the paired difference to the context-free attack on them.
     """
     problem = release.problem()
     kinds, sources = kinds_of(problem), np.array(problem.sentences)
@@ -56,12 +55,7 @@ def found_words(release: Attacked) -> list[dict]:
 
 
 def kinds_of(problem: Problem) -> dict[str, list[str]]:
-    """Classify each attacked word in three ways: part of speech in its sentence, band of frequency, a name or
-    not.
-
-    Args:
-        problem: with the truth, which is what is told apart.
-    """
+    """Classify each attacked word by part of speech in its sentence, band of frequency, and a name or not."""
     tagged, index = parts_of_speech(problem.truth.docs), problem.split.embeddings.index
     names = set(find_names(problem.split.records, "census"))
     first, second = RANKS
@@ -76,19 +70,11 @@ def kinds_of(problem: Problem) -> dict[str, list[str]]:
 
 @takes_settings
 def remembered(release: Attacked, *, beam: int) -> list[dict]:
-    """Measure the gain of a language model over the channel: in sentences as written, with words exchanged, and
-    made by dice.
+    """Measure what a language model adds to the channel in sentences as written, exchanged, and made by dice.
 
     Neither attack knows any text of the attacker's own. What is added to sentences as they were written, and not
     to those that nobody has written, is what memory, grammar and sense together explain: a bound on memory, from
-    above.
-
-    Args:
-        release: that is attacked.
-        beam: prefixes that are kept a sentence.
-
-    Returns:
-        Rows with a text, the success of the channel alone, and what the model adds to it, paired.
+    above. `beam` is the number of prefixes that are kept a sentence.
     """
     problem, seed = release.problem(), release.seed
     docs, spots = problem.truth.docs, problem.positions
@@ -116,18 +102,10 @@ def exchanged(
     *,
     seed: int,
 ) -> list[list[str]]:
-    """Sentences in which some words are exchanged for other ones that are about as frequent.
+    """Exchange the words at some positions for other ones of `ranked`, frequent first, that are about as frequent.
 
-    Args:
-        docs: token lists.
-        positions: (document, index) of the words that are exchanged, all of them in `ranked`.
-        ranked: the words to choose from, frequent ones first.
-        parts: the part of speech of each token, and the usual one of each word in `ranked`: words are exchanged
-            for ones of the same part of speech. None is for any.
-        seed: of the draw.
-
-    >>> exchanged([["a", "good", "film"]], [(0, 2)], ["film", "plot"], seed=0)
-    [['a', 'good', 'plot']]
+    `parts` are the part of speech of each token, and the usual one of each word: with them words are exchanged for
+    ones of the same part of speech.
     """
     rng, rank = np.random.default_rng(seed), {word: n for n, word in enumerate(ranked)}
     tagged, usual = parts or (None, dict.fromkeys(ranked))
@@ -143,12 +121,7 @@ def exchanged(
 
 
 def made_by_dice(n: int, *, seed: int) -> list[list[str]]:
-    """Sentences of a phrase from each of `SLOTS`, token lists.
-
-    Args:
-        n: how many.
-        seed: of the dice.
-    """
+    """Make n sentences of a phrase from each of `SLOTS`."""
     rng = np.random.default_rng(seed)
     return [" ".join(map(rng.choice, SLOTS)).split() for _ in range(n)]
 
@@ -161,14 +134,7 @@ def model_adds(
     *,
     beam: int,
 ) -> tuple[Estimate, Estimate]:
-    """Success of the channel alone, and what a language model adds to it; neither looks at any text of its own.
-
-    Args:
-        problem: whose attacker knows the channel.
-        docs, released: what was sanitized, and what came of it.
-        positions: which words are attacked.
-        beam: prefixes that are kept a sentence.
-    """
+    """Measure the channel alone, and what a language model adds to it; neither looks at any text of its own."""
     nothing, truths = replace(problem.knowledge, shadow=None), [docs[d][i] for d, i in positions]
     alone = LanguageModelBayes.against(nothing, beam=1, temperature=0.0)
     model = LanguageModelBayes.against(nothing, beam=beam)

@@ -1,5 +1,4 @@
-"""Disclosure about the writer of a release: an attribute that is read from it, and the words that can be claimed
-of it.
+"""Disclosure about the writer of a release: an attribute that is read from it, and words that can be claimed.
 
 To read a label from sanitized text is a task, so that this is utility with its sign turned: what an owner calls
 accuracy is a disclosure where the writer did not mean to tell. The attacker owns labelled text of the same kind,
@@ -53,21 +52,15 @@ _MATCHED = 100  # documents that the linkage is averaged over
 
 @takes_settings
 def writers(release: Release, *, n_released: int = 300, n_shadow: int = 1000) -> list[dict]:
-    """Measure how often a release tells what its writer feels, has or writes about, and how many words are named
-    surely.
+    """Measure how often a release tells what its writer feels, has or writes about, and how many words surely.
 
-    Args:
-        release: of labelled texts, see `labelled`, by a mechanism with an epsilon.
-        n_released: documents that are released, each `DRAWS` times.
-        n_shadow: labelled documents of the attacker's own.
-
-    Returns:
-        Rows with reading ("release", "kept words and length", "original", "words"), answers, how many there are,
-        main with ends, control, baseline, excess of main over control with ends, lead of main over baseline with
-        ends; claimed, the share that is claimed, and precision with ends of those claims; half, tenth and
-        hundredth, the share read right of the documents that so many exceed; read, the share of documents that are
-        read right each time (of words: of which half are named, in expectation); and right, a sign a document, +
-        where its first release is read right. Beside them vulnerability and linked with ends, of content words.
+    Labelled texts of `labelled` are released, each `DRAWS` times; the attacker owns `n_shadow` others. Rows have
+    reading ("release", "kept words and length", "original", "words"), answers, how many there are, main with ends,
+    control, baseline, excess of main over control with ends, lead of main over baseline with ends; claimed, the
+    share that is claimed, and precision with ends of those claims; half, tenth and hundredth, the share read right
+    of the documents that so many exceed; read, the share of documents that are read right each time (of words: of
+    which half are named, in expectation); and right, a sign a document, + where its first release is read right.
+    Beside them vulnerability and linked with ends, of content words.
     """
     records, seed = labelled(release.dataset), release.seed
     private, shadow = private_and_shadow(records, n_released, n_shadow, seed)
@@ -94,17 +87,12 @@ def writers(release: Release, *, n_released: int = 300, n_shadow: int = 1000) ->
 
 
 def labelled(dataset: str) -> list[Record]:
-    """All texts of a data set with what is to be read as label: a name, or for a score with a fraction its sign.
+    """Read all texts of a data set, with what is to be read from each as its label.
 
-    Those of attributes that fewer than twenty texts have, or of none, are left out. Where the data set does not
-    say which texts are of one source, those are that share eight words in a row, directly or through others: many
-    descriptions are made of one pattern, and whoever owns one has read half of the next.
-
-    Args:
-        dataset: of `load_dataset`.
-
-    >>> sorted({record.label for record in labelled("rt")})
-    ['negative', 'positive']
+    That is a name, or for a score with a fraction its sign. Texts of attributes that fewer than twenty have, or of
+    none, are left out. Where the data set does not say which texts are of one source, those are that share eight
+    words in a row, directly or through others: many descriptions are made of one pattern, and whoever owns one has
+    read half of the next.
     """
     records = [one for one in load_dataset(dataset, "all") if one.label is not None]
     named = [
@@ -126,7 +114,7 @@ def labelled(dataset: str) -> list[Record]:
 
 
 def only(keep: Collection[str], docs: Docs) -> list[list[str]]:
-    """Documents of which some words are left and the others hidden, one sign each.
+    """Hide all words of documents but some, one sign each.
 
     >>> only({"a"}, [["a", "b"]])
     [['a', '_']]
@@ -135,21 +123,12 @@ def only(keep: Collection[str], docs: Docs) -> list[list[str]]:
 
 
 def content_words(mechanism: Mechanism) -> frozenset[str]:
-    """Select the words that all sanitizers here protect: with a letter or a digit, and no stop words.
-
-    Args:
-        mechanism: any with a channel.
-    """
+    """Select the words that all sanitizers here protect: with a letter or a digit, and no stop words."""
     return frozenset(word for word in mechanism.channel.inputs if is_word(word) and word not in STOP_WORDS)
 
 
 class Answers(NamedTuple):
-    """An answer for each document, and whether the attacker would claim it.
-
-    Attributes:
-        answers: (n,) attributes.
-        claimed: (n,) bool.
-    """
+    """An answer for each document, (n,), and whether the attacker would claim it."""
 
     answers: np.ndarray
     claimed: np.ndarray
@@ -159,14 +138,8 @@ class Reader:
     """A linear classifier of texts: the mean of two, of the words that occur and of their mean vector and number.
 
     Words that occur tell most where they come through, mean vectors where only their neighbourhood does, and how
-    many there are is released whatever they are. Text of the reader's own, a fifth at a time, tells how probable
-    an answer must be for `PRECISION` of the claims to be right.
-
-    Args:
-        docs: token lists to learn from.
-        labels: (n,) attribute of each.
-        sources: (n,) number of the source of each: no source is both learnt from and asked about.
-        embeddings: vectors of words.
+    many there are is released whatever they are. Text of the reader's own, a fifth of its sources at a time, tells
+    how probable an answer must be for `PRECISION` of the claims to be right.
 
     >>> table = Embeddings(["good", "bad"], [[1.0], [-1.0]])
     >>> reader = Reader([["good"], ["bad"]] * 40, np.array(["+", "-"] * 40), np.arange(80), table)
@@ -192,11 +165,7 @@ class Reader:
         self._learnt = _heads(seen, labels)
 
     def read(self, docs: Docs) -> Answers:
-        """Read the attribute of each document.
-
-        Args:
-            docs: token lists.
-        """
+        """Read the attribute of each document."""
         seen = self._bag.transform(docs), self._scale.transform(self._dense(docs))
         probabilities = self._probabilities(self._learnt, seen)
         return Answers(self.classes[probabilities.argmax(axis=1)], probabilities.max(axis=1) >= self.threshold)
@@ -226,17 +195,9 @@ def _heads(seen, labels: np.ndarray) -> list[LogisticRegression]:
 
 
 def surely(said: Listed[float], right: Listed[bool]) -> float:
-    """The least probability from which on `PRECISION` of the answers were right, of the twenty surest at least.
+    """Find the least probability from which `PRECISION` of the answers were right, at least twenty of them.
 
-    Args:
-        said: (n,) the probability that was given to each answer.
-        right: (n,) whether it was right.
-
-    Returns:
-        the threshold; infinity where there is none.
-
-    >>> float(surely([0.9] * 20 + [0.6, 0.6], [True] * 20 + [False] * 2))
-    0.9
+    Infinity where there is none.
     """
     said, right = np.asarray(said, dtype=float), np.asarray(right, dtype=bool)
     order = np.argsort(-said, kind="stable")
@@ -265,10 +226,6 @@ def held_against_others(answers: Listed[str], truth: Listed[str]) -> np.ndarray:
     A document bears on it twice, by its answer, held against all others, and by its writer, against whom all other
     answers are held. Both are counted, and their mean is taken off once: an interval over documents of what is
     right less this has the width of one of the whole excess (Hoeffding 1948, the projection of a U-statistic).
-
-    Args:
-        answers: (n,) the attribute that was read from each document.
-        truth: (n,) that of its writer.
 
     >>> held_against_others(["a", "a"], ["a", "b"]).tolist()
     [0.5, 0.5]

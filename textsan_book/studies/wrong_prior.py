@@ -26,13 +26,10 @@ FACTS = "weight of unseen words", "which unseen words", "frequencies of seen wor
 
 
 class PriorLoss(NamedTuple):
-    """Success with the true prior and with that of the attacker, and what the difference is due to.
+    """Success with the true prior (`bound`) and with the attacker's, and what the difference is due to.
 
-    Attributes:
-        bound: V(X | Y).
-        success: of the rule that the attacker's prior gives.
-        unseen: the true probability of the words that the attacker's text lacks.
-        parts: of the loss, by fact; they add up to it. A part below zero is of a fact that misleads.
+    `unseen` is the true probability of the words that the attacker's text lacks. The parts of the loss, by fact,
+    add up to it; a part below zero is of a fact that misleads.
     """
 
     bound: float
@@ -47,20 +44,9 @@ class PriorLoss(NamedTuple):
 
 
 def prior_loss(channel: Channel, counts: Mapping[str, int], true: Prior) -> PriorLoss:
-    """The loss of the context-free attack with a prior from counts, one added to each, and its parts.
+    """Compute the loss of the context-free attack with a prior from counts, one added to each, and its parts.
 
-    Args:
-        channel: Pr(y | x), its inputs the words under attack (`Channel.restrict` leaves those alone).
-        counts: occurrences of words in the attacker's text.
-        true: Pr(x) of the text under attack.
-
-    Raises:
-        ValueError: the true prior has mass on words that are no inputs.
-
-    >>> channel = Channel.from_matrix([[0.6, 0.4], [0.4, 0.6]], inputs=["a", "b"], outputs=["u", "v"])
-    >>> found = prior_loss(channel, {"a": 9}, Prior(["a", "b"], [0.1, 0.9]))
-    >>> round(found.bound, 6), round(found.success, 6), round(found.parts["weight of unseen words"], 6)
-    (0.9, 0.1, 0.8)
+    The channel's inputs are the words under attack (`Channel.restrict` leaves those alone).
     """
 
     channel = channel.exact("the loss of a wrong prior")
@@ -83,13 +69,7 @@ def prior_loss(channel: Channel, counts: Mapping[str, int], true: Prior) -> Prio
 def loss_on_text(channel: Channel, counts: Mapping[str, int], docs: Sequence[Sequence[str]]) -> Estimate:
     """Compute this loss on one text, with the 95 % interval that other documents of its kind would give.
 
-    Args:
-        channel, counts: as for `prior_loss`; words that are no inputs are not attacked.
-        docs: token lists under attack.
-
-    >>> channel = Channel.from_matrix([[0.6, 0.4], [0.4, 0.6]], inputs=["a", "b"], outputs=["u", "v"])
-    >>> print(loss_on_text(channel, {"a": 9}, [["b", "b"], ["a", "b"], ["b"]]))
-    0.600 [-0.994, 1.000]
+    Words that are no inputs are not attacked.
     """
     channel = channel.exact("the loss of a wrong prior")
     positions = sensitive_positions(docs, channel.inputs)
@@ -102,13 +82,7 @@ def loss_on_text(channel: Channel, counts: Mapping[str, int], docs: Sequence[Seq
 
 
 def told(facts: Collection[str], counts: Mapping[str, int], true: Prior, words: Sequence[str]) -> np.ndarray:
-    """The add-one prior of counts, corrected by some of `FACTS`, (len(words),); of all, the true prior.
-
-    Args:
-        facts: those the attacker is told.
-        counts: occurrences of words in the attacker's text.
-        true: where the facts are from.
-        words: those that the prior ranges over.
+    """Correct the add-one prior of counts by some of `FACTS`, (len(words),); all of them give the true one.
 
     >>> told(["weight of unseen words"], {"a": 3}, Prior("abc", [0.4, 0.6, 0.0]), "abc")
     array([0.4, 0.3, 0.3])
@@ -134,15 +108,7 @@ def _corrected(facts: Collection[str], exact: np.ndarray, occurrences: np.ndarra
 
 
 def shapley_values(players: Sequence[Player], value: Callable[[frozenset], float]) -> dict[Player, float]:
-    """The mean gain by each player over all orders in which they can join; the gains add up to that of all.
-
-    Args:
-        players: a few; every subset of them is valued once.
-        value: of a set of players.
-
-    >>> shapley_values("ab", lambda some: {"": 0.0, "a": 1.0, "b": 2.0, "ab": 5.0}["".join(sorted(some))])
-    {'a': 2.0, 'b': 3.0}
-    """
+    """Average the gain by each player over all orders in which they can join; the gains add up to that of all."""
     orders = list(permutations(players))
     joined = {frozenset(order[:size]) for order in orders for size in range(len(order) + 1)}
     worth = {subset: value(subset) for subset in joined}
@@ -155,21 +121,12 @@ def shapley_values(players: Sequence[Player], value: Callable[[frozenset], float
 
 
 def outweighing_epsilons(mechanism: CusText, prior: Prior) -> dict[str, float]:
-    """For each word of a prior the epsilon above which the context-free attack, seeing it, answers it, too.
+    """Compute for each word of a prior the epsilon above which the context-free attack, seeing it, answers it.
 
     From there on the channel outweighs the prior and the attack agrees with embedding inversion. It suffices that
     epsilon > 2 / d(x, y) (log q(x) / q(y) + log M) for each other x of the group of y, M words, since each row's
-    normaliser lies between 1 and M. Groups have distinct vectors; a group of one word needs no epsilon.
-
-    Args:
-        mechanism: with disjoint groups, at any epsilon.
-        prior: q, over words that the mechanism does not keep, all positive.
-
-    >>> from textsan import Embeddings
-    >>> two = Embeddings(["a", "b"], [[0.0], [1.0]])
-    >>> epsilons = outweighing_epsilons(CusText(two, 1.0, k=2), Prior(["a", "b"], [0.75, 0.25]))
-    >>> {word: round(epsilon, 3) for word, epsilon in epsilons.items()}  # 2 log 6, 2 log 2 / 3
-    {'a': -0.811, 'b': 3.584}
+    normaliser lies between 1 and M. Groups are disjoint and have distinct vectors; a group of one word needs no
+    epsilon.
     """
     channel = mechanism.with_(epsilon=2).channel  # where Pr(y | x) / Pr(x | x) is exp(-d(x, y))
     among, epsilons = frozenset(prior.words), {}
