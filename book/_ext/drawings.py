@@ -26,12 +26,10 @@ class drawing(nodes.General, nodes.Inline, nodes.Element):
 
 
 def inline(svg: str, alt: str, prefix: str) -> str:
-    """An SVG file's text as an element of a page, in the page's colours.
+    """Turn an SVG file's text into an element of a page, in the page's colours.
 
-    Args:
-        svg: the file's text.
-        alt: what the picture shows, for those who do not see it.
-        prefix: put before its ids, which must differ between the pictures of a page.
+    The prefix is put before its ids, which must differ between the pictures of a page; `alt` is what those read
+    who do not see it.
     """
     body = _STYLE.sub("", _OUTSIDE.sub("", svg)).strip()
     body = _NAMED.sub(rf"\g<1>{prefix}-", body)

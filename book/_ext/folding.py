@@ -12,13 +12,7 @@ _AXES = {"ax", "axes"}
 
 
 def summary(source: str, tags: list[str], draws: bool) -> str | None:
-    """Name the fold of a code cell; None for a cell that stays open.
-
-    Args:
-        source: the cell's code.
-        tags: the cell's tags.
-        draws: whether a picture is among its outputs.
-    """
+    """Name the fold of a code cell; None for a cell that stays open."""
     statements = ast.parse(source).body
     if "parameters" in tags:
         names = [line.targets[0].id for line in statements if isinstance(line, ast.Assign)]

@@ -52,12 +52,7 @@ def addresses(root: Path) -> dict[str, dict[str, str]]:
 
 
 def script(anchors: dict[str, str], link: Callable[[str], str]) -> str:
-    """The script of an old address.
-
-    Args:
-        anchors: as in `addresses`.
-        link: takes a new address and returns the link to it.
-    """
+    """Write the script of an old address."""
     moved = {anchor: link(now) for anchor, now in anchors.items()}
     whole = moved.get("", "").partition("#")[0]
     others = f"{json.dumps(whole + '#')} + anchor" if whole else "null"
@@ -73,13 +68,7 @@ def _link(builder, old: str) -> Callable[[str], str]:
 
 
 def faults(found: dict[str, dict[str, str]], pages: Collection[str], ids: Callable[[str], set[str]]) -> list[str]:
-    """Check a list of old addresses; a line for each fault.
-
-    Args:
-        found: what `addresses` returned.
-        pages: of the book.
-        ids: the anchors of a page.
-    """
+    """Check a list of old addresses; a line for each fault."""
     wrong = []
     for old, anchors in found.items():
         if ("" in anchors) == (old in pages):

@@ -19,7 +19,7 @@ _PICTURE = re.compile(r'(<i class="theme-switch [^>]*?)\s+title="[^"]*"')
 
 
 def once(page: str) -> str:
-    """The text of a page without the second names; a fold is named by what stands on it.
+    """Take the second names from a page; a fold is named by what stands on it.
 
     >>> once('<summary aria-label="Toggle hidden content"><p class="collapsed admonition-title">Imports</p>')
     '<summary aria-label="Imports"><p class="collapsed admonition-title">Imports</p>'

@@ -25,11 +25,7 @@ _COLON = "\ue000"  # of no text; stands for a colon while napoleon reads
 
 
 def page(room: str) -> str:
-    """Write what stands below the title of a room's page: its sentence, then its modules.
-
-    Args:
-        room: "textsan.channel", say.
-    """
+    """Write what stands below the title of a room's page: its sentence, then its modules."""
     door = importlib.import_module(room)
     if room == "textsan.cli":
         return f"{inspect.getdoc(door)}\n\n{_commands()}"
@@ -103,10 +99,9 @@ def _commands() -> str:
 
 
 def plain(lines: list[str]) -> list[str]:
-    """Lines of a docstring as reStructuredText that shows them as they are.
+    """Turn lines of a docstring into reStructuredText that shows them as they are.
 
-    Args:
-        lines: with code between single backticks, examples after >>>, and indented code after an empty line.
+    Code is between single backticks, or indented after an empty line; examples come after >>>.
     """
     written: list[str] = []
     example = code = False

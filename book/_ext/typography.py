@@ -31,7 +31,7 @@ _AS_WRITTEN = (nodes.literal, nodes.literal_block, nodes.math, nodes.math_block,
 
 
 def unbroken(text: str) -> str:
-    """Prose in which no line ends between a letter and its value, or a number and its per cent.
+    """Rewrite prose so that no line ends between a letter and its value, or a number and its per cent.
 
     >>> unbroken("at ε = 4, 95 % of them").replace(chr(160), "_")
     'at ε_=_4, 95_% of them'
@@ -40,7 +40,7 @@ def unbroken(text: str) -> str:
 
 
 def named(table: str) -> str:
-    """A table's HTML with names in the place of keys, also where several stand in a cell.
+    """Put names in the place of keys in a table's HTML, also where several stand in a cell.
 
     >>> named("<tr><th>santext minus santext+</th><td>ag_news, sst2</td><td>random draws</td></tr>")
     '<tr><th>SanText minus SanText+</th><td>AG News, SST-2</td><td>random draws</td></tr>'
@@ -57,7 +57,7 @@ def named(table: str) -> str:
 
 
 def aligned(table: str) -> str:
-    """A table's HTML in which a column of numbers is one, whether its cells were numbers or text.
+    """Make a column of numbers in a table's HTML one, whether its cells were numbers or text.
 
     >>> aligned('<tr><th>a</th><th>b</th></tr>\\n<tr><th>x</th><td>12 %</td></tr>')
     '<tr><th>a</th><th class="number">b</th></tr>\\n<tr><th>x</th><td class="number">12 %</td></tr>'
@@ -87,7 +87,7 @@ def _of_numbers(column: list[str]) -> bool:
 
 
 def numbers(table: str) -> str:
-    """A table's HTML with its numbers as they are set: a minus is no hyphen, an exponent stands above.
+    """Set the numbers of a table's HTML: a minus is no hyphen, an exponent stands above.
 
     >>> numbers('<td class="number">-0.1 <span class="interval">[-0.2, 0.0]</span></td><td>a -1</td>')
     '<td class="number">−0.1 <span class="interval">[−0.2, 0.0]</span></td><td>a -1</td>'

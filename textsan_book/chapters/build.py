@@ -57,14 +57,7 @@ def _texts(output) -> str:
 
 
 def notebook_faults(notebook) -> list[str]:
-    """Faults of a stored notebook: gaps in the execution counts, stored errors, unstable text, tags amiss.
-
-    Args:
-        notebook: a notebook as nbformat reads it.
-
-    Returns:
-        One line a fault; empty if there is none.
-    """
+    """List faults of a stored notebook: gaps in the execution counts, stored errors, unstable text, tags amiss."""
     faults = []
     code = [cell for cell in notebook.cells if cell.cell_type == "code" and cell.source.strip()]
     counts = [cell.execution_count for cell in code]
@@ -89,11 +82,7 @@ def notebook_faults(notebook) -> list[str]:
 
 
 def pair_faults(chapter: ch.Chapter) -> list[str]:
-    """Faults of a chapter's pair: one half missing, or cells that differ, read either way.
-
-    Returns:
-        One line a fault; empty if there is none.
-    """
+    """List faults of a chapter's pair: one half missing, or cells that differ, read either way."""
     import jupytext
     import nbformat
 
@@ -113,12 +102,7 @@ def pair_faults(chapter: ch.Chapter) -> list[str]:
 
 
 def stored_faults(root: Path, only: Collection[str] | None = None) -> list[str]:
-    """Faults of pairs and notebooks under `root`, without executing anything; each line names its chapter.
-
-    Args:
-        root: the project's folder.
-        only: names of the chapters that are looked at; all by default.
-    """
+    """List faults of the pairs and notebooks of some chapters, or all, without executing anything."""
     import nbformat
 
     names = {chapter.name for chapter in ch.chapters(root)} | {
@@ -155,16 +139,7 @@ def commit(root: Path) -> str | None:
 
 
 def drawn(names: Collection[str], commit: str, number: int) -> list[str]:
-    """So many of some names, drawn by the hash of a commit: each has its turn, and nobody chooses.
-
-    Args:
-        names: of chapters, or of tests.
-        commit: its hash.
-        number: how many.
-
-    >>> len(drawn([f"test {n}" for n in range(20)], "0b12dbc", 3))
-    3
-    """
+    """Draw so many of some names by the hash of a commit: each has its turn, and nobody chooses."""
     return sorted(names, key=lambda name: hashlib.sha256(f"{commit} {name}".encode()).hexdigest())[:number]
 
 
@@ -179,20 +154,10 @@ def check(
 ) -> None:
     """Check what is stored, then execute chapters anew with nbval and compare every output.
 
-    With the kernels that made what is stored, every digit is compared; with others, estimates are by interval, and
-    nbval lists those that moved.
-
-    Args:
-        root: the project's folder.
-        say: takes a line on what is executed and why, and on each exception.
-        only: names of the chapters to check; all by default.
-        some: execute those whose tables differ and three that the commit draws only.
-        full: execute each with the other parameters of `data/settings.yml`, too.
-        other: kernels of `textsan.base.kernels.KERNELS` to run with, in place of the pinned ones.
-
-    Raises:
-        BuildError: a fault, or a chapter that does not run or shows something else.
-        KeyError, ValueError: `data/settings.yml` names what is not there.
+    With the kernels that made what is stored, every digit is compared; with `other` ones of
+    `textsan.base.kernels.KERNELS`, estimates are by interval, and nbval lists those that moved. Of the chapters
+    `some` are those whose tables differ and three that the commit draws; `full` executes each with the other
+    parameters of `data/settings.yml`, too.
     """
     others = settings(root) if full else {}
     if faults := stored_faults(root, only):
@@ -234,12 +199,7 @@ def _arithmetic(other: str | None, say: Callable[[str], None]) -> Iterator[dict[
 
 
 def settings(root: Path) -> dict[str, list[dict]]:
-    """Other parameters with which a full check executes chapters: by chapter, at most three of them.
-
-    Raises:
-        KeyError: an unknown chapter, or a parameter that it does not have.
-        ValueError: more than three for a chapter, or a value of the wrong type.
-    """
+    """Read other parameters with which a full check executes chapters: by chapter, at most three of them."""
     import yaml
 
     path = root / SETTINGS
@@ -287,13 +247,9 @@ def external_resources(html: Path) -> list[str]:
 
 
 def build(root: Path) -> Path:
-    """Build the pages from the stored notebooks; every warning is an error, every time.
+    """Build the pages from the stored notebooks, and return the first page; every warning is an error, every time.
 
-    Returns:
-        Path of the book's first page.
-
-    Raises:
-        BuildError: Sphinx warned or failed, or a page needs the network.
+    So is a page that needs the network.
     """
     html = root / "_build" / "html"
     shutil.rmtree(root / "_build", ignore_errors=True)  # a kept doctree would swallow its warnings
@@ -320,14 +276,7 @@ def states(root: Path) -> list[str]:
 
 
 def make(root: Path, fresh: bool = False, say: Callable[[str], None] = print) -> Path:
-    """Execute stale chapters (all of them if `fresh`), two at a time, then build the pages.
-
-    Returns:
-        Path of the book's first page.
-
-    Raises:
-        ChapterError: a cell failed. BuildError: the build did.
-    """
+    """Execute stale chapters, all if `fresh`, two at a time, then build the pages and return the first."""
     stale = []
     for chapter in ch.chapters(root):
         reasons = run.stale_because(chapter)

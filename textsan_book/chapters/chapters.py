@@ -36,11 +36,7 @@ class Chapter:
 
 
 def project_root(start: Path | None = None) -> Path:
-    """The folder at or above `start` (the current folder) that holds `_toc.yml` and `book/`.
-
-    Raises:
-        FileNotFoundError: there is none.
-    """
+    """Find the folder at or above `start` (the current folder) that holds `_toc.yml` and `book/`."""
     root = project_at(start or Path.cwd())
     if root is None:
         raise FileNotFoundError("no book here: run this in the project's folder, the one that holds _toc.yml")
@@ -58,7 +54,7 @@ def chapters(root: Path) -> list[Chapter]:
 
 
 def number(name: str) -> str:
-    """The number of a chapter, from its name or page; "" where it has none.
+    """Read the number of a chapter from its name or page; "" where it has none.
 
     >>> number("06a-the-ladder"), number("notebooks/supplement/s09-names"), number("what-holds-up")
     ('6a', 'S9', '')
@@ -68,11 +64,7 @@ def number(name: str) -> str:
 
 
 def find(root: Path, wanted: str) -> Chapter:
-    """The one chapter whose number (`3`, `03`, `S3`), name or start of name is `wanted`.
-
-    Raises:
-        KeyError: no chapter, or more than one, is meant.
-    """
+    """Find the one chapter whose number (`3`, `03`, `S3`), name or start of name is `wanted`."""
     known = chapters(root)
     name = wanted.removesuffix(".md").removesuffix(".ipynb").removeprefix(f"{SUPPLEMENT}/")
     asked = number(f"{name}-") if _NUMBER.fullmatch(f"{name}-".lower()) else ""
@@ -112,11 +104,7 @@ def content(notebook) -> list[tuple]:
 
 
 def parameters(chapter: Chapter) -> dict:
-    """Names and default values of the chapter's `parameters` cell: each line there is `name = literal`.
-
-    Raises:
-        ValueError: a default that is no literal.
-    """
+    """Read names and default values of the chapter's `parameters` cell: each line there is `name = literal`."""
     from papermill import inspect_notebook
 
     result = {}
@@ -158,12 +146,7 @@ def _convert(value, default):
 
 
 def checked_parameters(chapter: Chapter, given: dict) -> dict:
-    """`given`, with every value as the type of the chapter's default.
-
-    Raises:
-        KeyError: a name the chapter does not have.
-        ValueError: a value of another type than the default.
-    """
+    """Return the given parameters, with every value as the type of the chapter's default."""
     known = parameters(chapter)
     result = {}
     for name, value in given.items():
@@ -190,15 +173,7 @@ def _check_meaning(name: str, value) -> None:
 
 
 def check_size(chapter: Chapter, values: dict) -> None:
-    """Refuse, before a kernel starts, more sentences than the data set has.
-
-    Args:
-        chapter: the chapter.
-        values: of `checked_parameters`; the chapter's defaults are taken for the others.
-
-    Raises:
-        ValueError: the chapter's private and shadow sentences together are more than there are.
-    """
+    """Refuse, before a kernel starts, more private and shadow sentences than the data set has."""
     both = parameters(chapter) | values
     if not {"dataset", "n_private", "n_shadow"} <= both.keys():
         return
@@ -212,11 +187,7 @@ def check_size(chapter: Chapter, values: dict) -> None:
 
 
 def profile(chapter: Chapter, name: str) -> dict:
-    """The chapter's parameters in `data/profiles/<name>.yml`; `quick` is the chapter's own defaults.
-
-    Raises:
-        KeyError: there is no such profile.
-    """
+    """Read the chapter's parameters in `data/profiles/<name>.yml`; `quick` is the chapter's own defaults."""
     import yaml
 
     if name == "quick":

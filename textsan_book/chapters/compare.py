@@ -69,7 +69,7 @@ class _Text(HTMLParser):
 
 
 def html_text(html: str) -> str:
-    """The words of `html`, without tags and styles.
+    """Read the words of `html`, without tags and styles.
 
     >>> html_text("<style>td {color: red}</style><tr><td>santext</td><td>0.5</td></tr>")
     'santext | 0.5 |'
@@ -83,11 +83,7 @@ def html_text(html: str) -> str:
 def shown(outputs: Sequence) -> dict[str, str]:
     """Collect the parts of a cell's outputs: its streams, then every representation of every other output.
 
-    Args:
-        outputs: the outputs of a code cell as nbformat has them.
-
-    Returns:
-        Text of each part; pictures as base64, and left out where the figure's data is there.
+    Pictures are base64, and left out where the figure's data is there.
     """
     parts: dict[str, str] = {}
     number = 0
@@ -155,10 +151,8 @@ def same_number(stored: str, new: str) -> bool:
 def same_estimate(stored: Sequence[str], new: Sequence[str]) -> bool:
     """Tell if an estimate lies in the stored interval, and its interval around the stored estimate.
 
-    Each end may move by the stored interval's width, which a sound change of the last bits never does.
-
-    Args:
-        stored, new: value, low and high as they are printed.
+    Each end may move by the stored interval's width, which a sound change of the last bits never does. Printed are
+    value, low and high.
 
     >>> same_estimate(["0.50", "0.45", "0.55"], ["0.53", "0.48", "0.58"])
     True
@@ -186,10 +180,6 @@ def _same_words(stored: str, new: str, by_interval: bool) -> bool:
 def text_difference(stored: str, new: str, by_interval: bool = False) -> tuple[str, str] | None:
     """Quote both texts around the place where they first differ, or None if they agree.
 
-    Args:
-        stored, new: the texts.
-        by_interval: estimates, printed as `value [low, high]`, may move within their intervals.
-
     >>> text_difference("CusText 0.345 of 116 words", "CusText 0.355 of 116 words")
     ('CusText 0.345 of 116 words', 'CusText 0.355 of 116 words')
     """
@@ -203,10 +193,7 @@ def text_difference(stored: str, new: str, by_interval: bool = False) -> tuple[s
 
 
 def moved_estimates(stored: str, new: str) -> Iterator[tuple[str, str]]:
-    """Estimates that differ and lie in their intervals: a little of both texts around each.
-
-    Args:
-        stored, new: the texts.
+    """Quote both texts around each estimate that differs and lies in its interval.
 
     >>> list(moved_estimates("of 20: 0.50 [0.45, 0.55]", "of 20: 0.53 [0.48, 0.58]"))
     [('of 20: 0.50 [0.45, 0.55]', 'of 20: 0.53 [0.48, 0.58]')]
@@ -239,17 +226,7 @@ _SCALES = re.compile(r" x (?:'[^']*'|\"[^\"]*\") (\w+) .* y (?:'[^']*'|\"[^\"]*\
 
 
 def figure_difference(stored: str, new: str, by_interval: bool = False) -> tuple[str, str] | None:
-    """Name the place where two figures differ, or None if they agree to a thousandth of each axis's span.
-
-    Args:
-        stored, new: figure data, an artist a line.
-        by_interval: estimates may move within their intervals.
-
-    >>> axes = "axes '' x '' linear automatic y '' linear automatic\\nline: 0.000e+00 0.000e+00; 1.000e+00 "
-    >>> figure_difference(axes + "1.000e+00", axes + "1.001e+00")
-    >>> figure_difference(axes + "1.000e+00", axes + "1.010e+00") is None
-    False
-    """
+    """Name the place where two figures, an artist a line, differ by more than a thousandth of an axis's span."""
     a, b = stored.split("\n"), new.split("\n")
     if len(a) != len(b):
         return text_difference(stored, new, by_interval)
@@ -315,13 +292,7 @@ def _near(stored: str, new: str, span: float, is_log: bool) -> bool:
 def output_differences(
     stored: Sequence, new: Sequence, cell: int, by_interval: bool = False
 ) -> Iterator[Difference]:
-    """Every part of one cell's outputs that differs.
-
-    Args:
-        stored, new: the outputs.
-        cell: the code cell's number.
-        by_interval: estimates may move within their intervals.
-    """
+    """List every part of one cell's outputs that differs."""
     old, now = shown(stored), shown(new)
     for part in dict.fromkeys([*old, *now]):
         a, b = old.get(part), now.get(part)
@@ -334,12 +305,7 @@ def output_differences(
 
 
 def moves(stored: Sequence, new: Sequence, cell: int) -> Iterator[Difference]:
-    """Every estimate of one cell's outputs that differs, and lies in its interval.
-
-    Args:
-        stored, new: the outputs.
-        cell: the code cell's number.
-    """
+    """List every estimate of one cell's outputs that differs, and lies in its interval."""
     old, now = shown(stored), shown(new)
     for part in old:
         if part in now:
@@ -347,12 +313,9 @@ def moves(stored: Sequence, new: Sequence, cell: int) -> Iterator[Difference]:
 
 
 def differences(stored, new, by_interval: bool = False) -> list[Difference]:
-    """Everything that two executed notebooks show differently, cell by cell; cells tagged `varies` are left out.
+    """List what two executed notebooks show differently, cell by cell, but for cells tagged `varies`.
 
-    Args:
-        stored: the notebook whose tags and intervals hold.
-        new: the other one; it has the same code cells, whatever is in them.
-        by_interval: estimates may move within their intervals.
+    Tags and intervals are those of the stored one; code may differ.
     """
     a, b = ([cell for cell in notebook.cells if cell.cell_type == "code"] for notebook in (stored, new))
     all_differences = []

@@ -11,19 +11,9 @@ from textsan.plotting.looks import GREY, look
 
 
 def flow(ax, prior: Sequence[float], channel, inputs: Sequence[str], outputs: Sequence[str]) -> None:
-    """Probability on its way through a channel: a band from x to y is as wide as Pr(x) Pr(y | x).
+    """Draw probability on its way through a channel: a band from x to y is as wide as Pr(x) Pr(y | x).
 
-    Args:
-        ax: matplotlib axes; all its decoration is taken off.
-        prior: Pr(x), as many as there are inputs; they sum to 1.
-        channel: Pr(y | x), shape (inputs, outputs), rows sum to 1.
-        inputs, outputs: names of its rows and columns, from top to bottom.
-
-    Raises:
-        ValueError: shapes do not fit.
-
-    >>> import matplotlib.pyplot as plt
-    >>> flow(plt.subplots()[1], [0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], ["good", "bad"], ["good", "bad"])
+    Words stand from top to bottom.
     """
     joint = np.asarray(prior, dtype=float)[:, None] * np.asarray(channel, dtype=float)
     if joint.shape != (len(inputs), len(outputs)):
@@ -56,26 +46,13 @@ def _tops(shares: np.ndarray, gap: float) -> np.ndarray:
 
 
 def plane(vectors) -> np.ndarray:
-    """Points in the plane that keeps most of their spread (their two principal components), shape (n, 2).
-
-    Three points lose nothing.
-
-    >>> bool(np.isclose(np.linalg.norm(np.diff(plane([[0, 0, 0], [3, 0, 4], [0, 1, 0]]), axis=0)[0]), 5))
-    True
-    """
+    """Project points on the plane that keeps most of their spread (their two principal components), (n, 2)."""
     centred = np.asarray(vectors, dtype=float) - np.mean(vectors, axis=0)
     return centred @ np.linalg.svd(centred, full_matrices=False)[2][:2].T
 
 
 def grouped(ax, at: np.ndarray, words: Sequence[str], groups: Sequence[Sequence[int]]) -> None:
-    """Words in a plane; each group has a colour, and lines from the word that it was made around.
-
-    Args:
-        ax: matplotlib axes.
-        at: places of the words, shape (n, 2).
-        words: n of them.
-        groups: indices of words; the first of a group is the one whose neighbours the others are.
-    """
+    """Draw words in a plane; each group has a colour, and lines from its first word, that it was made around."""
     for number, group in enumerate(groups):
         drawn = look(series=number)
         for other in group[1:]:
@@ -85,14 +62,7 @@ def grouped(ax, at: np.ndarray, words: Sequence[str], groups: Sequence[Sequence[
 
 
 def cells(ax, at: np.ndarray, words: Sequence[str], landed: np.ndarray) -> None:
-    """The part of a plane that is nearest to each word, its Voronoi cell, and points that landed there.
-
-    Args:
-        ax: matplotlib axes.
-        at: places of the words, shape (n, 2).
-        words: n of them.
-        landed: points, shape (m, 2), each drawn in the colour of its nearest word.
-    """
+    """Draw the Voronoi cell of each word of a plane, and points (m, 2) that landed there in its colour."""
     reach = np.abs(np.concatenate([at, landed])).max() * 1.05
     line = np.linspace(-reach, reach, 300)
     grid = np.stack(np.meshgrid(line, line), axis=-1)

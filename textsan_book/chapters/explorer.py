@@ -56,13 +56,10 @@ TRIOS = tuple(map(tuple, _EXAMPLES["trios"]))
 class Material(NamedTuple):
     """The explorer's world as objects of the package.
 
-    Attributes:
-        embeddings: the listed words in GloVe's order; their vectors, whole multiples of one step.
-        step: the size of one unit of these whole numbers.
-        documents: token lists of the corpora, words that are not listed as `UNLISTED`; not given to the page.
-        counts: number of occurrences of each listed word there.
-        model: the Markov source fitted on them; its states are the listed words and `UNLISTED`.
-        prose: sentences of this book, among which rivals are looked for.
+    Vectors of the listed words, in GloVe's order, are whole multiples of one `step`. The documents of the corpora,
+    with words that are not listed as `UNLISTED`, are not given to the page; of them are the counts of listed words
+    and the Markov source, whose states are the listed words and `UNLISTED`. `prose` are sentences of this book,
+    among which rivals are looked for.
     """
 
     embeddings: Embeddings
@@ -73,19 +70,13 @@ class Material(NamedTuple):
     prose: list[str]
 
     def mechanism(self, name: str, value: float, words: Sequence[str] | None = None) -> Mechanism:
-        """A mechanism of the explorer.
-
-        Args:
-            name: a key of `SLIDERS`.
-            value: of its slider.
-            words: a smaller list of words; None is all.
-        """
+        """Make a mechanism of `SLIDERS` at a value of its slider, for all or fewer words."""
         embeddings = self.embeddings if words is None else self.embeddings.restrict(words)
         return make_mechanism(name, embeddings, counts=self.counts, **{SLIDERS[name][0]: value})
 
 
 def words_of(sentence: str) -> list[str]:
-    """The tokens of a sentence that have a letter or a digit; the others are left out of the explorer.
+    """Select the tokens of a sentence that have a letter or a digit; the others are left out of the explorer.
 
     >>> words_of("So far, so good.")
     ['so', 'far', 'so', 'good']
@@ -130,17 +121,10 @@ def common_names() -> list[str]:
 
 
 def rivals(world: Material, written: Sequence[str]) -> list[list[str]]:
-    """Sentences that a release of `written` could be mistaken for.
+    """Choose sentences of this book, cut to as many words, that a release could be mistaken for.
 
-    They are sentences of this book, cut to as many words. Those come first whose stop words agree with `written`
-    at most places: the same stop word, or none in both.
-
-    Args:
-        world: of `material`.
-        written: the tokens of a sentence, at most `LONGEST`.
-
-    Returns:
-        at most `RIVALS` token lists of the length of `written`, none equal to it and no two equal.
+    At most `RIVALS`, none equal to what was written and no two equal. Those come first whose stop words agree with
+    it at most places: the same stop word, or none in both.
     """
 
     def agreement(rival: list[str]) -> int:
@@ -210,14 +194,7 @@ class Reading(NamedTuple):
 
 
 def reading(world: Material, sentence: str, name: str, value: float, seed: int = 0) -> Reading:
-    """One draw of a mechanism, with what both attacks make of it.
-
-    Args:
-        world: of `material`.
-        sentence: whose words are listed.
-        name, value: of the mechanism, and where its slider stands.
-        seed: of the noise.
-    """
+    """Make one draw of a mechanism at a value of its slider, with what both attacks make of it."""
     mechanism = world.mechanism(name, value)
     written = words_of(sentence)
     [released] = mechanism.sanitize([written], seed=seed)
@@ -234,11 +211,7 @@ def reading(world: Material, sentence: str, name: str, value: float, seed: int =
 
 
 def still(world: Material) -> str:
-    """One draw for readers without scripts: lines of words, hits marked.
-
-    Returns:
-        an HTML element.
-    """
+    """Write one draw for readers without scripts: lines of words, hits marked, as an HTML element."""
     name, sentence = next(iter(SLIDERS)), SENTENCES[0]
     parameter, *_, value = SLIDERS[name]
     example = reading(world, sentence, name, value)

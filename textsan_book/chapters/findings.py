@@ -7,16 +7,9 @@ DEFAULTS = "TEXTSAN_DEFAULTS"
 
 
 def finding(holds, words: str) -> None:
-    """Asserts a finding of the default run; with other parameters says in words that it does not hold there.
+    """Assert a finding of the default run; with other parameters say in words that it does not hold there.
 
-    What must hold with any parameters (a theorem, a sum) is a plain assertion.
-
-    Args:
-        holds: whether the run found it.
-        words: the finding as a clause, "the bound lies above the attack".
-
-    Raises:
-        AssertionError: it does not hold, in a run that is stored or compared.
+    What must hold with any parameters (a theorem, a sum) is a plain assertion. The words are a clause.
 
     >>> finding(1 > 2, "one is more than two")
     Not with these parameters: one is more than two.

@@ -27,10 +27,6 @@ class Lane(NamedTuple):
 def lanes(ax, rows: Sequence[Lane]) -> None:
     """Draw a lane for each thing that is released, from the owner to the attacker: who sees what.
 
-    Args:
-        ax: matplotlib axes; all its decoration is taken off.
-        rows: from top to bottom; long texts are broken.
-
     >>> import matplotlib.pyplot as plt
     >>> lanes(plt.subplots()[1], [Lane("words", "a good film", "a bad plot", "the channel")])
     """
@@ -51,25 +47,9 @@ def lanes(ax, rows: Sequence[Lane]) -> None:
 
 
 def bayes(axes, prior: Sequence[float], channel, words: Sequence[str], seen: int, name: str) -> np.ndarray:
-    """Bayes' rule for one released word: prior, times the channel's column, is in proportion the posterior.
+    """Draw Bayes' rule for the released word number `seen`, and return the posterior of the originals.
 
-    Args:
-        axes: three matplotlib axes that share their vertical one.
-        prior: Pr(x), one number a word; they sum to 1.
-        channel: Pr(y | x), shape (words, outputs), rows sum to 1.
-        words: the originals, from top to bottom.
-        seen: the number of the output that was released.
-        name: what that output is called.
-
-    Returns:
-        the posterior, one number a word.
-
-    Raises:
-        ValueError: shapes do not fit, or the output is impossible.
-
-    >>> import matplotlib.pyplot as plt
-    >>> bayes(plt.subplots(1, 3)[1], [0.5, 0.5], [[0.9, 0.1], [0.3, 0.7]], ["a", "b"], 0, "u").round(2)
-    array([0.75, 0.25])
+    Prior, times the channel's column, is in proportion the posterior: three axes share their vertical one.
     """
     before, table = np.asarray(prior, dtype=float), np.asarray(channel, dtype=float)
     if table.ndim != 2 or len(table) != len(before) or len(words) != len(before):
@@ -97,24 +77,7 @@ def bayes(axes, prior: Sequence[float], channel, words: Sequence[str], seen: int
 
 
 def trellis(ax, initial, transition, emission, seen: Sequence[int], words, outputs) -> np.ndarray:
-    """A released sentence read by forward-backward: dots are Pr(x_t | y), lines Pr(x_t, x_{t+1} | y).
-
-    Args:
-        ax: matplotlib axes.
-        initial: Pr(x_1), shape (n,).
-        transition: Pr(x_{t+1} | x_t), shape (n, n), rows sum to 1.
-        emission: Pr(y | x), shape (n, outputs), rows sum to 1.
-        seen: numbers of the released outputs, at least one.
-        words, outputs: their names.
-
-    Returns:
-        Pr(x_t | y), shape (positions, n).
-
-    >>> import matplotlib.pyplot as plt
-    >>> stay = [[0.9, 0.1], [0.1, 0.9]]
-    >>> trellis(plt.subplots()[1], [0.5, 0.5], stay, stay, [0, 0], "ab", "ab").round(3)[0]
-    array([0.976, 0.024])
-    """
+    """Draw a sentence read by forward-backward, dots Pr(x_t | y), lines Pr(x_t, x_{t+1} | y); return the dots."""
     A, P = np.asarray(transition, dtype=float), np.asarray(emission, dtype=float)
     forward, backward = [np.asarray(initial, dtype=float) * P[:, seen[0]]], [np.ones(len(A))]
     for y in seen[1:]:
@@ -143,23 +106,9 @@ def trellis(ax, initial, transition, emission, seen: Sequence[int], words, outpu
 
 
 def matching(ax, documents: Sequence[Sequence[str]], scores, released: Sequence[str]) -> int:
-    """A release and the documents that it may have come from: what each word says for a document, and the sum.
+    """Draw what each released word says for each candidate, and the sum; return and frame the one of the largest.
 
-    Args:
-        ax: matplotlib axes; all its decoration is taken off.
-        documents: the candidates, all as long as the release.
-        scores: log Pr(y_t | d_t) / Pr(y_t), in nats, shape (documents, words).
-        released: the released words y.
-
-    Returns:
-        the number of the document with the largest sum, which is framed.
-
-    Raises:
-        ValueError: scores of another shape.
-
-    >>> import matplotlib.pyplot as plt
-    >>> matching(plt.subplots()[1], [["a", "b"], ["b", "b"]], [[1.0, 0.2], [-2.0, 0.2]], ["a", "b"])
-    0
+    Scores are log Pr(y_t | d_t) / Pr(y_t), in nats, (documents, words); all documents are as long as the release.
     """
     table = np.asarray(scores, dtype=float)
     if table.shape != (len(documents), len(released)):
@@ -195,11 +144,8 @@ def _cell(column: int, y: float, shade: dict):
 def above(ax, clouds, line, certificate) -> None:
     """Draw loss against disclosure of channels: every one lies above the frontier, and above a straight line.
 
-    Args:
-        ax: matplotlib axes.
-        clouds: channels, (success of the best guess, expected distance) each.
-        line: points of the frontier, likewise, in order of success.
-        certificate: a line below all channels: its value at success 0, and its fall for each unit of success.
+    Channels and the frontier's points are (success of the best guess, expected distance); the certificate is a
+    line below all channels: its value at success 0, and its fall for each unit of success.
     """
     x, y = np.transpose(clouds)
     ax.plot(x, y, ".", color=READ, markersize=3, alpha=0.5, label="channels drawn at random", zorder=1)
@@ -214,14 +160,7 @@ def above(ax, clouds, line, certificate) -> None:
 
 
 def read_back(axes, vector: Sequence[float], posterior: Sequence[float], values: Sequence[str], true: int) -> None:
-    """A vector as the strip of its numbers, and what an attacker reads in it: a probability a value.
-
-    Args:
-        axes: two matplotlib axes, one above the other.
-        vector: of a text.
-        posterior: one probability a value; they sum to 1.
-        values: their names.
-        true: the number of the value in the text.
+    """Draw a vector as the strip of its numbers, and what an attacker reads in it: a probability a value.
 
     >>> import matplotlib.pyplot as plt
     >>> read_back(plt.subplots(2)[1], [0.1, -0.2], [0.3, 0.7], ["Jan", "Feb"], 1)
@@ -244,26 +183,9 @@ def read_back(axes, vector: Sequence[float], posterior: Sequence[float], values:
 
 
 def span(ax, inputs, rows, candidates, names: Sequence[str]) -> np.ndarray:
-    """Draw the plane that the rows of a gradient span in three dimensions, and the distance of candidates from
-    it.
+    """Draw the plane that the rows of a gradient span in three dimensions, and return candidates' distances to it.
 
-    Args:
-        ax: matplotlib axes; all its decoration is taken off.
-        inputs: the two vectors that the layer has read, shape (2, 3).
-        rows: of the gradient, shape (m, 3).
-        candidates: vectors that may have been read, shape (n, 3).
-        names: n of them.
-
-    Returns:
-        the distance of each candidate from the span of the rows, shape (n,).
-
-    Raises:
-        ValueError: the rows do not span a plane.
-
-    >>> import matplotlib.pyplot as plt
-    >>> plane = [[1.0, 0, 0], [0, 1.0, 0]]
-    >>> span(plt.subplots()[1], plane, plane, [[1, 1, 0], [0, 1, 2]], ["in", "out"])
-    array([0., 2.])
+    `inputs` (2, 3) are the two vectors that the layer has read.
     """
     matrix = np.asarray(rows, dtype=float)
     _, sizes, basis = np.linalg.svd(matrix)

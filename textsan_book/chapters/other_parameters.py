@@ -22,10 +22,7 @@ SAME = "*As on the page:* this cell shows the same with the page's own parameter
 
 
 def banner(given: Mapping[str, object]) -> str:
-    """Return a warning in Markdown for a run with other parameters.
-
-    Args:
-        given: the parameters that differ from the defaults, with their values.
+    """Write a warning in Markdown for a run with other parameters than the defaults.
 
     >>> banner({"words": 5}).splitlines()[0]
     '> **This run has other parameters than the page:** `words = 5`.'
@@ -41,10 +38,7 @@ def banner(given: Mapping[str, object]) -> str:
 def mark(notebook, given: Mapping[str, object], page=None) -> None:
     """Put the banner on top of an executed notebook, and a line before each output that is as on the page.
 
-    Args:
-        notebook: as nbformat reads it; it is changed.
-        given: the parameters that differ from the defaults; if there are none, nothing is done.
-        page: the notebook of the default run; None if there is none.
+    Without parameters that differ nothing is done.
     """
     from nbformat.v4 import new_markdown_cell
 

@@ -58,9 +58,6 @@ def plain(page: str) -> str:
     without these it is less than half as large. Of what is a heading it makes bookmarks, and the parts that the
     table of contents names are none of its own.
 
-    Args:
-        page: HTML of the book as one page.
-
     >>> plain('<pre><span></span><span class="n">x</span> = 1</pre>')
     '<pre>x = 1</pre>'
     """
@@ -72,10 +69,7 @@ def plain(page: str) -> str:
 
 
 def linked(page: str) -> str:
-    """The page with its links to itself as such, and without those to pages that are not printed.
-
-    Args:
-        page: HTML of the book as one page.
+    """Turn a page's links to itself into such, and leave out those to pages that are not printed.
 
     >>> linked('<i id="one"></i><a class="x" href="../index.html#one">1</a> <a href="two.html">2</a>')
     '<i id="one"></i><a class="x" href="#one">1</a> <a>2</a>'
@@ -97,11 +91,7 @@ def linked(page: str) -> str:
 def entitled(page: str, title: str, version: str) -> str:
     """Make the theme's printed heading a title page, and show the preface's own heading after it.
 
-    Args:
-        page: HTML of the book as one page: the theme's heading with the contents, then the text, whose first
-            heading the theme hides on paper.
-        title: of the book.
-        version: of the package.
+    The theme hides that one on paper.
 
     >>> entitled("<h1>A</h1><h1>A</h1>", "T", "1.0")[:39]
     '<h1>T</h1><p>The textsan authors. Versi'
@@ -114,10 +104,7 @@ def entitled(page: str, title: str, version: str) -> str:
 
 
 def headed(page: str) -> str:
-    """The page with each chapter's title above its printed pages, the first of which it begins.
-
-    Args:
-        page: HTML of the book as one page; a chapter begins with a mark of its name.
+    """Put each chapter's title above its printed pages; a mark of its name begins it.
 
     >>> headed('<head></head><span id="document-notebooks/1"></span><section id="a"><h2>1. R&amp;D</h2>')[:73]
     '<head><style>@page chapter0 { @top-center { content: "1. R&D"; font: 8pt '
@@ -140,9 +127,6 @@ def headed(page: str) -> str:
 def pages(pdf: bytes) -> int:
     """Count the pages of a PDF as Chromium writes it: its objects are not compressed.
 
-    Args:
-        pdf: what stands in the file.
-
     >>> pages(b"<</Type /Page\\n/Parent 2 0 R>> <</Type /Pages>> <</Type /Page /Parent 2 0 R>>")
     2
     """
@@ -156,18 +140,7 @@ def browser() -> str | None:
 
 
 def print_book(root: Path, path: Path) -> str:
-    """Prints the main text.
-
-    Args:
-        root: the project's folder.
-        path: of the PDF.
-
-    Returns:
-        a line with the path, the pages and the size.
-
-    Raises:
-        BuildError: there is no Chromium, the page was not built, or the file has more than 200 pages or 12 MB.
-    """
+    """Print the main text, and say its pages and size: more than 200 pages or 12 MB are an error."""
     chromium = browser()
     if chromium is None:
         raise BuildError("make pdf needs Chromium: on Debian, apt-get install chromium")

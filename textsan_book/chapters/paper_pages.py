@@ -13,13 +13,9 @@ _PLURAL = {"agrees": "agree", "agrees trivially": "agree trivially", "differs": 
 
 
 class Item(NamedTuple):
-    """A theorem, algorithm, table or figure of a paper.
+    """A theorem, algorithm, table or figure of a paper, as the paper calls it, and the chapters that have it.
 
-    Attributes:
-        name: as the paper calls it.
-        what: in a few words.
-        chapters: numbers of those that have it.
-        otherwise: the verdict where no claim and no number of it is judged.
+    `otherwise` is the verdict where no claim and no number of it is judged.
     """
 
     name: str
@@ -101,11 +97,7 @@ PAPERS = {
 
 
 def tables(root: Path) -> dict[str, str]:
-    """Write the table of each paper as Markdown, by "paper_" and its first word.
-
-    Args:
-        root: the project's folder, with `data/results/claims.csv` and `scoreboard.csv`.
-    """
+    """Write the table of each paper as Markdown, by "paper_" and its first word."""
     results = root / "data" / "results"
     if not (results / "claims.csv").is_file():
         return {}
@@ -125,7 +117,7 @@ def tables(root: Path) -> dict[str, str]:
 
 
 def of(item: Item, place: str, paper: str = "") -> bool:
-    """Return whether a place is of an item: "section 5.2 and Table 1" is of Table 1, and of no Table 10.
+    """Tell if a place is of an item: "section 5.2 and Table 1" is of Table 1, and of no Table 10.
 
     >>> of(Item("Figure 4", ""), "Abstract; Sec 5.2; Fig 4a"), of(Item("Table 1", ""), "Tong 2024, Tables 1 and 2")
     (True, True)
@@ -140,13 +132,7 @@ def of(item: Item, place: str, paper: str = "") -> bool:
 
 
 def verdict(item: Item, claims: pd.DataFrame, numbers: pd.DataFrame) -> str:
-    """Count the verdicts on an item's claims and on its numbers, the most frequent first.
-
-    Args:
-        item: of a paper.
-        claims: its rows of claims.csv.
-        numbers: its rows of scoreboard.csv.
-    """
+    """Count the verdicts on an item's claims and on its numbers, the most frequent first."""
     parts, trivially = [], numbers.trivial.fillna("") != ""
     of_numbers = numbers.verdict.where(~trivially, numbers.verdict + " trivially")
     for name, verdicts in (("claims", claims.verdict), ("numbers", of_numbers)):

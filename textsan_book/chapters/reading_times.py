@@ -19,9 +19,6 @@ def source(root: Path, page: str) -> Path:
 def sections(text: str) -> dict[str, int]:
     """Count words under each heading of a page; what stands before the second one is under its title.
 
-    Args:
-        text: of the page, MyST Markdown.
-
     >>> sections("# A title\\n\\nTwo words\\n\\n```{code-cell}\\nx = 1\\n```\\n\\n## A part\\n\\nMore.")
     {'A title': 42, 'A part': 1}
     """

@@ -24,18 +24,11 @@ VOCABULARY = 20_000  # words: the default of the command
 
 
 class Example(NamedTuple):
-    """An audit of a public corpus.
+    """An audit of some documents of a public corpus, under a name of one or two words.
 
-    Attributes:
-        name: in one or two words, for headings.
-        dataset: the corpus.
-        documents: its rows that are audited.
-        outside: other rows, which the attacker owns; 0 lets the audit hold half of the rows out.
-        mechanism: the registry's name of the sanitizer.
-        epsilon: of the release.
-        limits: the largest shares that are tolerated.
-        beside: columns that are released as they are.
-        label: whether the sign of a row's score is the class that a task needs.
+    `outside` are other rows, which the attacker owns; 0 lets the audit hold half of the rows out. The limits are
+    the largest shares that are tolerated; columns `beside` are released as they are; with `label` the sign of a
+    row's score is the class that a task needs.
     """
 
     name: str
@@ -83,11 +76,7 @@ def read(root: Path, name: str) -> dict[str, Any]:
 
 
 def annotated(content: Mapping[str, Any]) -> str:
-    """Return the report for people with a number at each place of `MARKS`.
-
-    Raises:
-        ValueError: the report has no such place.
-    """
+    """Return the report for people with a number at each place of `MARKS`."""
     page = Report(dict(content)).html().replace("</style>", _BADGE, 1)
     for number, mark in enumerate(MARKS, 1):
         at = page.find(mark)
@@ -99,12 +88,7 @@ def annotated(content: Mapping[str, Any]) -> str:
 
 
 def outcome(content: Mapping[str, Any], *, small: bool = False) -> str:
-    """Draw an outcome: the verdict and what becomes of 100 words, in the style of the book's pages.
-
-    Args:
-        content: of the audit.
-        small: whether the legend is left out, for a thumbnail.
-    """
+    """Draw the verdict and what becomes of 100 words, in the style of the book's pages; small without legend."""
     verdict = content["decision"]["verdict"]
     kinds = [kind for kind in fates(content) if kind[1] > 0]
     alt = "; ".join(f"{_percent(share)} {legend}" for _, share, legend in kinds)
@@ -150,11 +134,7 @@ def texts(root: Path) -> dict[str, str]:
 
 
 def make(example: Example) -> Report:
-    """Audit an example anew.
-
-    Args:
-        example: of `EXAMPLES`.
-    """
+    """Audit an example anew."""
     split = load_split(example.dataset, example.documents, max(example.outside, 1), seed=0)
     words = load_embeddings().frequent(VOCABULARY)
     return audit(

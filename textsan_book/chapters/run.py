@@ -48,14 +48,11 @@ class ChapterError(RuntimeError):
 
 @contextmanager
 def surroundings(defaults: bool = False, arithmetic: str = kernels.PINNED) -> Iterator[dict[str, str]]:
-    """The environment of kernels that run chapters, the reader's own IPython settings left out.
+    """Make the environment of kernels that run chapters, the reader's own IPython settings left out.
 
     They store the data of figures (`kernel/figure_data.py`) and write every file that they and their children read
-    to the file that the variable `TEXTSAN_RECORD` names (`kernel/sitecustomize.py`).
-
-    Args:
-        defaults: whether they run with the chapters' own parameters, so that what is found there must be found.
-        arithmetic: a name of `textsan.base.kernels.KERNELS`.
+    to the file that the variable `TEXTSAN_RECORD` names (`kernel/sitecustomize.py`). With `defaults` what a
+    chapter finds must be found.
     """
     inside = str(Path(__file__).with_name("kernel"))
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
@@ -75,9 +72,7 @@ def surroundings(defaults: bool = False, arithmetic: str = kernels.PINNED) -> It
 
 
 def not_pinned() -> str:
-    """Name the parts of a chapter's arithmetic that this machine does not pin: see
-    `textsan.base.kernels.held`.
-    """
+    """Name the parts of a chapter's arithmetic that this machine does not pin: see `textsan.base.kernels.held`."""
     command = [sys.executable, "-c", "from textsan.base import kernels; print(kernels.held())"]
     environment = os.environ | kernels.variables()
     return subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
@@ -104,14 +99,7 @@ def _run_file(chapter: Chapter, label: dict) -> Path:
 
 
 def _execute(chapter: Chapter, values: dict, output: Path) -> list[str]:
-    """Execute a chapter into the file `output`.
-
-    Returns:
-        The paths of the files that the run read.
-
-    Raises:
-        ChapterError: a cell failed; what had run is in `output`.
-    """
+    """Execute a chapter into a file, which has what ran if a cell fails, and return the paths of files read."""
     from nbclient.exceptions import DeadKernelError
     from papermill import PapermillExecutionError, execute_notebook
 
@@ -144,17 +132,7 @@ def _execute(chapter: Chapter, values: dict, output: Path) -> list[str]:
 def run(chapter: Chapter, given: dict | None = None, profile_name: str = "quick") -> Path:
     """Execute a chapter with other parameters into `runs/`, with a banner; sources are never written.
 
-    Args:
-        chapter: the chapter.
-        given: parameter values by name; they win over the profile's.
-        profile_name: `quick`, or a file of `data/profiles`.
-
-    Returns:
-        Path of the executed notebook.
-
-    Raises:
-        KeyError, ValueError: unknown parameter or profile, a value of the wrong type, or too small a data set.
-        ChapterError: a cell failed; what had run is kept in `runs/`.
+    Given values win over the profile's. What had run is kept in `runs/` if a cell fails.
     """
     given = given or {}
     values = checked_parameters(chapter, {**profile(chapter, profile_name), **given})
@@ -237,20 +215,11 @@ def _write(chapter: Chapter, notebook) -> None:
 
 
 def refresh(chapter: Chapter, pictures: bool = False) -> bool:
-    """Execute a chapter with its defaults and store it as `notebooks/<name>.ipynb`.
+    """Execute a chapter with its defaults, store its notebook, and tell if what it shows has changed.
 
     Outputs that compare equal to the stored ones are not replaced, so that an execution that confirms a notebook
-    leaves it as it is.
-
-    Args:
-        chapter: the chapter.
-        pictures: store them as they are drawn now; otherwise only where the cells or the tables are others.
-
-    Returns:
-        Whether what the chapter shows has changed.
-
-    Raises:
-        ChapterError: a cell failed; the stored notebook is as it was.
+    leaves it as it is. `pictures` are stored as they are drawn now; otherwise only where the cells or the tables
+    are others. If a cell fails the stored notebook is as it was.
     """
     import nbformat
 

@@ -7,14 +7,7 @@ from pathlib import Path
 
 
 def run(line: str, folder: Path) -> int:
-    """Run a command of the package and print what it says, without the lines on how far it is.
-
-    Args:
-        line: as it would be typed, `textsan sanitize ...` for example.
-        folder: where it runs.
-
-    Returns:
-        its exit status.
+    """Run a command line of the package, print what it says but for its progress, and return its status.
 
     >>> run("textsan --version", Path())  # doctest: +ELLIPSIS
     textsan, version ...

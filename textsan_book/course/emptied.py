@@ -19,13 +19,10 @@ folder `notebooks/` of a clone of the book."""
 
 
 def read(path: Path) -> Master:
-    """Read a chapter as an assignment.
+    """Read a chapter as an assignment, from the file of `book/course/chapters` that says what is asked.
 
-    Args:
-        path: the file of `book/course/chapters` that says what is asked.
-
-    Raises:
-        MasterError: the chapter has other marked cells than the file has questions, or lines are not found.
+    MasterError says that the chapter has other marked cells than the file has questions, or that lines are not
+    found.
     """
     import yaml
     from nbformat.v4 import new_markdown_cell

@@ -25,12 +25,7 @@ class MasterError(ValueError):
 class Check:
     """One call of a function of `checks`, e.g. `checks.channels.rows_sum_to_one(response, seed=seed)`.
 
-    Args:
-        question: the question it belongs to.
-        points: what it is worth, above 0.
-        hidden: whether students do not get to see it.
-        source: the call as it is written.
-        seed: what `seed=seed` means in it: the student's if they see it, else the grader's.
+    `seed=seed` means the student's if they see it, else the grader's.
     """
 
     question: str
@@ -72,13 +67,7 @@ class Wrong:
 
 @dataclass(frozen=True)
 class Master:
-    """One assignment as its master has it.
-
-    Args:
-        name: the file's name, e.g. `01-randomized-response`.
-        cells: all cells, in order.
-        about: title, part, chapters, minutes, seeds and sizes, from the head of the file.
-    """
+    """One assignment as its master has it: name, all cells in order, and what the head of the file says."""
 
     name: str
     cells: list = field(repr=False)
@@ -151,7 +140,7 @@ def role(cell) -> str | None:
 
 
 def stripped(source: str) -> str:
-    """An answer cell without its solution.
+    """Return an answer cell without its solution.
 
     >>> print(stripped("def one():\\n    # BEGIN SOLUTION\\n    return 1\\n    # END SOLUTION"))
     def one():
@@ -180,11 +169,7 @@ def solution_lines(master: Master) -> list[str]:
 
 
 def masters(folder: Path | None = None) -> list[Path]:
-    """The files of all masters in `folder`, by default `book/course/masters` of the project; sorted by name.
-
-    Raises:
-        FileNotFoundError: there are none.
-    """
+    """List the files of all masters in a folder, by default `book/course/masters` of the project, by name."""
     folder = Path(folder) if folder else project_root() / "book" / "course" / "masters"
     files = sorted(folder.glob("*.md"))
     if not files:
@@ -199,11 +184,7 @@ def assignments(folder: Path | None = None) -> list[Path]:
 
 
 def find(name: str, folder: Path | None = None, *, full: bool = True) -> Master:
-    """The assignment of that name, number or start of name.
-
-    Raises:
-        KeyError: none, or more than one, is meant.
-    """
+    """Read the one assignment of that name, number or start of name."""
     known = assignments(folder)
     matching = [path for path in known if path.stem == name or path.stem.startswith(f"{name}-")]
     if len(matching) != 1:
@@ -214,12 +195,7 @@ def find(name: str, folder: Path | None = None, *, full: bool = True) -> Master:
 def read(path: Path, *, full: bool = True) -> Master:
     """Read a master, or what is asked of a chapter.
 
-    Args:
-        path: its file.
-        full: corpora of the size that students have; else the verifier's. In checks it replaces `size=size`.
-
-    Raises:
-        MasterError: a head or a cell that is not as it must be.
+    With `full` corpora have the size that students have; else the verifier's. In checks it replaces `size=size`.
     """
     import jupytext
 

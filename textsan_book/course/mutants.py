@@ -43,15 +43,7 @@ class Mutant(NamedTuple):
 
 
 def mutants(master: Master, count: int = 10) -> list[Mutant]:
-    """Some mutants of a master's solutions, drawn from all that there are.
-
-    Args:
-        master: the assignment.
-        count: how many; fewer where there are not so many.
-
-    Returns:
-        Mutants whose code differs from each other and from the solution.
-    """
+    """Draw mutants of a master's solutions, at most so many, each with other code."""
     made = [mutant for question, source in master.answers.items() for mutant in _of(question, source)]
     picked = np.random.default_rng(0).permutation(len(made))[:count]
     return [made[number] for number in sorted(picked)]

@@ -30,11 +30,7 @@ and is graded with
 
 
 def graded(master: Master) -> str:
-    """Return a student's cell, a wrong answer, and what the hidden checks give its notebook, in Markdown.
-
-    Args:
-        master: a chapter; the answer is the first of its wrong ones.
-    """
+    """Show the first wrong answer of a chapter in a student's cell, and what hidden checks give its notebook."""
     wrong = master.wrong[0]
     cells = verify.chapter_cells(master, solved=True)
     for cell in cells:

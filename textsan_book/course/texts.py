@@ -5,16 +5,9 @@ from pathlib import Path
 
 
 def answers(notebook) -> dict[str, str]:
-    """Collect the answers to the questions that a person grades, in order.
+    """Collect the answers of a submission to the questions that a person grades, in order.
 
     An answer is its cell with all cells that the student added below it; outputs and figures stay in the notebook.
-
-    Args:
-        notebook: a submission, made from a student version.
-
-    >>> from nbformat.v4 import new_markdown_cell, new_notebook
-    >>> answers(new_notebook(cells=[new_markdown_cell("So.", metadata={"textsan": {"text": "q4"}})]))
-    {'q4': 'So.'}
     """
     by_question: dict[str, list[str]] = {}
     question = None
@@ -29,14 +22,9 @@ def answers(notebook) -> dict[str, str]:
 
 
 def collect(paths: Sequence[Path], out: Path) -> list[str]:
-    """Write the texts of each submission to a Markdown file under `out`.
+    """Write the texts of each submission, notebooks or folders of them, to a Markdown file of its name.
 
-    Args:
-        paths: notebooks, or folders of them. A file is named as its notebook; in a folder by its path inside.
-        out: the folder of the texts.
-
-    Returns:
-        A line for each submission that could not be read, or holds none of the cells for texts.
+    Returned is a line for each submission that could not be read, or holds none of the cells for texts.
     """
     broken = []
     out.mkdir(parents=True, exist_ok=True)

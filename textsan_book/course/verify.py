@@ -26,15 +26,10 @@ SECONDS = 60.0  # that an answer may take here
 
 @dataclass
 class Proof:
-    """The result of proving one assignment.
+    """The result of proving one assignment: no faults prove it.
 
-    Args:
-        assignment: its name.
-        faults: what is not as it must be, a line each; none proves it.
-        caught: mutants that some check caught.
-        missed: the changes of those that none did.
-        wrong: planted wrong answers that their check caught.
-        seconds: how long the solution takes with all its checks.
+    Of mutants so many were caught by some check; the changes of the others are `missed`. `wrong` are planted
+    answers that their check caught; the solution takes so many seconds with all its checks.
     """
 
     assignment: str
@@ -53,13 +48,10 @@ class Proof:
 
 
 def verify(paths: Sequence[Path], *, jobs: int = 1, full: bool = False, otter: bool = True) -> Iterator[Proof]:
-    """Prove every assignment; proofs come as they are done.
+    """Prove every assignment, in so many processes; proofs come as they are done.
 
-    Args:
-        paths: the masters.
-        jobs: processes.
-        full: corpora of the size that students have, in place of the verifier's.
-        otter: build the zips, too, and have otter-grader grade the solution and the student version.
+    With `full` corpora have the size that students have, else the verifier's. With `otter` the zips are built,
+    too, and otter-grader grades the solution and the student version.
     """
     from concurrent.futures import ProcessPoolExecutor, as_completed
 
@@ -95,15 +87,10 @@ def _prove(path: Path, full: bool, otter: bool) -> Proof:
 def run(
     cells: Sequence[tuple[str | None, str]], checks: Sequence[Check], *, seconds: float = SECONDS
 ) -> list[str]:
-    """Run cells and then checks in a process of their own, and kill it when its time is over.
+    """Run cells and then checks in a process of their own, and kill it when its time, for all of it, is over.
 
-    Args:
-        cells: (question or None, source) of code cells, in order; one that fails leaves the others.
-        checks: are called with what the cells define.
-        seconds: for all of it.
-
-    Returns:
-        For each check why it failed, or nothing.
+    Cells are (question or None, source), in order; one that fails leaves the others. For each check why it failed,
+    or nothing.
     """
     context = get_context("forkserver" if os.name == "posix" else "spawn")
     if os.name == "posix":
@@ -237,12 +224,7 @@ def _zips_are_right(master: Master, out: Path, proof: Proof) -> None:
 
 
 def otter_points(archive: Path, submission: Path, *, seconds: float = 10 * SECONDS) -> tuple[float, float]:
-    """(earned, possible) points of checks, by `otter run` without a container: for notebooks of one's own.
-
-    Raises:
-        RuntimeError: otter-grader gives no points; the message is the end of what it says.
-        subprocess.TimeoutExpired: it took longer.
-    """
+    """Compute (earned, possible) points of checks, by `otter run` without a container: for one's own notebooks."""
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "otter", "run", str(submission), "-a", str(archive), "-o", folder]
         done = subprocess.run(command, capture_output=True, text=True, timeout=seconds)
@@ -258,12 +240,9 @@ def otter_points(archive: Path, submission: Path, *, seconds: float = 10 * SECON
 
 
 def leaks(master: Master, path: Path, least: int = 16) -> list[str]:
-    """Secret lines of a master, and its grader's seed, that a file holds, be it in a cell, its output or metadata.
+    """List secret lines of a master, and its grader's seed, that a file holds anywhere.
 
-    Args:
-        master: the assignment.
-        path: a file that others get to see.
-        least: shorter lines are no secret.
+    Lines shorter than `least` are no secret.
     """
     text = path.read_text(encoding="utf-8")
     plain = text + "\n" + text.replace("\\n", "\n").replace('\\"', '"').replace("\\\\", "\\")

@@ -20,7 +20,7 @@ KERNEL = {"kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "py
 
 
 def otter_source(master: Master):
-    """The notebook that `otter assign` reads: raw cells around the master's answers, checks and texts.
+    """Make the notebook that `otter assign` reads: raw cells around the master's answers, checks and texts.
 
     Seeds stand in the checks. Otter's own `seed` option is not used: it writes the grader's seed into every cell
     of a submission.
@@ -104,10 +104,8 @@ def _otter_test(master: Master, check: Check, number: int) -> str:
 def build(master: Master, out: Path) -> None:
     """Write otter-grader's assignment of a master under `out`; no network is needed.
 
-    Args:
-        master: the assignment.
-        out: gets `student/NAME.zip` with the notebook for students, `autograder/NAME.zip` for `otter grade`,
-            `otter run` and Gradescope, and `solution/NAME.ipynb` with solutions, all checks and rubrics.
+    It gets `student/NAME.zip` with the notebook for students, `autograder/NAME.zip` for `otter grade`, `otter run`
+    and Gradescope, and `solution/NAME.ipynb` with solutions, all checks and rubrics.
     """
     import nbformat
 

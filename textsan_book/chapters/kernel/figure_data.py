@@ -16,7 +16,7 @@ _ROWS = 200  # of one artist that are written out
 
 
 def _numbers(values) -> str:
-    """Rows of numbers, four digits each, rounding noise around zero as zero.
+    """Write rows of numbers, four digits each, rounding noise around zero as zero.
 
     Of more than `_ROWS` rows only some are written, and the mean of all, in which any change of one row shows.
     """

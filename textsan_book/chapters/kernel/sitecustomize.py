@@ -11,11 +11,7 @@ from importlib.util import module_from_spec
 
 
 def watch(record: str) -> None:
-    """Install the hook of this process.
-
-    Args:
-        record: the file that lines are appended to.
-    """
+    """Install the hook of this process, which appends lines to the record."""
     output = os.open(record, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     seen = set()
 

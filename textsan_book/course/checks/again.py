@@ -28,21 +28,10 @@ def run(
 ) -> tuple[list[str], dict[str, list[str]]]:
     """Run cells in the current folder through papermill, up to the last answer, and check what they compute.
 
-    A cell that fails leaves the others: the checks say what is missing.
-
-    Args:
-        cells: of a notebook, as nbformat reads them; those with answers have `textsan: {answer: NAME}` in their
-            metadata.
-        parameters: in place of the notebook's own.
-        calls: of checks, as `checks.module.function(answer, seed=1)`.
-        tried: by answer, other sources with a call each: both are run beside the notebook's own cell, in a copy of
-            what there is before it.
-
-    Returns:
-        For each call why it failed, or nothing; and the same for what was tried.
-
-    Raises:
-        RuntimeError: papermill comes to no end; the message is the end of what it says.
+    A cell that fails leaves the others: the checks say what is missing. Cells with answers have `textsan: {answer:
+    NAME}` in their metadata; calls read `checks.module.function(answer, seed=1)`. What is tried by answer, other
+    sources with a call each, runs beside the notebook's own cell, in a copy of what there is before it. For each
+    call why it failed, or nothing.
     """
     import nbformat
 
@@ -122,12 +111,9 @@ def _handed_in(parameters: str, calls: tuple[str, ...]) -> list[str]:
 
 
 def passes(number: int, calls: Sequence[str], parameters: Mapping[str, object]) -> None:
-    """Fail with what one of the checks says of the notebook in this folder, run with these parameters.
+    """Fail with what one of the hidden checks says of the notebook in this folder, run with these parameters.
 
-    Args:
-        number: which of the calls.
-        calls: all hidden checks of the assignment: the notebook is run once for all of them.
-        parameters: of the run.
+    The notebook is run once for all of them.
     """
     why = _handed_in(json.dumps(dict(parameters)), tuple(calls))[number]
     assert not why, why

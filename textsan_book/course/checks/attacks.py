@@ -195,14 +195,7 @@ def path_survives_length(path, *, seed: int) -> None:
 
 
 class Problem(NamedTuple):
-    """A sanitized corpus: what an attacker has, and the truth.
-
-    Args:
-        released: sentences of word numbers.
-        matrix: the channel.
-        shadow: sentences of the attacker's own.
-        truth: what was sanitized; for scores alone.
-    """
+    """A sanitized corpus: what an attacker has, sentences of word numbers, and the truth, for scores alone."""
 
     released: list[list[int]]
     matrix: np.ndarray
@@ -211,11 +204,9 @@ class Problem(NamedTuple):
 
 
 def problem(*, size: int, seed: int) -> Problem:
-    """A corpus drawn from a Markov chain over 30 words, sanitized with SanText.
+    """Draw a corpus of so many sentences from a Markov chain over 30 words, sanitized with SanText.
 
-    Args:
-        size: sentences attacked; the attacker has three times as many.
-        seed: of draws and noise.
+    The attacker has three times as many.
     """
     generator = np.random.default_rng([seed, 21])
     n, length, scale = 30, 12, 1.6
@@ -243,7 +234,7 @@ def _walk(generator, frequency, transition, length: int) -> list[int]:
 
 
 def hits(attack, given: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(attack's hits, published attack's hits, sentence of each) over all positions.
+    """Compute hits of the attack and of the published one, and the sentence of each, over all positions.
 
     The published attack is embedding inversion: it guesses the word whose vector is nearest to the released one's.
     """

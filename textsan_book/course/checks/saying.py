@@ -13,12 +13,6 @@ def within(seconds: float):
 
     There is no limit on Windows, which has no such alarm, and outside of a program's main thread.
 
-    Args:
-        seconds: above 0.
-
-    Raises:
-        TimeoutError: in the code that runs inside.
-
     >>> with within(0.1):
     ...     while True: pass
     Traceback (most recent call last):
@@ -41,7 +35,7 @@ def within(seconds: float):
 
 
 def defined(answer, name: str):
-    """The student's function; a sentence if there is none.
+    """Return the student's function, or fail with a sentence if there is none.
 
     >>> defined(None, "response")
     Traceback (most recent call last):
@@ -52,13 +46,7 @@ def defined(answer, name: str):
 
 
 def array(value, shape: tuple, what: str) -> np.ndarray:
-    """A returned array of numbers, as float64, with the shape that was asked for.
-
-    Args:
-        value: what the student's function returned.
-        shape: sizes; None where any will do.
-        what: how a sentence calls it, e.g. "response(3, 1.0)".
-    """
+    """Check that an answer is numbers of a shape, None where any size will do, and return them as float64."""
     assert value is not None and value is not Ellipsis, f"{what} returns nothing: end the function with a return"
     try:
         numbers = np.asarray(value, dtype=np.float64)
