@@ -12,7 +12,7 @@ _LENGTH = 200  # characters that previews show
 
 
 def description(doctree: nodes.document) -> str:
-    """The first paragraph that stands in a section itself, in plain text, cut after a word."""
+    """Find the first paragraph that stands in a section itself, in plain text, cut after a word."""
     for paragraph in doctree.findall(nodes.paragraph):
         if isinstance(paragraph.parent, nodes.section) and "reading-time" not in paragraph["classes"]:
             text = " ".join(paragraph.astext().split())

@@ -37,7 +37,7 @@ _PAGE = """<!DOCTYPE html>
 
 
 def addresses(root: Path) -> dict[str, dict[str, str]]:
-    """For each old page the new `page#anchor` of its anchors; "" is the page itself, if it is no more."""
+    """Read for each old page the new `page#anchor` of its anchors; "" is the page itself, if it is no more."""
     path = root / "book" / "moved.yml"
     listed = yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else {}
     by_page = {}

@@ -17,7 +17,7 @@ def _share(app):
 
 
 def titled(root: Path, page: str) -> str | None:
-    """The title of a page from its text."""
+    """Read the title of a page from its text."""
     path = reading_times.source(root, page)
     if not path.is_file():
         return None

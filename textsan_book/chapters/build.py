@@ -119,7 +119,7 @@ def stored_faults(root: Path, only: Collection[str] | None = None) -> list[str]:
 
 
 def exceptions(root: Path) -> list[str]:
-    """Cells that are not compared, a line each with the reason."""
+    """List the cells that are not compared, a line each with the reason."""
     reasons = []
     for chapter in ch.chapters(root):
         code = [cell for cell in ch.read_text(chapter).cells if cell.cell_type == "code"]
@@ -130,7 +130,7 @@ def exceptions(root: Path) -> list[str]:
 
 
 def commit(root: Path) -> str | None:
-    """The commit that is checked out in the folder `root`; None without git."""
+    """Read the commit that is checked out in the folder `root`; None without git."""
     try:
         done = subprocess.run(["git", "rev-parse", "HEAD"], cwd=root, capture_output=True, text=True)
     except FileNotFoundError:
@@ -237,7 +237,7 @@ def _fault(job: tuple[ch.Chapter, dict]) -> str:
 
 
 def external_resources(html: Path) -> list[str]:
-    """Scripts, styles, fonts and pictures that pages under `html` would fetch from the network."""
+    """List scripts, styles, fonts and pictures that pages under `html` would fetch from the network."""
     return [
         f"{path.relative_to(html)}: {match.group()}"
         for path in sorted(html.rglob("*"))
@@ -263,7 +263,7 @@ def build(root: Path) -> Path:
 
 
 def states(root: Path) -> list[str]:
-    """One line a chapter: fresh, or stale and because of what. Nothing is executed or written."""
+    """Write a line for each chapter: fresh, or stale and because of what; nothing is executed or written."""
     lines = []
     for chapter in ch.chapters(root):
         if reasons := run.stale_because(chapter):

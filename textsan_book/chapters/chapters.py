@@ -44,7 +44,7 @@ def project_root(start: Path | None = None) -> Path:
 
 
 def chapters(root: Path) -> list[Chapter]:
-    """All chapters under `root`: the main text in reading order, what has no number, the supplement."""
+    """List all chapters under `root`: the main text in reading order, what has no number, the supplement."""
     book = root / "book"
     main, aside = (
         sorted(str(path.relative_to(book).with_suffix("")) for path in folder.glob("*.md"))
@@ -81,7 +81,7 @@ def find(root: Path, wanted: str) -> Chapter:
 
 
 def read_text(chapter: Chapter):
-    """The chapter's cells as a notebook without outputs; cell ids follow from the sources, so diffs stay small."""
+    """Read the chapter's cells without outputs; cell ids follow from the sources, so diffs stay small."""
     import jupytext
 
     notebook = jupytext.read(chapter.text, fmt="md:myst")

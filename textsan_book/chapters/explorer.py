@@ -86,7 +86,7 @@ def words_of(sentence: str) -> list[str]:
 
 @lru_cache(maxsize=1)
 def material() -> Material:
-    """The world of the explorer; the same every time."""
+    """Make the world of the explorer; the same every time."""
     documents = [words_of(record.text) for name in CORPORA for record in load_dataset(name)]
     glove = load_embeddings()
     plain = [word for word in glove.words if word.isascii() and word.isalpha()]  # frequent ones come first
@@ -111,7 +111,7 @@ def material() -> Material:
 
 
 def common_names() -> list[str]:
-    """The `NAMES` most common names of each list of the 1990 census: male, female, family."""
+    """Read the `NAMES` most common names of each list of the 1990 census: male, female, family."""
     folder = assets.fetch("census-names")
     names = []
     for file in ("dist.male.first", "dist.female.first", "dist.all.last"):
@@ -142,7 +142,7 @@ def _stop_word(word: str) -> str | None:
 
 
 def data(world: Material) -> dict:
-    """The page's data: words, whole numbers, and sentences of the project's own."""
+    """Make the page's data: words, whole numbers, and sentences of the project's own."""
     words, index = world.embeddings.words, world.model.index
     start = len(index)  # the row of what a sentence begins with
     pairs: Counter[tuple[int, int]] = Counter()
@@ -179,7 +179,7 @@ def data(world: Material) -> dict:
 
 
 def script(world: Material) -> str:
-    """`data` as a script, for a page from the file system may load a script and no json."""
+    """Write the data as a script, for a page from the file system may load a script and no json."""
     text = json.dumps(data(world), ensure_ascii=True, separators=(",", ":"))
     return f"(globalThis.textsanExplorer ??= {{}}).data = {text};\n"
 
@@ -226,7 +226,7 @@ def still(world: Material) -> str:
 
 
 def about(world: Material) -> str:
-    """The sentences that say what the page's numbers rest on."""
+    """Write the sentences that say what the page's numbers rest on."""
     corpora = ", ".join(CORPORA)
     return (
         f"The list has {len(world.embeddings):,} words: stop words; the {FREQUENT:,} most frequent other words of "

@@ -55,7 +55,7 @@ def mark(notebook, given: Mapping[str, object], page=None) -> None:
 
 
 def watch() -> None:
-    """In a kernel, refuse unknown names in papermill's cell of parameters and show the banner below it."""
+    """Refuse, in a kernel, unknown names in papermill's cell of parameters, and show the banner below it."""
     ipython = sys.modules.get("IPython")
     shell = ipython and ipython.get_ipython()
     if not shell:

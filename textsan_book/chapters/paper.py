@@ -40,7 +40,7 @@ MOST_PAGES = 200
 
 
 def contents(root: Path) -> dict:
-    """The table of contents of the main text."""
+    """Read the table of contents of the main text."""
     toc = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
     parts = [part for part in toc["parts"] if not part["caption"].startswith(LEFT_OUT)]
     parts = [
@@ -134,7 +134,7 @@ def pages(pdf: bytes) -> int:
 
 
 def browser() -> str | None:
-    """The path of a Chromium under any of its names; None where there is none."""
+    """Find a Chromium under any of its names; None where there is none."""
     names = "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"
     return next(filter(None, map(shutil.which, names)), None)
 

@@ -7,5 +7,5 @@ from textsan.base import kernels
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests():
-    """Pins the kernels before anything that a test imports has loaded NumPy."""
+    """Pin the kernels before anything that a test imports has loaded NumPy."""
     kernels.pin()

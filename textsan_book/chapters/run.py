@@ -240,12 +240,12 @@ def refresh(chapter: Chapter, pictures: bool = False) -> bool:
 
 
 def cells_digest(notebook) -> str:
-    """The sha256 of a notebook's code cells, as they are written."""
+    """Hash a notebook's code cells, as they are written."""
     return hashlib.sha256(json.dumps([cell.source for cell in _code(notebook)]).encode()).hexdigest()
 
 
 def tables(root: Path, read: Iterable[str]) -> dict[str, str]:
-    """The files of `data/` among those that a run read, by their place in the project: the sha256 of each."""
+    """Hash the files of `data/` among those that a run read, by their place in the project."""
     data = root / "data"
     paths = {path for path in map(Path, read) if path.is_relative_to(data) and path.is_file()}
     return {path.relative_to(root).as_posix(): assets.file_sha256(path) for path in sorted(paths)}
@@ -278,7 +278,7 @@ def stale_because(chapter: Chapter) -> list[str]:
 
 
 def other_tables(chapter: Chapter) -> list[str]:
-    """The files of `data/` that the stored run read and that have another content now, or are gone."""
+    """List the files of `data/` that the stored run read and that have another content now, or are gone."""
     import nbformat
 
     made, root = nbformat.read(chapter.notebook, as_version=4).metadata.get("textsan", {}), chapter.root

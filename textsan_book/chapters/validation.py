@@ -29,7 +29,7 @@ def _compares_equal(item: IPyNbCell, outputs: list, stored: list, skip_compare=N
 
 
 def pytest_itemcollected(item) -> None:
-    """Every cell runs and is compared, whatever nbval's own tags say."""
+    """Run and compare every cell, whatever nbval's own tags say."""
     if isinstance(item, IPyNbCell):
         item.compare_outputs = _compares_equal.__get__(item)
         item.options.update(check=True, skip=False)

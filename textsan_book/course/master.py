@@ -125,7 +125,7 @@ class Master:
         return sum(check.points for check in self.checks)
 
     def code(self, answers: dict[str, str] | None = None) -> list[tuple[str | None, str]]:
-        """(question or None, source) of every code cell that is no check; some answers in place of its own."""
+        """List (question or None, source) of each code cell that is no check; some answers in place of its own."""
         replaced = answers or {}
         return [
             (cell.metadata.get("answer"), replaced.get(cell.metadata.get("answer"), cell.source))
@@ -135,7 +135,7 @@ class Master:
 
 
 def role(cell) -> str | None:
-    """The role of a cell of a master: one of `ROLES`, or None for what everybody sees."""
+    """Read the role of a cell of a master: one of `ROLES`, or None for what everybody sees."""
     return next((kind for kind in ROLES if kind in cell.metadata), None)
 
 
@@ -150,7 +150,7 @@ def stripped(source: str) -> str:
 
 
 def solution_lines(master: Master) -> list[str]:
-    """Lines of solutions, hidden checks, wrong answers and rubrics, as far as they say something of their own."""
+    """Collect lines of solutions, hidden checks, wrong answers and rubrics, if they say something of their own."""
     secret = []
     for cell in master.cells:
         kind = role(cell)
@@ -178,7 +178,7 @@ def masters(folder: Path | None = None) -> list[Path]:
 
 
 def assignments(folder: Path | None = None) -> list[Path]:
-    """The files of all masters, and after them those of `chapters` beside their folder: see `emptied`."""
+    """List the files of all masters, and after them those of `chapters` beside their folder: see `emptied`."""
     paths = masters(folder)
     return paths + sorted(paths[0].parents[1].glob("chapters/*.yml"))
 

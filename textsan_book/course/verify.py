@@ -197,7 +197,7 @@ def _chapter_is_right(master: Master, proof: Proof, full: bool) -> None:
 
 
 def chapter_cells(master: Master, *, solved: bool) -> list:
-    """The cells of a chapter's notebook, as it should be handed in or as students get it."""
+    """Read the cells of a chapter's notebook, as it should be handed in or as students get it."""
     cells = []
     for cell in (copy.deepcopy(cell) for cell in master.cells if role(cell) in (None, "answer")):
         if name := cell.metadata.get("answer"):

@@ -159,7 +159,7 @@ def _margin(rule: str, value: float, low: float, high: float) -> Estimate:
 
 
 def published() -> pd.DataFrame:
-    """A row for every published number, `shown` among its columns: what became of it, trivial agreement apart."""
+    """Return a row for every published number, with what became of it (`shown`), trivial agreement apart."""
     board = pd.read_csv(project_data() / "results" / "scoreboard.csv")
     trivial = board.trivial.notna() & board.verdict.isin(COMPARED)
     shown = board.verdict.where(board.verdict.isin(COMPARED) & ~trivial, "not compared")
@@ -172,7 +172,7 @@ def blind_guesses(board: pd.DataFrame) -> int:
 
 
 def percent(share: float) -> str:
-    """A share as a whole number of a hundred."""
+    """Round a share to a whole number of a hundred."""
     return f"{100 * share:.0f}"
 
 

@@ -72,7 +72,7 @@ def constant(multiple: float) -> dict:
 
 
 def theorem(claim: str, place: str, statement: str, defence: str, mapping: str | None = None) -> Claim:
-    """A theorem, computed: what is does not exceed what is claimed."""
+    """Claim a theorem, computed: what is does not exceed what is claimed."""
     where = {"statement": statement, "defence": defence, "mapping": mapping}
     return After(claim, place, "theorems.csv", {"column": "value"}, {"column": "claimed"}, at_most=1e-6,
         where=where,
@@ -80,7 +80,7 @@ def theorem(claim: str, place: str, statement: str, defence: str, mapping: str |
 
 
 def deniability(claim: str, statistic: str, up: float, down: float) -> Claim:
-    """A mean over words of one of SanText's statistics, at one epsilon above that at another."""
+    """Claim a mean over words of one of SanText's statistics at one epsilon to be above that at another."""
     at = {"column": "value", "statement": statistic}
     return After(claim, "SanText 2021, section 5.5 and Figure 5", "theorems.csv", at | {"epsilon": up},
         at | {"epsilon": down}, cell=["statement", "defence"], free=["epsilon"])

@@ -56,18 +56,18 @@ class JointDistribution:
         return cls(joint)
 
     def marginal(self, inputs: Sequence[int] = (), outputs: Sequence[int] = ()) -> np.ndarray:
-        """Pr of the words at `inputs` and the outputs at `outputs`, axes in this order."""
+        """Compute Pr of the words at `inputs` and the outputs at `outputs`, axes in this order."""
         axes = [*inputs, *(self.n + i for i in outputs)]
         others = tuple(axis for axis in range(2 * self.n) if axis not in axes)
         kept = sorted(axes)
         return self.joint.sum(axis=others).transpose([kept.index(axis) for axis in axes])
 
     def vulnerability(self, i: int, inputs: Sequence[int] = (), outputs: Sequence[int] = ()) -> float:
-        """V(X_i | X_inputs, Y_outputs): the success rate of the best guess of X_i from what is given."""
+        """Compute V(X_i | X_inputs, Y_outputs): the success rate of the best guess of X_i from what is given."""
         return float(self.marginal([i, *inputs], outputs).max(axis=0).sum())
 
     def entropy(self, i: int, inputs: Sequence[int] = (), outputs: Sequence[int] = ()) -> float:
-        """H(X_i | X_inputs, Y_outputs), in bits."""
+        """Compute H(X_i | X_inputs, Y_outputs), in bits."""
         joint = self.marginal([i, *inputs], outputs)
         return float((scipy.special.entr(joint).sum() - scipy.special.entr(joint.sum(axis=0)).sum()) / np.log(2))
 
@@ -90,7 +90,7 @@ class JointDistribution:
         return float(np.take_along_axis(joint, np.asarray(rule)[None], axis=0).sum())
 
     def best_rule(self, i: int) -> np.ndarray:
-        """argmax_x Pr(x_i = x | y_1 .. y_n), the rule of Theorem 2."""
+        """Compute argmax_x Pr(x_i = x | y_1 .. y_n), the rule of Theorem 2."""
         return self.marginal([i], range(self.n)).argmax(axis=0)
 
     def shortlist_rule(self, i: int, k: int) -> np.ndarray:

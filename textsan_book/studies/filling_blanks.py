@@ -26,7 +26,7 @@ RATE = 5e-4  # highest learning rate
 
 
 def masked_model():
-    """The encoder with a fresh head that fills in blanks, tied to its input embeddings: a transformers model."""
+    """Give the encoder, a transformers model, a fresh head that fills in blanks, tied to its input embeddings."""
     from transformers import BertForMaskedLM
 
     bare = encoders.load_encoder()

@@ -57,7 +57,7 @@ class Client:
     seed: int
 
     def change(self) -> Callable | None:
-        """The defence of gradients; None is none."""
+        """Make the defence of gradients; None is none."""
         checks.choice("defence", self.defence, ("none", *GRADIENTS))
         return GRADIENTS[self.defence](self.size) if self.defence in GRADIENTS else None
 

@@ -108,7 +108,7 @@ class Attacker:
     threshold: float
 
     def likelihood(self, residuals: np.ndarray) -> np.ndarray:
-        """log Pr(what is sent | piece, place) up to a constant, (pieces, places)."""
+        """Compute log Pr(what is sent | piece, place) up to a constant, (pieces, places)."""
         least, further = _parts(residuals)
         return -self.weight * np.log1p(least[:, None] / self.scale**2) - self.place * further
 
@@ -226,7 +226,7 @@ class PieceModel(LanguageModel):
     @classmethod
     @cache
     def against(cls, encoder: str) -> "PieceModel":
-        """The default causal model over the pieces of an encoder, loaded once a process."""
+        """Load the default causal model over the pieces of an encoder, once a process."""
         model, prior = cls.named(), _public_pieces(encoder)
         model.frequencies = dict(zip(prior.words, prior.probabilities, strict=True))
         return model

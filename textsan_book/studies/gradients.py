@@ -178,7 +178,7 @@ def own_features(shared: cases.Shared, public: np.ndarray):
 
 
 def public_features(victim) -> np.ndarray:
-    """Features of 64 sentences that the server owns, of another kind than those under attack, (64, d)."""
+    """Compute features of 64 sentences that the server owns, of another kind than those under attack, (64, d)."""
     texts = [record.text for record in load_dataset(PUBLIC[0])[:64]]
     ids, mask = victim.encode(texts)
     with torch.no_grad():

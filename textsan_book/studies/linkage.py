@@ -188,7 +188,7 @@ def excess_row(main: np.ndarray, control: np.ndarray, baseline: np.ndarray, grou
 
 
 def of_equal_lengths(docs: Docs, pool: Docs) -> list[int]:
-    """For each document the number of another of its length, or of the nearest length that is left, none twice."""
+    """Find for each document another of its length, or of the nearest length that is left, none twice."""
     by_length: dict[int, list[int]] = {}
     for number, doc in enumerate(pool):
         by_length.setdefault(len(doc), []).append(number)

@@ -53,7 +53,7 @@ class Places(NamedTuple):
     attacked: np.ndarray
 
     def keys(self, scope: str, words: np.ndarray) -> np.ndarray:
-        """(n,) a number for all places of a scope with the same word, attacked ones apart from others."""
+        """Number, (n,), all places of a scope with the same word alike, attacked ones apart from others."""
         of = self.document if scope == "document" else np.zeros_like(self.document)
         number = np.unique(words, return_inverse=True)[1]
         return np.unique(np.column_stack([of, number, self.attacked]), axis=0, return_inverse=True)[1].ravel()
@@ -131,7 +131,7 @@ class Attacker:
         return guesses[places.attacked] == [index[word] for word in places.truth[places.attacked]]
 
     def alone(self, places: Places) -> Evidence:
-        """Evidence of each place by itself."""
+        """Collect the evidence of each place by itself."""
         return self._evidence(places, np.arange(len(places.truth)), "document", *self._candidates(places))
 
     def shared(self, places: Places, scope: str, *, once: bool) -> Evidence:

@@ -89,7 +89,7 @@ def report(names: dict, calls: Sequence[str]) -> None:
 
 
 def failure(names: Mapping, call: str, seconds: float = CELL_SECONDS) -> str:
-    """Why a check fails with the names of a notebook, or nothing."""
+    """Say why a check fails with the names of a notebook, or nothing."""
     from textsan_book.course import checks
 
     used = {node.id for node in ast.walk(ast.parse(call)) if isinstance(node, ast.Name)}
