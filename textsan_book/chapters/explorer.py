@@ -1,11 +1,9 @@
 """The explorer's data: a public world that a page can hold, and the lines that a reader without scripts sees.
 
-The page computes everything anew in the browser: channels, posteriors, forward-backward, linkage. Its data are
-a list of words, their vectors rounded to whole numbers, and the counts of each word and each pair of neighbours in
-three corpora. The rivals of linkage are sentences of this book (the data set "prose"), which are the project's own
-and come with it under its licence. No sentence of the three corpora is on the page: reviews and editorials belong
-to their authors, and the licence of the collection cannot pass their rights on.
-`material` has the same as objects of the package, so that a test can compare the page's numbers with theirs.
+The page computes everything anew in the browser, from a list of words, their vectors rounded to whole numbers, and
+the counts of words and pairs of neighbours in three corpora; `material` has the same as objects of the package,
+for tests. No sentence of the corpora is on the page: they belong to their authors, and the licence of the
+collection cannot pass their rights on. The rivals of linkage are sentences of this book, the data set "prose".
 """
 
 import base64

@@ -1,22 +1,18 @@
 """Claims that the papers make in words, each a test on the result tables: holds, does not hold, or undecided.
 
-A claim compares two sets of rows, cell by cell: a cell is what two attacks share (corpus, sentences, defence,
-epsilon), or two learners, or two searches, less the columns in which the claim itself varies.
-`textsan_book.judging.paper_claims` has which rows and which rule.
+A claim (`paper_claims`) compares two sets of rows, cell by cell: a cell is what two attacks share (corpus,
+sentences, defence, epsilon), or two learners, or two searches, less the columns in which the claim itself varies.
 
     at most    in no cell is the difference above the tolerance
     within     in no cell is it beyond the tolerance, on either side
     above      the difference is positive on average, or above the gain that the claim names
 
-Each verdict is shown by a one-sided test at 5 % (two-sided where "within" is refuted). A claim about every cell
-*holds* if it is shown in every cell, for which no correction is needed, and *does not hold* if it is refuted in
-one cell after Holm's correction for all of them. "Above" holds if the mean is shown to be positive, and does not
-hold if it is shown to be below a margin that is stated with the claim: a gain that small is none. What is neither
-is undecided, whatever way it leans. A cell that rests on a detector counts only if the detector has passed its
-gate: such a claim can hold, and hardly fail.
-
-A rule is to be older than the tables that it judges. Where it was written when they were there, `fixed` says
-"after"; where it was *changed* after a result had been seen, there is a number and no verdict.
+Tests are one-sided at 5 % (two-sided where "within" is refuted). A claim about every cell *holds* if it is shown
+in every cell, for which no correction is needed, and *does not hold* if it is refuted in one after Holm's
+correction for all. "Above" does not hold if the mean is shown to be below a stated margin: a gain that small is
+none. A cell that rests on a detector counts only if that has passed its gate: such a claim can hold, and hardly
+fail. A rule is to be older than the tables that it judges: where it is not, `fixed` says "after"; where it was
+*changed* after a result had been seen, there is a number and no verdict.
 """
 
 import math

@@ -1,7 +1,7 @@
 """The published numbers beside ours, each with a verdict from the one rule of `textsan_book.judging.verdicts`.
 
-A published number and ours are compared only where `textsan_book.judging.paper_numbers` names the rows of a result
-table that ask the same: data set or its named substitute, defence, epsilon, K and attack.
+Two are compared only where `paper_numbers` names the rows of a result table that ask the same: data set or its
+named substitute, defence, epsilon, K and attack.
 
     agrees               equivalence shown within the published number's own band
     differs              difference shown
@@ -13,17 +13,14 @@ table that ask the same: data set or its named substitute, defence, epsilon, K a
 
 The published error is binomial, of as many positions as the paper attacked: 3,000 under CusText+, 1,000 under
 SanText+ (3,000 in Table 4, which says so), 1,000 citizen numbers. Under CusText+ the released code takes those
-positions where one of 1,000 released *types* stands (Gamma), drawn before them. Which types are drawn decides more
-than which positions are, and the error is that of both draws, as `attacked-types.csv` has it (an entry says
-`over_types`). Of a difference or a ratio of two published rates it follows from both, as if independent, which
-is several times too wide for a gain: the released code draws types once, and positions alike for all but the
-contextual attacks. Of a count the margin is 15 %, which a Monte Carlo of 1,000 runs leaves open.
+positions where one of 1,000 released *types* stands (Gamma), drawn before them; the error is that of both draws,
+as `attacked-types.csv` has it (`over_types`). Of a difference or a ratio it follows from both rates as if
+independent, which is several times too wide for a gain. Of a count the margin is 15 %, which a Monte Carlo of
+1,000 runs leaves open.
 
-Rows that our table has under several seeds count as one number, see `tables.pooled`. A ratio or a difference of
-ours is made of rows from the same positions only, and what is compared with one row of a published table is of one
-protocol only. Where our sizes are not the paper's, the program says so in `substitution`. Rows whose agreement
-would say nothing are marked `trivial`, with the reason, and counted apart: those of which the entry says so, and
-those with which "nothing changes" agrees as well (`verdicts.nothing_agrees`).
+Seeds are `pooled`. A ratio or a difference of ours is made of rows from the same positions only, and what is
+compared with one row of a published table is of one protocol only. Where our sizes are not the paper's,
+`substitution` says so. Rows whose agreement would say nothing are *trivial*, with the reason, and counted apart.
 
     textsan sweep data/sweeps/scoreboard.yml --table data/results/scoreboard.csv    # and so for claims
 """

@@ -1,12 +1,10 @@
 """Utility at equal disclosure, from stored tables: classifiers compared on the same test examples.
 
-The epsilons of two sanitizers have different units; the share of words that a best guess recovers has none. So
-the answers of a classifier are interpolated between two epsilons, example by example, and compared with those of
-another one at equal disclosure: of V(X | Y) on words that all sanitizers protect, or of exposure, which counts
-every word.
-
-The rule: one of two is better at a level where the 95 % interval of the paired difference is on one side of 0
-*and* every seed leans there; else undecided. Intervals are by test example, of all seeds together.
+The share of words that a best guess recovers has one unit for all sanitizers, and epsilon has not. So the answers
+of a classifier are interpolated between two epsilons, example by example, and compared at equal V(X | Y) on words
+that all sanitizers protect, or at equal exposure, which counts every word. The rule: one of two is better at a
+level where the 95 % interval of the paired difference, by test example, of all seeds together, is on one side of 0
+*and* every seed leans there; else undecided.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,40 +1,26 @@
 """One rule for every published number and every claim: shown, refuted, or undecided; lack of power is no verdict.
 
-The first question is whether the two *could* agree. A number that hangs on other vectors, on another encoder, on
-another unit of epsilon or on other text is not comparable, in every paper alike (`NOT_COMPARABLE`), however near
-ours comes. A rate over thousands of words is an average over thousands of neighbourhoods, and can be the same
-under other vectors of words; a count for one word is a property of that word's neighbours, and cannot.
-
-What could agree is tested. A published number $v$ has a standard error $s_p$, from what its paper drew to attack,
-and ours $u$ has one of its own, $s_o$. Two questions are asked, each by a test, and a third answer is left for
-where neither is settled.
+A number that hangs on other vectors, encoders, units of epsilon or text is not comparable, in every paper alike,
+however near ours comes (`NOT_COMPARABLE`): a rate over thousands of words can be the same under other vectors of
+words, a count for one word cannot. The others are tested, ours u with the standard error s_o against a published v
+with s_p.
 
     agrees      |u - v| < margin is shown: two one-sided tests, with our error
     differs     u ≠ v is shown: a two-sided test, with the errors of both
     undecided   neither; with the sample that would decide
 
-The margin is the published number's own 95 % band, 1.96 s_p, and never more than 3 points of a rate (of the rate
-above the line, for a ratio) or 15 % of a count. So "agrees" says: our rate is shown to lie within what the paper's
-own sample leaves open. The published error is in the margin already; counting it in the equivalence test once more
-would ask for 1.645 s_p < 1.96 s_p less everything else, which after a correction for several rows no sample of
-ours could meet. A number can never both agree and differ: what differs is at least 1.96 s_p away.
+The margin is 1.96 s_p, the published number's own 95 % band, and never more than 3 points of a rate (of the rate
+above the line, for a ratio) or 15 % of a count. The published error is in it already, and no number can both agree
+and differ. Agreement must be able to fail: where "nothing changes" agrees as well the row is *trivial*
+(`nothing_agrees`). A published *limit* has no margin: ours is shown to be on the stated side, or on the other one
+even with the error of the paper's own sample. Claims made in words are decided by the same one-sided tests
+(`textsan_book.judging.claims`).
 
-Agreement must be able to fail. Where "nothing changes" lies within the margin of a published effect as well (no
-gain, no difference, the number beside it), the row is *trivial*, whatever its verdict, see `nothing_agrees`.
-
-A published *limit* ("less than 5 minutes", "at least") has no margin: ours agrees if it is shown to be on the
-stated side, differs if it is shown to be on the other one even with the error of the paper's own sample, and is
-undecided else. Claims made in words hold, do not hold or are undecided by the same one-sided tests, see
-`textsan_book.judging.claims`.
-
-A standard error is the width of a 95 % interval over 3.92, also where the interval is of a bootstrap, and p-values
-are of the normal distribution: with thousands of positions that is no approximation to worry about, with a hundred
-it is a rough one. Within a table, and within a claim, p-values are corrected by Holm's method, those of
-equivalence and those of difference each for themselves: in a table, the probability of a single false "agrees" is
-at most 5 %, and so is that of a single false "differs".
-
-No verdict rests on a detector that has not been shown to have learnt: rows of `DETECTORS` count only where their
-column `gate` says "passed".
+A standard error is the width of a 95 % interval over 3.92, and p-values are normal: with thousands of positions
+that is no approximation to worry about, with a hundred it is a rough one. Within a table, and within a claim, they
+are corrected by Holm's method, those of equivalence and those of difference each for themselves, so that a single
+false "agrees" has a probability of at most 5 %, and so has a single false "differs". Rows of `DETECTORS` count
+only where their column `gate` says "passed".
 """
 
 import math

@@ -1,11 +1,9 @@
 """Sanitization-aware pretraining: blanks in sanitized text, filled in with the original words.
 
 Yue et al. 2021, section 3.4: a masked language model goes on learning on public text that the defender sanitizes,
-and predicts the *original* word where it sees a blank. What is pretrained is an ordinary encoder, for any task.
-
-The default encoder comes without a head that fills in blanks. It gets a fresh one, tied to its input embeddings,
-so that a fair bare model is the same encoder taught to fill in blanks of text that nobody sanitized. The input
-embeddings stay as they are: they hold half of the encoder's numbers, and a short run sees few of their rows.
+and predicts the *original* word where it sees a blank. The default encoder has no head that fills in blanks and
+gets a fresh one, tied to its input embeddings, which stay as they are, so that a fair bare model is the same
+encoder taught on text that nobody sanitized.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,14 +1,11 @@
 """All mechanisms on one scale: each at the epsilon at which the strongest attack has a given success.
 
-Epsilons are of different units, and success is not. So of every registered mechanism that epsilon is looked for
-at which the strongest of some contextual attacks reads a given share of the protected words (or a document is
-linked as often as asked), and everything else is measured there. The search keeps a bracket around the level and
-takes its next epsilon within the gap that holds it; text, attacked positions and draws are those of the seed, at
-every epsilon. It is made with the quickest attack. The others are asked where it ends, and it goes on at the level
-that the quickest must have for the strongest to have the one asked for.
-
-Equal success orders neither other priors nor other attacks; a mechanism that keeps words protects fewer, so that
-the share of all words that are read stands beside the share of protected ones.
+So of every registered mechanism that epsilon is looked for at which the strongest of some contextual attacks reads
+a given share of the protected words (or a document is linked as often as asked), and everything else is measured
+there, with the text, attacked positions and draws of the seed at every epsilon. The quickest attack searches; the
+others are asked where it ends, and it goes on at the level that it must have for the strongest to have the one
+asked for. Equal success orders neither other priors nor other attacks, and mechanisms that keep words protect
+fewer: the share of all words that are read stands beside the share of protected ones.
 """
 
 import math
