@@ -57,7 +57,7 @@ class KnownSource:
         self._posteriors = [self.best.posterior(doc) for doc in self.released]
 
     def optimum(self) -> Estimate:
-        """The success rate of the best attack on these released sentences, given them."""
+        """Compute the success rate of the best attack on these released sentences, given them."""
         return conditional_expectation(self.best.confidence(self.released), self.positions)
 
     def value(self, guesses: Sequence[str]) -> Estimate:

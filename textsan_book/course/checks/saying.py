@@ -63,7 +63,7 @@ def array(value, shape: tuple, what: str) -> np.ndarray:
 
 
 def number(value, what: str) -> float:
-    """A returned number."""
+    """Check that an answer is a number."""
     return float(array(value, (), what))
 
 
@@ -76,7 +76,7 @@ def close(value, wanted, sentence: str, *, within: float = 1e-9) -> None:
 
 
 def chosen(value, known, what: str) -> list:
-    """A returned list whose members are all in `known`."""
+    """Check that an answer is a list whose members are all in `known`."""
     assert value is not None and value is not Ellipsis, f"{what} returns nothing: end the function with a return"
     assert isinstance(value, (list, tuple, set, frozenset, np.ndarray)), (
         f"{what} returns {type(value).__name__}, but a list is wanted"
@@ -88,5 +88,5 @@ def chosen(value, known, what: str) -> list:
 
 
 def random_channel(generator: np.random.Generator, inputs: int, outputs: int) -> np.ndarray:
-    """A random row-stochastic matrix."""
+    """Draw a row-stochastic matrix."""
     return generator.dirichlet(np.ones(outputs), size=inputs)
