@@ -191,11 +191,11 @@ class Reading(NamedTuple):
     together: list[str | None]
 
 
-def reading(world: Material, sentence: str, name: str, value: float, seed: int = 0) -> Reading:
+def reading(world: Material, sentence: str, name: str, value: float) -> Reading:
     """Make one draw of a mechanism at a value of its slider, with what both attacks make of it."""
     mechanism = world.mechanism(name, value)
     written = words_of(sentence)
-    [released] = mechanism.sanitize([written], seed=seed)
+    [released] = mechanism.sanitize([written], seed=0)
     positions = [(0, i) for i, word in enumerate(written) if word in mechanism.protected]
     attacks = (
         ContextFreeBayes(mechanism.channel, world.counts, attacked=mechanism.protected),

@@ -91,10 +91,10 @@ def outcome(content: Mapping[str, Any], *, small: bool = False) -> str:
     """Draw the verdict and what becomes of 100 words, in the style of the book's pages; small without legend."""
     verdict = content["decision"]["verdict"]
     kinds = [kind for kind in fates(content) if kind[1] > 0]
-    alt = "; ".join(f"{_percent(share)} {legend}" for _, share, legend in kinds)
+    alt = "; ".join(f"{percent(share)} {legend}" for _, share, legend in kinds)
     drawn = squares(kinds, f"Of 100 words of the text: {alt}")
     legend = "".join(
-        f'<li><span class="key {kind}"></span> <strong>{_percent(share)}</strong> {escape(text)}</li>'
+        f'<li><span class="key {kind}"></span> <strong>{percent(share)}</strong> {escape(text)}</li>'
         for kind, share, text in kinds
     )
     listed = "" if small else f"<ul>{legend}</ul>"
@@ -102,7 +102,8 @@ def outcome(content: Mapping[str, Any], *, small: bool = False) -> str:
     return f'<div class="report-outcome{" small" if small else ""}">{heading}{drawn}{listed}</div>'
 
 
-def _percent(share: float) -> str:
+def percent(share: float) -> str:
+    """Round a share to a whole number of a hundred."""
     return f"{100 * share:.0f}"
 
 
@@ -114,22 +115,20 @@ def texts(root: Path) -> dict[str, str]:
         label = name.replace("-", "_")
         limits = {row["limit"]: row for row in content["decision"]["limits"]}
         found |= {
-            f"{label}_verdict": content["decision"]["verdict"],
             f"{label}_rows": f"{content['about']['rows']}",
             f"{label}_attacked": f"{content['about']['documents']}",
             f"{label}_epsilon": f"{example.epsilon:g}",
-            f"{label}_limit": _percent(example.limits["words"]),
-            f"{label}_words": _percent(limits["words"]["value"]),
-            f"{label}_most": _percent(limits["words"]["high"]),
-            f"{label}_blind": _percent(content["words"]["first"]["blind"]),
-            f"{label}_documents": _percent(content["linkage"]["main"]["value"]),
-            f"{label}_length": _percent(content["linkage"]["length"]),
+            f"{label}_limit": percent(example.limits["words"]),
+            f"{label}_words": percent(limits["words"]["value"]),
+            f"{label}_most": percent(limits["words"]["high"]),
+            f"{label}_documents": percent(content["linkage"]["main"]["value"]),
+            f"{label}_length": percent(content["linkage"]["length"]),
             f"{label}_among": f"{content['linkage']['among']:,}",
         }
-        found |= {f"{label}_share_{fate}": _percent(share) for fate, share in word_fates(content).items()}
+        found |= {f"{label}_share_{fate}": percent(share) for fate, share in word_fates(content).items()}
         if use := content["use"]:
-            found |= {f"{label}_use_{key}": _percent(use[key]["value"]) for key in ("original", "released")}
-            found |= {f"{label}_use_largest": _percent(use["largest"])}
+            found |= {f"{label}_use_{key}": percent(use[key]["value"]) for key in ("original", "released")}
+            found |= {f"{label}_use_largest": percent(use["largest"])}
     return found
 
 

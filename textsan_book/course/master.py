@@ -183,13 +183,13 @@ def assignments(folder: Path | None = None) -> list[Path]:
     return paths + sorted(paths[0].parents[1].glob("chapters/*.yml"))
 
 
-def find(name: str, folder: Path | None = None, *, full: bool = True) -> Master:
+def find(name: str, folder: Path | None = None) -> Master:
     """Read the one assignment of that name, number or start of name."""
     known = assignments(folder)
     matching = [path for path in known if path.stem == name or path.stem.startswith(f"{name}-")]
     if len(matching) != 1:
         raise KeyError(f"assignment: {name!r} is none; choose from {', '.join(path.stem for path in known)}")
-    return read(matching[0], full=full)
+    return read(matching[0])
 
 
 def read(path: Path, *, full: bool = True) -> Master:

@@ -223,11 +223,11 @@ def _zips_are_right(master: Master, out: Path, proof: Proof) -> None:
             proof.faults.append(f"otter-grader gives the {kind} version {points}, not {(earned, master.possible)}")
 
 
-def otter_points(archive: Path, submission: Path, *, seconds: float = 10 * SECONDS) -> tuple[float, float]:
+def otter_points(archive: Path, submission: Path) -> tuple[float, float]:
     """Compute (earned, possible) points of checks, by `otter run` without a container: for one's own notebooks."""
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "otter", "run", str(submission), "-a", str(archive), "-o", folder]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=seconds)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10 * SECONDS)
         results = Path(folder, "results.json")
         if done.returncode or not results.is_file():
             raise RuntimeError(f"otter run: {done.stderr.strip()[-300:]}")

@@ -50,11 +50,12 @@ def stated(claims: pd.DataFrame, *verdicts: str) -> list[dict]:
     return rows
 
 
-def forest(ax: Axes, claims: Sequence[Claim], edge: float = 0.25) -> None:
+def forest(ax: Axes, claims: Sequence[Claim]) -> None:
     """Draw by how much each claim is met, least first, each with its words at the left.
 
-    A margin beyond `edge`, a share, is cut there.
+    A margin beyond a quarter is cut there.
     """
+    edge = 0.25
     order = sorted(claims, key=lambda claim: claim.margin.value)
     labels = ["\n".join(textwrap.wrap(claim.claim, _WIDTH, max_lines=2, placeholder=" …")) for claim in order]
     for verdict, word in WORDS.items():

@@ -19,6 +19,7 @@ from textsan.sweeps.hits import load_hits
 from textsan.sweeps.tables import select
 from textsan.text.vocabulary import STOP_WORDS
 from textsan_book.chapters import paper_pages, reports
+from textsan_book.chapters.reports import percent
 from textsan_book.judging import on_words, stored, tradeoffs
 
 TABLE = "mixture.csv"
@@ -171,11 +172,6 @@ def blind_guesses(board: pd.DataFrame) -> int:
     return int(board[board.shown == "agrees"].mechanism_or_method.str.contains("random guess").sum())
 
 
-def percent(share: float) -> str:
-    """Round a share to a whole number of a hundred."""
-    return f"{100 * share:.0f}"
-
-
 def with_ends(estimate: Estimate) -> str:
     """Write an estimate in per cent with its interval.
 
@@ -222,7 +218,6 @@ def _of_words() -> dict[str, str]:
     texts |= {"table_of_words": table_of_words(every)}
     for epsilon in (1, 4):
         texts[f"language_{epsilon}"] = percent(by_epsilon[epsilon].language.value)
-        texts[f"unchanged_{epsilon}"] = percent(by_epsilon[epsilon].unchanged.value)
     rows, hits = _of_words_in(BESIDE, attack=READERS[1], epsilon=4.0)
     shares = [on_words.share(some, hits).value for _, some in rows.groupby("dataset")]
     texts |= {"beside_least": percent(min(shares)), "beside_most": percent(max(shares))}

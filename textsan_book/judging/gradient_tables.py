@@ -1,7 +1,5 @@
 """The stored tables of attacks on gradients, joined for chapter 16 and its supplement, and two of its figures."""
 
-from collections.abc import Mapping
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -243,16 +241,15 @@ def draw_defences():
     return ax
 
 
-def reading(settings: Mapping[str, float] | None = None) -> list[dict]:
+def reading() -> list[dict]:
     """Compute the share of pieces that three attackers read of a client's first batches under each defence.
 
-    The settings are values by defence; without them: no defence, noise as large as the gradient and pruning of
-    nine tenths. Shares `first guess`, `with a language model` and `without the gradient` are estimates, or numbers
-    where there are fewer than five `batches`.
+    Defences are none, noise as large as the gradient and pruning of nine tenths. Shares `first guess`, `with a
+    language model` and `without the gradient` are estimates, or numbers where there are fewer than five `batches`.
     """
     stored = table("gradients-reading.csv")
     rows = []
-    for kind, size in (settings or {"none": 0, "noise": 1.0, "pruning": 0.9}).items():
+    for kind, size in {"none": 0, "noise": 1.0, "pruning": 0.9}.items():
         some = stored[(stored.defence == kind) & (stored["size"] == size) & ~stored.full.astype(bool)]
         for B, part in some.groupby("B"):
             row = {"defence": kind, "sentences in a batch": B}

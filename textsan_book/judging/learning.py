@@ -214,9 +214,9 @@ def divided() -> list[dict]:
     return lines
 
 
-def _exposures(name: str, epsilon: float) -> dict[str, float]:
-    """Return the mean exposure of a phrase by rule: drawn, kept, and with the list of the task."""
-    cell = {"defence": name, "epsilon": epsilon}
+def _exposures(epsilon: float) -> dict[str, float]:
+    """Return the mean exposure of a phrase under CusText+ by rule: drawn, kept, and with the list of the task."""
+    cell = {"defence": "custext+", "epsilon": epsilon}
     drawn = select(_rows("utility-sst2-exposure.csv"), cell)
     others = select(_rows("utility-oov-exposure.csv"), cell)
     kept, listed = (select(others, {"vocabulary": words}) for words in ("10000", "data"))
@@ -239,7 +239,7 @@ def published_losses() -> list[dict]:
         cell, line = {"defence": "custext+", "epsilon": epsilon}, dict[str, object]({"ε": epsilon})
         for rule, tables in (("drawn", _DRAWN), ("kept", _KEPT)):
             line[rule] = tradeoffs.paired(whole, select(_released(*tables), cell))
-        shares = _exposures("custext+", epsilon)
+        shares = _exposures(epsilon)
         line |= {"printed": _printed_loss(_CUSTEXT, "custext+", epsilon), "unlisted": shares["unlisted"]}
         lines.append(line | {f"exposure {rule}": shares[rule] for rule in ("drawn", "kept")})
     return lines
@@ -253,7 +253,7 @@ def task_list() -> dict:
     """
     cell = {"defence": "custext+", "epsilon": 3}
     listed, kept = select(_released(*_LISTED), cell), select(_released(*_KEPT), cell)
-    shares = _exposures("custext+", 3.0)
+    shares = _exposures(3.0)
     return {"accuracy": tradeoffs.paired(listed, kept)} | {key: shares[key] for key in ("task's list", "kept")}
 
 

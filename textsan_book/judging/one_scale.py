@@ -16,13 +16,13 @@ CORPORA |= {"ag_news": "news: of the world?", "mtsamples": "medical reports: spe
 """Corpora of the stored tables, as figures call them."""
 
 
-def ratios(rows: Sequence[Mapping], defence: str, low: float = 0.1, high: float = 0.8) -> tuple[float, float]:
-    """Return the least and the largest distance lost over the least possible, for success between two ends."""
+def ratios(rows: Sequence[Mapping], defence: str, high: float = 0.8) -> tuple[float, float]:
+    """Return the least and the largest distance lost over the least possible, for success above a tenth."""
     inside = [
-        row for row in rows if row["defence"] == defence and low < row["success"] < high and row["least"] > 0
+        row for row in rows if row["defence"] == defence and 0.1 < row["success"] < high and row["least"] > 0
     ]
     if not inside:
-        raise ValueError(f"defence: {defence!r} has no success between {low:g} and {high:g}; pass other ends")
+        raise ValueError(f"defence: {defence!r} has no success between 0.1 and {high:g}; pass another end")
     over = [row["lost"] / row["least"] for row in inside]
     return min(over), max(over)
 

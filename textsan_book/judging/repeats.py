@@ -23,9 +23,9 @@ class Verdict(NamedTuple):
     counts: bool
 
 
-def cases(name: str = "memoized.csv") -> pd.DataFrame:
+def cases() -> pd.DataFrame:
     """Load the table, as of `stored.released`."""
-    rows = stored.released(name)
+    rows = stored.released("memoized.csv")
     return rows.assign(occurrences=rows.occurrences.astype(str))
 
 

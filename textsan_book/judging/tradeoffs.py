@@ -280,11 +280,11 @@ def _papers_size() -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:
     return stored.table("papers-settings-sst2.csv"), texts
 
 
-def least_distance(points: int = 3) -> list[dict]:
+def least_distance() -> list[dict]:
     """Compare each sanitizer with the channel that loses the least distance between words at equal exposure.
 
     A row a sanitizer: from, to, the smallest and the largest of its distance over the least possible one, where
-    exposure is below 0.7; wins of the channel of least distance on the task, and its losses, of so many levels;
+    exposure is below 0.7; wins of the channel of least distance on the task, and its losses, of three levels;
     named, the smallest share of documents of three words that are named among 1,000.
     """
     marks = stored.table("utility-sst2-frontier.csv")
@@ -294,7 +294,7 @@ def least_distance(points: int = 3) -> list[dict]:
     for name in SANITIZERS:
         mine = rows[rows.defence == name]
         times = (mine.lost / mine.least)[mine.exposure < 0.7]
-        verdicts = [matched(channel, mine, at)[1] for at in common_range([channel, mine], points)]
+        verdicts = [matched(channel, mine, at)[1] for at in common_range([channel, mine], 3)]
         line = {"sanitizer": called(name), "from": float(times.min()), "to": float(times.max())}
         line |= {"wins": verdicts.count("first"), "losses": verdicts.count("second"), "levels": len(verdicts)}
         lines.append(line | {"named": float(mine.linked.min())})

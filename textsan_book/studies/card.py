@@ -16,12 +16,11 @@ EPSILONS = (1.0, 2.0, 4.0, 8.0)
 DATASET, PRIVATE, SHADOW, FITTED, BEAM, SEED = "rt", 4, 500, 3, 3, 0
 
 
-def read_back(epsilon: float, model: LanguageModel | None = None) -> dict[str, list[str]]:
+def read_back(epsilon: float, model: LanguageModel) -> dict[str, list[str]]:
     """Release the sentence under CusText+ and read it back, given the attacked positions.
 
-    Returned are the words as `written`, `released` and `read back`; the published language model is the default.
+    Returned are the words as `written`, `released` and `read back`.
     """
-    model = model or LanguageModel.named(precision="float32")
     problem = problems.prepare(DATASET, PRIVATE, SHADOW, None, SEED, "custext+", epsilon=epsilon, k=20)
     resources = problem.knowledge.resources | {"language model": model}
     problem = replace(problem, knowledge=replace(problem.knowledge, resources=resources))

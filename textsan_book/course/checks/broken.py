@@ -48,9 +48,9 @@ def shift_does_not_matter(impossible, *, seed: int) -> None:
 # One stream of random numbers for two documents
 
 
-def _shared(seed: int, stream: int, trials: int):
+def _shared(seed: int, stream: int):
     generator = np.random.default_rng([seed, stream])
-    for _ in range(trials):
+    for _ in range(40):
         n = int(generator.integers(3, 7))
         cdf = random_channel(generator, n, n).cumsum(axis=1)
         cdf[:, -1] = 1
@@ -63,7 +63,7 @@ def _shared(seed: int, stream: int, trials: int):
 def truth_is_a_candidate(candidates, *, seed: int) -> None:
     """The secret word is always among the candidates."""
     defined(candidates, "candidates")
-    for cdf, mine, seen, released, secret in _shared(seed, 3, 40):
+    for cdf, mine, seen, released, secret in _shared(seed, 3):
         answer = _mask(candidates(cdf, mine, seen, released), (len(cdf),), "candidates(cdf, mine, seen, released)")
         assert answer[secret], "the secret word was ruled out: some u gives both releases, so it is a candidate"
 
@@ -71,7 +71,7 @@ def truth_is_a_candidate(candidates, *, seed: int) -> None:
 def others_are_ruled_out(candidates, *, seed: int) -> None:
     """A word is a candidate exactly if some random number gives both releases."""
     defined(candidates, "candidates")
-    for cdf, mine, seen, released, _ in _shared(seed, 4, 40):
+    for cdf, mine, seen, released, _ in _shared(seed, 4):
         edges = np.unique(np.concatenate([[0.0], cdf.ravel()]))
         tried = [(low + high) / 2 for low, high in pairwise(edges) if high - low > 1e-12]
         fits = [u for u in tried if np.searchsorted(cdf[mine], u, side="right") == seen]

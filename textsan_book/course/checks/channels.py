@@ -8,9 +8,9 @@ import numpy as np
 from textsan_book.course.checks.saying import array, close, defined, number, random_channel
 
 
-def _worlds(seed: int, count: int = 4):
+def _worlds(seed: int):
     generator = np.random.default_rng([seed, 1])
-    for _ in range(count):
+    for _ in range(4):
         yield generator, int(generator.integers(2, 7)), float(generator.uniform(0.2, 4.0))
 
 

@@ -5,10 +5,10 @@ import numpy as np
 from textsan_book.course.checks.saying import array, close, defined, number
 
 
-def _batch(seed: int, stream: int, *, inputs: int, width: int = 10, outputs: int = 8):
+def _batch(seed: int, stream: int, *, inputs: int, outputs: int = 8):
     """(gradient of the weights, gradient of the bias, inputs): the layer W x + b, inputs as rows."""
     generator = np.random.default_rng([seed, stream])
-    x, errors = generator.normal(size=(inputs, width)), generator.normal(size=(inputs, outputs))
+    x, errors = generator.normal(size=(inputs, 10)), generator.normal(size=(inputs, outputs))
     return errors.T @ x, errors.sum(axis=0), x, generator
 
 

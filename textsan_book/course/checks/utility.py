@@ -7,9 +7,9 @@ import numpy as np
 from textsan_book.course.checks.saying import chosen, close, defined, number, random_channel
 
 
-def _worlds(seed: int, stream: int, count: int = 4):
+def _worlds(seed: int, stream: int):
     generator = np.random.default_rng([seed, stream])
-    for _ in range(count):
+    for _ in range(4):
         n, labels, m = (int(integer) for integer in generator.integers(2, 5, size=3))
         yield (
             generator.dirichlet(np.ones(n * labels)).reshape(n, labels),

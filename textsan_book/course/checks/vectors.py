@@ -35,13 +35,13 @@ def auc_has_its_ends(auc, *, seed: int) -> None:
         close(number(auc(scores, has), "auc"), wanted, f"scores {scores} order {wanted} of all pairs rightly")
 
 
-def _planted(seed: int, stream: int, *, strength: float, count: int = 400, width: int = 12):
+def _planted(seed: int, stream: int, *, strength: float):
     """Vectors of texts with and without a keyword, in a space where some directions are much wider than others."""
     generator = np.random.default_rng([seed, stream])
-    mixing = generator.normal(size=(width, width)) * np.geomspace(8, 0.4, width)
-    keyword = generator.normal(size=width) * strength
-    has = generator.random(count) < 0.4
-    return generator.normal(size=(count, width)) @ mixing.T + has[:, None] * keyword, has
+    mixing = generator.normal(size=(12, 12)) * np.geomspace(8, 0.4, 12)
+    keyword = generator.normal(size=12) * strength
+    has = generator.random(400) < 0.4
+    return generator.normal(size=(400, 12)) @ mixing.T + has[:, None] * keyword, has
 
 
 def _pairwise(scores, has) -> float:
