@@ -12,10 +12,9 @@ from textsan.mechanisms import ChannelMechanism, Mechanism, make_mechanism
 from textsan.priors import Prior
 from textsan.sweeps.tables import estimate
 from textsan.text.embeddings import Embeddings
-from textsan.text.vocabulary import count_words
 from textsan_book.judging import stored, verdicts
 from textsan_book.studies.exposure import vulnerability_of
-from textsan_book.studies.writer import content_words
+from textsan_book.studies.writer import content_counts, content_words
 
 Docs = Sequence[Sequence[str]]
 
@@ -146,7 +145,7 @@ def exposures(mechanism: ChannelMechanism, docs: Docs) -> np.ndarray:
 
     The documents' own counts are the prior; those without a content word are left out.
     """
-    counted = _content_counts(mechanism, docs)
+    counted = content_counts(mechanism, docs)
     prior = Prior.from_counts(counted, mechanism.channel.inputs, alpha_inverse=0)
     table = mechanism.channel.posterior(prior, k=1)
     chance = dict(zip(counted, table.hit_probabilities(list(counted)), strict=True))
@@ -160,14 +159,9 @@ def claimable(mechanism: ChannelMechanism, docs: Docs, precision: float) -> floa
     The documents' own counts are the prior. A released word is claimed always or never, so that the share may fall
     short by that of one word.
     """
-    counted = _content_counts(mechanism, docs)
+    counted = content_counts(mechanism, docs)
     joint = np.array([*counted.values()])[:, None] / sum(counted.values()) * mechanism.channel.rows(list(counted))
     mass, best = joint.sum(axis=0), joint.max(axis=0)
     order = np.argsort(-best / np.maximum(mass, 1e-300))
     mass, best = mass[order].cumsum(), best[order].cumsum()
     return float(mass[best >= precision * mass].max(initial=0.0))
-
-
-def _content_counts(mechanism: Mechanism, docs: Docs) -> dict[str, int]:
-    content = content_words(mechanism)
-    return {word: n for word, n in count_words(docs).items() if word in content}

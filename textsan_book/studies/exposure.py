@@ -6,19 +6,20 @@ and the exposure of a document, in which every word counts, the kept ones too.
 """
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
 from textsan.base.project import project_data
 from textsan.mechanisms import Mechanism, make_mechanism
 from textsan.sweeps import specification
-from textsan.sweeps.splits import load_split
+from textsan.sweeps.splits import Split, load_split
 from textsan.text.vocabulary import count_words
 
 Docs = Sequence[Sequence[str]]
 
 _BLOCK = 256  # rows held at a time
+_DRAWN = "dataset n_private n_shadow seed shadow_dataset vocabulary split_by drawn_from embeddings".split()
 
 
 def vulnerability_of(mechanism: Mechanism, docs: Docs, words: Collection[str]) -> float:
@@ -67,29 +68,41 @@ def exposures(*, sweeps: str, seed: int) -> list[dict]:
     (common), and the exposure. Beside them stand what becomes of words without a row (oov), and their share of all
     private words (unlisted).
     """
+    return of_cells(cells_of(sweeps, seed))
+
+
+def cells_of(sweeps: str, seed: int) -> list[specification.Cell]:
+    """Read the cells of one seed of sweeps, named with blanks between."""
     paths = [project_data() / "sweeps" / f"{name}.yml" for name in sweeps.split()]
-    return of_cells([cell for path in paths for cell in specification.read_spec(path) if cell["seed"] == seed])
+    return [cell for path in paths for cell in specification.read_spec(path) if cell["seed"] == seed]
+
+
+def released_by(cells: Sequence[specification.Cell]) -> list[specification.Cell]:
+    """List the releases that cells share, each once."""
+    return list({str(shared): shared for shared in map(specification.released_by, cells)}.values())
+
+
+def drawn_by(shared: specification.Cell) -> dict:
+    """Return what the split of a release is drawn by."""
+    return {name: shared[name] for name in _DRAWN}
+
+
+def made(defence: Mapping, split: Split) -> Mechanism:
+    """Make a mechanism as a problem has it; nothing is sanitized."""
+    given = {name: value for name, value in defence.items() if name != "name"}
+    return make_mechanism(defence["name"], split.embeddings, counts=count_words(split.shadow), **given)
 
 
 def of_cells(cells: Sequence[specification.Cell]) -> list[dict]:
     """Compute the rows of `exposures` for cells of one seed."""
-    released = list({str(shared): shared for shared in map(specification.released_by, cells)}.values())
-    splits = {}
-    made = [_made(shared, splits) for shared in released]
-    common = frozenset.intersection(*(mechanism.protected for mechanism, _ in made))
-    return [_row(shared, *pair, common) for shared, pair in zip(released, made, strict=True)]
-
-
-def _made(shared: specification.Cell, splits: dict) -> tuple[Mechanism, Docs]:
-    """A mechanism as a problem has it, and the private text; nothing is sanitized."""
-    names = ("dataset", "n_private", "n_shadow", "seed", "shadow_dataset", "vocabulary", "split_by", "drawn_from")
-    names += ("embeddings",)
-    drawn = {name: shared[name] for name in names}
-    if str(drawn) not in splits:
-        splits[str(drawn)] = load_split(**drawn)
-    split, defence = splits[str(drawn)], dict(shared["defence"])
-    counts = count_words(split.shadow)
-    return make_mechanism(defence.pop("name"), split.embeddings, counts=counts, **defence), split.private
+    splits: dict[str, Split] = {}
+    pairs = []
+    for shared in (released := released_by(cells)):
+        drawn = drawn_by(shared)
+        split = splits[str(drawn)] = splits.get(str(drawn)) or load_split(**drawn)
+        pairs.append((made(shared["defence"], split), split.private))
+    common = frozenset.intersection(*(mechanism.protected for mechanism, _ in pairs))
+    return [_row(shared, *pair, common) for shared, pair in zip(released, pairs, strict=True)]
 
 
 def _row(shared: specification.Cell, mechanism: Mechanism, docs: Docs, common: Collection[str]) -> dict:

@@ -5,13 +5,12 @@ a channel over the same words, so that one frontier lies below all of them, what
 these words is the exposure of a document over their share of it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-from textsan.base.project import project_data
 from textsan.leakage import Frontier, frontier, linkage_success
-from textsan.mechanisms import ChannelMechanism, Mechanism, make_mechanism
+from textsan.mechanisms import ChannelMechanism, Mechanism
 from textsan.priors import Prior
 from textsan.sweeps import specification
 from textsan.sweeps.problems import TESTED_ON
@@ -42,7 +41,7 @@ def distances(*, sweeps: str, seed: int) -> list[dict]:
     split, rows = _split(cells), []
     for defence in (cell["defence"] for cell in cells):
         row = {"defence": defence["name"], "epsilon": defence.get("epsilon")}
-        rows.append(row | _facts(_made(defence, split), split))
+        rows.append(row | _facts(exposure.made(defence, split), split))
     least = _frontier(split, LEVELS[0], LEVELS[1:])
     return [row | {"least": least.least_loss(row["v"])} for row in rows]
 
@@ -57,7 +56,7 @@ def frontier_tasks(*, sweeps: str, success: float, seed: int, n_test: int = 500)
     """
     cells = _cells(sweeps, seed)
     split = _split(cells)
-    common = frozenset.intersection(*(_made(cell["defence"], split).protected for cell in cells))
+    common = frozenset.intersection(*(exposure.made(cell["defence"], split).protected for cell in cells))
     least = _frontier(split, success)
     mechanism = ChannelMechanism(least.channel)
     row = {"defence": "frontier", **_facts(mechanism, split), "least": least.lower}
@@ -70,23 +69,15 @@ def frontier_tasks(*, sweeps: str, success: float, seed: int, n_test: int = 500)
 
 
 def _cells(sweeps: str, seed: int) -> Sequence[specification.Cell]:
-    paths = [project_data() / "sweeps" / f"{name}.yml" for name in sweeps.split()]
-    every = [cell for path in paths for cell in specification.read_spec(path) if cell["seed"] == seed]
-    return list({str(shared): shared for shared in map(specification.released_by, every)}.values())
+    return exposure.released_by(exposure.cells_of(sweeps, seed))
 
 
 def _split(cells: Sequence[specification.Cell]) -> Split:
     """The private text of all cells, which is one."""
-    names = ("dataset", "n_private", "n_shadow", "seed", "shadow_dataset", "vocabulary", "split_by", "drawn_from")
-    drawn = [{name: cell[name] for name in (*names, "embeddings")} for cell in cells]
+    drawn = [exposure.drawn_by(cell) for cell in cells]
     if any(sizes != drawn[0] for sizes in drawn):
         raise ValueError("sweeps: their cells are of several private texts; name those of one")
     return load_split(**drawn[0])
-
-
-def _made(defence: Mapping, split: Split) -> Mechanism:
-    given = {name: value for name, value in defence.items() if name != "name"}
-    return make_mechanism(defence["name"], split.embeddings, counts=count_words(split.shadow), **given)
 
 
 def _facts(mechanism: Mechanism, split: Split) -> dict:

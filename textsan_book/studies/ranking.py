@@ -10,7 +10,7 @@ fewer: the share of all words that are read stands beside the share of protected
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -187,9 +187,13 @@ def searched(
         if value in known:
             break
         known[value] = measure(value)
-    nearest = min(known, key=lambda value: abs(known[value] - level))
+    return _nearest(known, level, near)
+
+
+def _nearest(known: Mapping[float, float], level: float, near: float = NEAR) -> tuple[float, bool]:
+    value = min(known, key=lambda value: abs(known[value] - level))
     both = min(known.values()) <= level <= max(known.values())
-    return nearest, both or abs(known[nearest] - level) <= near
+    return value, both or abs(known[value] - level) <= near
 
 
 class _Dial:
@@ -249,9 +253,7 @@ class _Dial:
             if beyond or abs(best[value] - level) <= NEAR:
                 break
             lack = best[value] - quick[value]
-        nearest = min(best, key=lambda value: abs(best[value] - level))
-        both = min(best.values()) <= level <= max(best.values())
-        return nearest, both or abs(best[nearest] - level) <= NEAR
+        return _nearest(best, level)
 
 
 def _linkage(problem: problems.Problem) -> float:

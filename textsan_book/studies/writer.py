@@ -127,6 +127,12 @@ def content_words(mechanism: Mechanism) -> frozenset[str]:
     return frozenset(word for word in mechanism.channel.inputs if is_word(word) and word not in STOP_WORDS)
 
 
+def content_counts(mechanism: Mechanism, docs: Docs) -> dict[str, int]:
+    """Count the `content_words` of documents."""
+    content = content_words(mechanism)
+    return {word: n for word, n in count_words(docs).items() if word in content}
+
+
 class Answers(NamedTuple):
     """An answer for each document, (n,), and whether the attacker would claim it."""
 
@@ -285,8 +291,7 @@ def _precision(right, groups) -> dict:
 
 def _beside(mechanism: Mechanism, docs: Docs, seed: int) -> dict:
     """Success on a content word, exactly, and on documents of `LENGTH` of them, by formula."""
-    counts, content = count_words(docs), content_words(mechanism)
-    counted = {word: n for word, n in counts.items() if word in content}
+    counted = content_counts(mechanism, docs)
     prior = Prior.from_counts(counted, mechanism.channel.inputs, alpha_inverse=0)
     asked = prior, mechanism.channel, LENGTH, CANDIDATES
     success = leakage.linkage_success(*asked, draws=_MATCHED, seed=seed)
