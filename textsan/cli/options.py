@@ -44,7 +44,9 @@ def format_of(files: str):
     Args:
         files: whose, for the help.
     """
-    return click.option("--format", "kind", type=click.Choice(["txt", "jsonl", "csv", "tsv"]), help=files)
+    return click.option(
+        "--format", "kind", type=click.Choice(["txt", "jsonl", "csv", "tsv", "parquet"]), help=files
+    )
 
 
 def field(files: str):
@@ -53,7 +55,7 @@ def field(files: str):
     Args:
         files: whose, for the help.
     """
-    what = f"Field or column of text in jsonl, csv and tsv{files}; several are one document.  [default: text]"
+    what = f"Field or column of text, but in txt{files}; several are one document.  [default: text]"
     return click.option("--field", "fields", metavar="NAME", multiple=True, help=what)
 
 
