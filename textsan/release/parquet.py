@@ -80,7 +80,7 @@ def write_texts(
         kept: numbers of those that are written.
 
     Raises:
-        ValueError: the file has other rows than there are texts.
+        ValueError: as for `opened`; or the file has other rows than there are texts.
     """
     from arro3.core import Array, RecordBatch, Schema
 
@@ -104,7 +104,7 @@ def write_texts(
 
 
 def part(path: str | Path, place: str, wanted: Callable[[int], bool]) -> bytes:
-    """Return the file of some rows of a file.
+    """Return a file of some rows of a file, in which nothing of the others is.
 
     Args:
         path, place: as for `opened`.
@@ -127,7 +127,11 @@ def part(path: str | Path, place: str, wanted: Callable[[int], bool]) -> bytes:
 
 
 def _write(schema: "Schema", batches: Iterable["RecordBatch"], output: BinaryIO) -> None:
-    """Write batches of rows as a file, whose bytes depend on nothing else."""
+    """Write batches of rows as a file, whose bytes depend on nothing else.
+
+    Raises:
+        OSError: the disk is full. Whatever the batches raise is raised.
+    """
     from arro3.core import RecordBatchReader
     from arro3.io import write_parquet
 
