@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from textsan.base.assets import file_sha256
 from textsan.base.cache import write_whole
 from textsan.mechanisms import Mechanism, recorded_mechanism
+from textsan.release import parquet
 from textsan.release.formats import (
     TEXT,
     Form,
@@ -135,7 +136,7 @@ def read_texts(
     beside: tuple[str, ...] = ()
     values: dict[str, list[str | None]] = {option: [] for option in fields}
     try:
-        with reading_records(path, kind, form, what) as (layout, content, _):
+        with reading_records(path, kind, form, what, fields.values()) as (layout, content, _):
             columns = {option: _column(layout, option, name, place) for option, name in fields.items()}
             for record in content:
                 beside = beside if texts else _beside(layout, record, form)
@@ -143,7 +144,7 @@ def read_texts(
                 for option, name in fields.items():
                     values[option].append(_value(layout, record, columns[option], name))
     except ValueError as error:
-        if quotes or "no column" not in str(error):
+        if quotes or kind == "parquet" or "no column" not in str(error):
             raise
         raise ValueError(
             f"{place}: no such column in the first line; pass --field NAME, or add a header"
@@ -203,6 +204,11 @@ def write_parts(path: str, kind: str, form: Form, held: Iterable[int], targets: 
         targets: of `check_parts`.
     """
     back = frozenset(held)
+    if kind == "parquet":
+        place = place_of("INPUT", path)
+        write_whole(targets["held-back"], parquet.part(path, place, back.__contains__))
+        write_whole(targets["to-release"], parquet.part(path, place, lambda number: number not in back))
+        return
     with reading_records(path, kind, form) as (layout, content, _):
         parts: dict[str, list[str]] = {part: [layout.head] for part in targets}
         for number, record in enumerate(content):

@@ -44,7 +44,8 @@ def format_of(files: str):
     Args:
         files: whose, for the help.
     """
-    return click.option("--format", "kind", type=click.Choice(["txt", "jsonl", "csv", "tsv"]), help=files)
+    kinds = click.Choice(["txt", "jsonl", "csv", "tsv", "parquet"])
+    return click.option("--format", "kind", type=kinds, help=files)
 
 
 def field(files: str):
@@ -53,7 +54,7 @@ def field(files: str):
     Args:
         files: whose, for the help.
     """
-    what = f"Field or column of text in jsonl, csv and tsv{files}; several are one document.  [default: text]"
+    what = f"Field or column of text{files}, where the format has any; several are one document.  [default: text]"
     return click.option("--field", "fields", metavar="NAME", multiple=True, help=what)
 
 

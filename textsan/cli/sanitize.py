@@ -53,13 +53,14 @@ def sanitize(
 ):
     """Sanitize the text of INPUT into OUTPUT, and write what was done and promised to OUTPUT.json.
 
-    INPUT is text (a document a line), jsonl (null stays null), csv or tsv (never quoted), also as gz or xz; OUTPUT
-    is of the same format, in UTF-8, and compressed if it ends so. Of several INPUTs, or where OUTPUT is a folder,
-    each gets a file of its name in it. "-" is standard input (text, unless OUTPUT ends otherwise) or output (then
-    the record goes to standard error).
+    INPUT is text (a document a line), jsonl (null stays null), csv or tsv (never quoted), also as gz or xz, or
+    parquet; OUTPUT is of the same format, in UTF-8, and compressed if it ends so. Of several INPUTs, or where
+    OUTPUT is a folder, each gets a file of its name in it. "-" is standard input (text, unless OUTPUT ends
+    otherwise) or output (then the record goes to standard error).
 
     Every field or column needs one of --field, --pass and --drop; if one has none, the error is the command to
-    type. In jsonl a name reaches into objects and lists: customer.name, turns[].text.
+    type. In jsonl a name reaches into objects and lists: customer.name, turns[].text. In parquet it is a column's:
+    what is passed keeps its type and values, and what the file says of itself beside its columns is left out.
 
     Text is lower-cased and tokenized; tokens are joined with blanks. With --keep-case a word gets the capitals of
     the word in whose place it stands, which tells where names and sentences were. With --detokenize it is spaced
@@ -121,8 +122,9 @@ def sanitize(
     for warning in warnings:
         click.echo(f"textsan: warning: {warning}", err=True)
 
-    total = sum(file.size for file in files) or None
-    with progress.reporting("bytes") as report, _to_type(context):
+    rows = "parquet" in kinds  # whose bytes are read in no order
+    total = None if rows else sum(file.size for file in files) or None
+    with progress.reporting("documents" if rows else "bytes") as report, _to_type(context):
         counts = sanitize_files(
             job,
             files,
@@ -131,7 +133,7 @@ def sanitize(
             key=key,
             workers=workers,
             scheduler=scheduler,
-            progress=lambda documents, position: report(position, total),
+            progress=lambda documents, position: report(documents if rows else position, total),
             describe=describe,
         )
     for file in files:

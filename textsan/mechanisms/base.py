@@ -208,10 +208,10 @@ class Mechanism:
         """Sanitize a string, or each string of a list or a column.
 
         Text is lower-cased and tokenized, and the words of the result are joined with single blanks. None and NaN
-        in a list, which mark that there is no text, stay as they are.
+        in a list, which mark that there is no text, stay as they are; null of arrow is None.
 
         Args:
-            text: a string, or a list or pandas Series of them.
+            text: a string, or a list, pandas Series or arrow array of them.
             seed: as for `sanitize`; None is the only choice that protects anybody.
 
         >>> from textsan import Embeddings, SanText
@@ -223,6 +223,7 @@ class Mechanism:
         if isinstance(text, Mapping) or hasattr(text, "columns"):
             what = f"{type(text).__name__} has columns, which are sanitized one at a time"
             raise ValueError(f"text: {what}; pass one of them, table['text'] say")
+        text = text.to_pylist() if hasattr(text, "to_pylist") else text  # of arrow
         texts = list(text) if isinstance(text, Iterable) else [text]
         there = [one for one in texts if not _is_missing(one)] if isinstance(text, Iterable) else texts
         for one in there:

@@ -1,7 +1,8 @@
-"""Read and write files: a document a line (txt), an object a line (jsonl), or a table (csv, tsv); plain, gz or xz.
+"""Read and write files: a document a line (txt), an object a line (jsonl), or a table (csv, tsv, parquet).
 
+All but parquet may be compressed (gz, xz).
 A layout finds the texts of a record, puts others in their place, and leaves out what is to be dropped. Errors give
-a line's number and never quote the line, which is private; they may name columns and fields.
+a line's or row's number and never quote the line, which is private; they may name columns and fields.
 """
 
 import codecs
@@ -15,13 +16,15 @@ import re
 import stat
 import sys
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-FORMATS = ("txt", "jsonl", "csv", "tsv")
+from textsan.release import parquet
+
+FORMATS = ("txt", "jsonl", "csv", "tsv", "parquet")
 COMPRESSIONS = ("gz", "xz")
 _MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
@@ -60,7 +63,7 @@ def ending_of(path: str | Path) -> str:
 def no_format(what: str, path: str | Path) -> ValueError:
     """Return the error of a file, given as the argument `what`, whose ending says no format."""
     known = f"pass --format {', '.join(FORMATS[:-1])} or {FORMATS[-1]}"
-    else_ = "; what another program has (xlsx, parquet, docx), save as csv first"
+    else_ = "; what another program has (xlsx, docx), save as csv first"
     return ValueError(f"{what}: the ending of {shown(os.path.basename(path))} says no format; {known}{else_}")
 
 
@@ -313,7 +316,7 @@ class Table:
     @property
     def head(self) -> str:
         """The header as it is written."""
-        return self._written([self.header[column] for column in self.kept], self.end)
+        return self._written(self.header, self.end)
 
     def open(self, record: Record) -> Document:
         """Return the document of a record."""
@@ -322,17 +325,31 @@ class Table:
         def replaced(texts):
             for column, text in zip(self.columns, texts, strict=True):
                 row[column] = text
-            return self._written([row[column] for column in self.kept], record.end)
+            return self._written(row, record.end)
 
         return Document(tuple(row[column] for column in self.columns), replaced)
 
     def _written(self, row: Sequence[str], end: str) -> str:
+        row = [row[column] for column in self.kept]
         if not self.quoted:
             return self.delimiter.join(row) + end
         line = io.StringIO()
         # A cell with a lone carriage return is quoted only where the line's end has one.
         csv.writer(line, delimiter=self.delimiter, lineterminator="\r\n").writerow(row)
         return line.getvalue().removesuffix("\r\n") + end
+
+
+@dataclass(frozen=True)
+class Columns(Table):
+    """The layout of parquet; of a row its texts alone are written, as a json list (see `parquet.write_texts`)."""
+
+    @property
+    def head(self) -> str:
+        """Nothing: a list needs none."""
+        return ""
+
+    def _written(self, row: Sequence[str], end: str) -> str:
+        return json.dumps([row[column] for column in self.columns]) + end
 
 
 Layout = Lines | Objects | Table
@@ -401,19 +418,36 @@ def reading(
 
 @contextmanager
 def reading_records(
-    path: str | Path, kind: str, form: Form, what: str = "source"
+    path: str | Path, kind: str, form: Form, what: str = "source", beside: Collection[str] = ()
 ) -> Iterator[tuple["Layout", Iterator[Record], Callable[[], int]]]:
     """Open a file: its layout, its records, and a function that returns how many of its bytes have been read.
 
     Args:
         path, what: as for `reading`.
         kind, form: as for `records`.
+        beside: columns that are looked at next to the texts; of parquet, all others are empty in the records.
 
     Raises:
         ValueError, FileNotFoundError: as `reading` and `records`.
     """
+    if kind == "parquet":
+        check_parquet(what, path)
+        yield *_rows(path, form, place_of(what, path), beside), lambda: 0
+        return
     with reading(path, form.encoding, what) as (lines, position):
         yield *records(lines, kind, form, place_of(what, path)), position
+
+
+def check_parquet(what: str, path: str | Path) -> None:
+    """Check that parquet can be read from a path, or written to it; `what` is the argument in errors.
+
+    Raises:
+        ValueError: it is a pipe, or the file would be compressed again.
+    """
+    if str(path) == "-" or (os.path.exists(path) and not os.path.isfile(path)):
+        raise ValueError(f"{what}: parquet is not read or written in one go; pass a file, and no pipe")
+    if packed := compression_of(path):
+        raise ValueError(f"{what}: parquet is compressed in itself; pass {shown(path)} without .{packed}")
 
 
 def place_of(what: str, path: str | Path) -> str:
@@ -522,9 +556,45 @@ def records(lines: Numbered, kind: str, form: Form, place: str) -> tuple[Layout,
     header = next(rows, None)
     if header is None:
         raise ValueError(f"{place}: it is empty; pass a table with a header")
+    columns, kept = _columns(header, kind, form, place, delimiter)
+    layout = Table(place, tuple(header), columns, kept, delimiter, quoted, lines.end)
+    return layout, _table(rows, lines, place, len(header))
+
+
+def _rows(path: str | Path, form: Form, place: str, beside: Collection[str]) -> tuple[Layout, Iterator[Record]]:
+    """The layout of a parquet file and its rows; null, in a text or not, is an empty cell, as it is in a csv."""
+    for option in ("delimiter", "encoding"):
+        if getattr(form, option):
+            raise ValueError(f"{option}: parquet has none of its own; leave it out")
+    schema, batches = parquet.opened(path, place)
+    header = schema.names
+    for name in form.texts:
+        if name in header and not parquet.is_text(schema.field(name).type):
+            raise ValueError(
+                f"{place}: column {name!r} holds no strings; pass another --field, or write it as them"
+            )
+    columns, kept = _columns(header, "parquet", form, place)
+    read = [name in form.texts or name in beside for name in header]
+
+    def rows() -> Iterator[Record]:
+        first = 1
+        for batch in batches:
+            empty = [None] * batch.num_rows
+            cells = [batch.column(column).to_pylist() if it else empty for column, it in enumerate(read)]
+            for number, row in enumerate(zip(*cells, strict=True), start=first):
+                yield Record(number, ["" if cell is None or cell != cell else str(cell) for cell in row], "\n")
+            first += batch.num_rows
+
+    return Columns(place, tuple(header), columns, kept, "", quoted=False, end=""), rows()
+
+
+def _columns(
+    header: list[str], kind: str, form: Form, place: str, delimiter: str = ""
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The numbers of a table's columns of text, and of those that are written."""
     for option, name in form.named:
         if name not in header:
-            what = f"no column {name!r} among the {len(header)} of the first line"
+            what = f"no column {name!r} among the {len(header)}{' of the first line' * (kind != 'parquet')}"
             raise ValueError(f"{place}: {what}; {_meant(header, name, option, kind, delimiter)}")
     for name in form.texts:
         if header.count(name) > 1:
@@ -534,8 +604,7 @@ def records(lines: Numbered, kind: str, form: Form, place: str) -> tuple[Layout,
         raise unnamed(place, "column", others, safe="".join(others).isprintable())
     columns = tuple(column for column, name in enumerate(header) if name in form.texts)
     kept = tuple(column for column, name in enumerate(header) if name not in form.dropped)
-    layout = Table(place, tuple(header), columns, kept, delimiter, quoted, lines.end)
-    return layout, _table(rows, lines, place, len(header))
+    return columns, kept
 
 
 def unnamed(place: str, what: str, names: Sequence[str], *, safe: bool) -> Unnamed:
@@ -598,7 +667,7 @@ def _meant(header: list[str], name: str, option: str, kind: str, delimiter: str)
         return "it has semicolons: if they are its delimiters, pass --delimiter ';'"
     if kind == "tsv" and any(column.startswith('"') for column in header):
         return "a tsv has no quoted cells: if this one has, pass --format csv --delimiter tab"
-    if not header or not all(map(_NAME.fullmatch, header)):
+    if not header or (kind != "parquet" and not all(map(_NAME.fullmatch, header))):
         return f"pass --{option} NAME or --format, or add a header"
     more = f" and {len(header) - _NAMED} more" if len(header) > _NAMED else ""
     return f"pass one of {', '.join(header[:_NAMED])}{more} as --{option}"

@@ -21,6 +21,7 @@ from textsan.base.plugins import PluginImports, blamed
 from textsan.mechanisms import Mechanism
 from textsan.mechanisms.base import UnknownWord
 from textsan.release.formats import (
+    Columns,
     Document,
     Form,
     Layout,
@@ -129,8 +130,9 @@ class Job:
         try:
             released = self.mechanism.sanitize(words, self.seed, first=shard.first)
         except UnknownWord as error:
-            line = next(record.line for record, doc in zip(shard.records, words, strict=True) if error.word in doc)
-            what = f"{shard.layout.place}: line {line} has a word outside of the vocabulary"
+            at = next(record.line for record, doc in zip(shard.records, words, strict=True) if error.word in doc)
+            line = "row" if isinstance(shard.layout, Columns) else "line"
+            what = f"{shard.layout.place}: {line} {at} has a word outside of the vocabulary"
             raise ValueError(f"{what}; pass --oov uniform, or a larger vocabulary") from None
         rows = []
         for document, doc, texts in zip(documents, released, tokens, strict=True):
