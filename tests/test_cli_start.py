@@ -81,23 +81,23 @@ def test_all_three_commands_run_as_printed_on_a_table_of_a_german_spreadsheet(tm
     """Semicolons, cp1252, decimal commas, line breaks in cells, and a column of persons."""
     rows = [
         [f"p{n % 24}x{n % 24}", f"{n},5", f"Käse; \n{' '.join(doc)} – warm", "yes" if n % 3 else "no"]
-        for n, doc in enumerate(sentences(120, 0))
+        for n, doc in enumerate(sentences(72, 0))
     ]
     output = start("in data.csv", table([["who", "price", "text", "mood"], *rows], ";"), "cp1252")
-    assert output.startswith("in data.csv: csv, delimiter ;, cp1252 (a guess); all 120 records\n")
+    assert output.startswith("in data.csv: csv, delimiter ;, cp1252 (a guess); all 72 records\n")
     audit, choose, sanitize = commands(output)
     given_ = ["--field", "text", "--group", "who", "--delimiter", ";", "--encoding", "cp1252"]
     assert audit[-9:] == [*given_, "in data.csv"] and choose[-11:-3] == given_
     assert "For --label in 1 and 2, which then say what a task keeps: mood (2 values).\n" in output
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in data.csv"]  # nothing is written
-    assert run(audit).status in (3, 4) and run([*audit, "--label", "mood"]).status in (3, 4)
+    assert run(audit).status in (3, 4)
     chosen = run([*choose, "--seed", "0"])
     assert chosen.status == 0 and "in data-to-release.csv" in chosen.output, chosen.output
     released = run(sanitize)
     assert released.status == 0 and "left out: who, price, mood" in released.output, released.output
     with open("in data-safe.csv", encoding="utf-8", newline="") as file:
         written = list(csv.reader(file, delimiter=";"))
-    assert written[0] == ["text"] and 30 < len(written) < 90 and all(len(row) == 1 for row in written)
+    assert written[0] == ["text"] and 20 < len(written) < 60 and all(len(row) == 1 for row in written)
     again = commands(start("in data.csv"))[2]
     assert again[-2:] == ["in data-1-to-release.csv", "in data-1-safe.csv"]  # nothing that is there is replaced
 
@@ -128,7 +128,6 @@ def test_the_proposed_release_runs_as_printed(name):
     assert done.status == 0, done.output
     left = Path(sanitize[-1]).read_bytes().decode()
     assert len(left.splitlines()) >= 2 and not set(left) & set("0123456789;\t")
-    assert ("," in left or '"' in left) <= (Path(name).suffix in (".txt", "", ".csv", ".tsv", ".data"))
 
 
 def test_nested_objects_with_lists_that_are_empty_here_and_there():
@@ -152,6 +151,8 @@ def test_nested_objects_with_lists_that_are_empty_here_and_there():
     assert [row["turns"] for row in released][1:3] == [[], None]
     assert list(released[0]["turns"][0]) == ["content"] and released[0]["turns"][1] == {"content": None}
     assert {key for row in released for key in row} == {"turns", "meta"} and released[0]["meta"] == {}
+    Path("in-to-release.jsonl").write_text('{"turns": "what nobody named"}\n')
+    assert run(sanitize).status == 2  # only what is empty needs no option
 
 
 def test_a_text_that_records_lack_or_that_two_columns_are_is_not_proposed():
@@ -324,7 +325,7 @@ def test_presidio_is_asked_where_it_is_installed_and_named_where_it_is_not(monke
     for module in (looking, names):
         monkeypatch.setattr(module, "is_presidio_here", lambda: True)
     output = start("in.csv")
-    assert "found by Presidio" in output and "phone 50%" in output and "not asked" not in output
+    assert "by Presidio, in the first 50" in output and "phone 50%" in output and "not asked" not in output
 
 
 # No word of the file is printed

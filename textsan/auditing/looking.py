@@ -34,7 +34,7 @@ from textsan.release.shards import MISSING
 from textsan.text.names import is_presidio_here
 from textsan.text.vocabulary import tokenize
 
-SIZE, ROWS, FOR_PRESIDIO = 1 << 24, 1_000, 100
+SIZE, ROWS, FOR_PRESIDIO = 1 << 24, 1_000, 50
 """Bytes whose encoding is looked at, records that are read, and cells of a column that Presidio reads, at most."""
 
 _PACKED = b"PK\3\4", b"PAR1", b"%PDF"  # beginnings of xlsx and docx, of parquet, and of pdf

@@ -43,13 +43,17 @@ def start(source):
 
 
 def _table(seen) -> list[str]:
+    from textsan.auditing.looking import FOR_PRESIDIO
+
     presidio = any(column.presidio is not None for column in seen.columns)
     rows = [["column", "filled", "kind", "tokens", "listed", "found in filled cells"]]
-    rows[0] += ["found by Presidio"] * presidio
+    rows[0] += [f"by Presidio, in the first {FOR_PRESIDIO}"] * presidio
     for number, column in enumerate(seen.columns[:_SHOWN], start=1):
         cells = [_percent(column.filled), column.kind, f"{column.tokens:.1f}", _percent(column.listed)]
         for shares in [column.found, column.presidio or {}][: 1 + presidio]:
-            cells.append(", ".join(f"{kind} {_percent(share)}" for kind, share in shares.items()))
+            cells.append(
+                ", ".join(f"{kind.replace('_', ' ')} {_percent(share)}" for kind, share in shares.items())
+            )
         rows.append([column.name if seen.named else f"number {number}", *cells])
     return options.aligned(rows) + [f"and {len(seen.columns) - _SHOWN} more"] * (len(seen.columns) > _SHOWN)
 
@@ -128,6 +132,6 @@ def _commands(seen, source: str) -> str:
    textsan choose --mechanism custext+ --mechanism santext --words 0.3 --no-quotes \\
       {join([*given, "--write-split", prefix, source])}
 
-3. Release the other rows, once, with the mechanism and the epsilon that 2 names in place of these.
+3. If 2 names an epsilon, put it and its mechanism in place of these, and release the other rows, once.
    textsan sanitize --mechanism santext --epsilon 2 --chosen-on other \\
       {join([*field, *drops, *delimiter, prefix + parts[1], prefix + parts[2]])}"""
