@@ -315,6 +315,10 @@ def says_what_is_stale(folder, said):
     assert all(re.fullmatch(r"[a-z0-9/-]+: (fresh|stale: .*)", line) for line in lines)
 
 
+def proposes(folder, said):
+    assert said.startswith("reviews.txt: txt, utf-8; all 24 records\n") and said.count("\n   textsan ") == 3
+
+
 def says_something(folder, said):
     assert said.strip()
 
@@ -324,6 +328,7 @@ ANYWHERE = ".venv/bin/papermill notebooks/02-a-sanitizer-is-a-channel.ipynb out.
 RUN = {
     ANYWHERE: parameters_are_passed,
     ".venv/bin/textsan run 05 -p epsilon 1.0 -p dataset amazon": runs_the_chapter,
+    ".venv/bin/textsan start reviews.txt": proposes,
     ".venv/bin/textsan sanitize --mechanism custext+ --epsilon 1 reviews.txt safe.txt": sanitizes,
     ".venv/bin/textsan audit --mechanism custext+ --epsilon 1 reviews.txt": audits,
     ".venv/bin/textsan choose reviews.txt --mechanism custext+ --words 0.2": chooses,

@@ -16,7 +16,7 @@ import re
 import stat
 import sys
 import zlib
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -115,7 +115,7 @@ class Form:
                 raise ValueError(f"{option}: {name!r} has another option too; name it once")
             named.add(name)
         for name in self.texts:
-            if outer := next((drop for drop in self.dropped if name.startswith((f"{drop}.", f"{drop}["))), None):
+            if outer := next((drop for drop in self.dropped if is_inside(name, drop)), None):
                 raise ValueError(f"drop: {outer!r} holds the text {name!r}; drop its other fields by name")
         if self.delimiter is not None and (len(self.delimiter) != 1 or self.delimiter in '"\r\n\0'):
             raise ValueError(f"delimiter: {self.delimiter!r} is no delimiter; pass one character, or tab")
@@ -129,6 +129,11 @@ class Form:
         """The option of each field that has one, and its name."""
         by_option = {"field": self.texts, "pass": self.passed or (), "drop": self.dropped}
         return [(option, name) for option, names in by_option.items() for name in names]
+
+
+def is_inside(name: str, outer: str) -> bool:
+    """Return whether a field is in an object or list of another name, as "turns[].text" is in "turns"."""
+    return name.startswith((f"{outer}.", f"{outer}["))
 
 
 TEXT = Form()
@@ -193,8 +198,33 @@ class Objects:
             Unnamed: fields of which nobody said what becomes of them.
             ValueError: the line is no json object, or has no text in a field.
         """
-        content = self.read(record)
-        walk = _Walk(self.form)
+        content, walk = self._walked(record)
+        for name in self.form.texts:
+            if name not in walk.found and "[]" not in name:
+                what = f"{self.place}: line {record.line} has no text in field {name!r}"
+                raise ValueError(f"{what}; pass --field NAME")
+        if walk.unnamed:
+            raise unnamed(self.place, "field", list(walk.unnamed), safe=are_names(walk.unnamed))
+        slots = walk.slots
+
+        def replaced(texts):
+            for (container, key), text in zip(slots, texts, strict=True):
+                if container[key] is not None:
+                    container[key] = text
+            return json.dumps(content, ensure_ascii=False) + record.end
+
+        return Document(tuple(container[key] or "" for container, key in slots), replaced)
+
+    def values(self, record: Record) -> dict[str, list[Any]]:
+        """Return the values of each field that the form does not name; all items of a list have one name.
+
+        Raises:
+            ValueError: as for `open`.
+        """
+        return self._walked(record)[1].unnamed
+
+    def _walked(self, record: Record) -> tuple[dict[str, Any], "_Walk"]:
+        content, walk = self.read(record), _Walk(self.form)
         place = f"{self.place}: line {record.line}"
         try:
             walk.into(content, "", passed=self.form.passed is None)
@@ -207,20 +237,7 @@ class Objects:
             raise ValueError(f"{place} has no text in field {name!r}{held}; pass --field {inside}") from None
         except _NoJson as error:
             raise ValueError(f"{place} cannot be read ({error}); flatten it") from None
-        for name in self.form.texts:
-            if name not in walk.found and "[]" not in name:
-                raise ValueError(f"{place} has no text in field {name!r}; pass --field NAME")
-        if walk.unnamed:
-            raise unnamed(self.place, "field", list(walk.unnamed), safe=_are_names(walk.unnamed))
-        slots = walk.slots
-
-        def replaced(texts):
-            for (container, key), text in zip(slots, texts, strict=True):
-                if container[key] is not None:
-                    container[key] = text
-            return json.dumps(content, ensure_ascii=False) + record.end
-
-        return Document(tuple(container[key] or "" for container, key in slots), replaced)
+        return content, walk
 
     def read(self, record: Record) -> dict[str, Any]:
         """Return the object of a record.
@@ -272,7 +289,7 @@ class _Walk:
         self.form = form
         self.slots: list[tuple[Any, Any]] = []
         self.found: set[str] = set()
-        self.unnamed: dict[str, None] = {}
+        self.unnamed: dict[str, list[Any]] = {}
 
     def into(self, value, path: str, *, passed: bool, depth: int = 0) -> None:
         """Visit what is in an object or list of this name (path), and remove what is dropped.
@@ -297,8 +314,10 @@ class _Walk:
                 free = passed or name in (self.form.passed or ())
                 if isinstance(item, dict | list) and item:
                     self.into(item, name, passed=free, depth=depth + 1)
-                elif not free:
-                    self.unnamed[name] = None
+                elif not free and not (
+                    item in (None, [], {}) and any(is_inside(text, name) for text in self.form.texts)
+                ):
+                    self.unnamed.setdefault(name, []).append(item)
 
 
 @dataclass(frozen=True)
@@ -407,13 +426,27 @@ def reading(
         with _decoded(sys.stdin.buffer, encoding, place) as lines:
             yield lines, lambda: 0
         return
-    with open(path, "rb") as file:
-        try:
-            with _decoded(_unpacked(file, path), encoding, place) as lines:
-                yield lines, file.tell if file.seekable() else lambda: 0
-        except (gzip.BadGzipFile, lzma.LZMAError, zlib.error, EOFError) as error:
-            packed = compression_of(path)
-            raise ValueError(f"{place} is no whole {packed} file ({error}); make it anew") from None
+    with open(path, "rb") as file, _whole(path, place), _decoded(_unpacked(file, path), encoding, place) as lines:
+        yield lines, file.tell if file.seekable() else lambda: 0
+
+
+@contextmanager
+def _whole(path: str | Path, place: str) -> Iterator[None]:
+    try:
+        yield
+    except (gzip.BadGzipFile, lzma.LZMAError, zlib.error, EOFError) as error:
+        packed = compression_of(path)
+        raise ValueError(f"{place} is no whole {packed} file ({error}); make it anew") from None
+
+
+def start_of(path: str | Path, size: int, what: str = "source") -> bytes:
+    """Return the first bytes of a file, decompressed, as many as `size`; fewer where it ends.
+
+    Raises:
+        ValueError: it is damaged. The error names the file as the argument `what`.
+    """
+    with open(path, "rb") as file, _whole(path, place_of(what, path)):
+        return _unpacked(file, path).read(size)
 
 
 @contextmanager
@@ -471,11 +504,12 @@ def encoding_of(path: str | Path, encoding: str | None = None) -> str:
     if str(path) == "-" or not os.path.isfile(path):
         return encoding or "utf-8"
     with open(path, "rb") as file:
-        return _encoding(_unpacked(file, path).read(4), encoding).removesuffix("-sig")
+        return (marked(_unpacked(file, path).read(4)) or encoding or "utf-8").removesuffix("-sig")
 
 
-def _encoding(start: bytes, encoding: str | None) -> str:
-    return next((name for mark, name in _MARKS.items() if start.startswith(mark)), encoding or "utf-8")
+def marked(start: bytes) -> str | None:
+    """Return the encoding that a byte order mark at the start of a file says; None without one."""
+    return next((name for mark, name in _MARKS.items() if start.startswith(mark)), None)
 
 
 @contextmanager
@@ -483,7 +517,7 @@ def _decoded(content, encoding: str | None, place: str) -> Iterator[Numbered]:
     start = b""
     while len(start) < 4 and (more := content.read1(4 - len(start))):  # a pipe may give less than a mark at once
         start += more
-    known = _encoding(start, encoding)
+    known = marked(start) or encoding or "utf-8"
     raw = io.BufferedReader(_Rest(start, content), 1 << 16)
     lines = Numbered(io.TextIOWrapper(raw, encoding=known, newline=""), place)
     try:
@@ -626,7 +660,8 @@ def unnamed(place: str, what: str, names: Sequence[str], *, safe: bool) -> Unnam
     return Unnamed(f"{message}; {ways}", tuple(dict.fromkeys(names)) if safe else ())
 
 
-def _are_names(paths) -> bool:
+def are_names(paths: Iterable[str]) -> bool:
+    """Return whether fields or columns look like names, each part of a path a word; anything else may be text."""
     return all(_NAME.fullmatch(part) for path in paths for part in path.replace("[]", "").split("."))
 
 

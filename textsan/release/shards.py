@@ -36,7 +36,7 @@ from textsan.release.plan import File
 from textsan.release.writing import Writing
 
 _SIZE = 1 << 19  # characters of a shard: about 100,000 tokens
-_MISSING = {"nan", "null", "none", "n/a", "na", "<na>"}  # what programs write in place of a text
+MISSING = {"nan", "null", "none", "n/a", "na", "<na>"}  # what programs write in place of a text
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ class Job:
             max(map(len, words), default=0),
             sum(before != after for before, after in pairs),
             sum(not known[before] for before, _ in pairs),
-            sum(any(text.strip().casefold() in _MISSING for text in document.texts) for document in documents),
+            sum(any(text.strip().casefold() in MISSING for text in document.texts) for document in documents),
         )
         # A lone surrogate, which only json can hold, is written as the escape that it was.
         content = (shard.head + "".join(rows)).encode("utf-8", "backslashreplace")
