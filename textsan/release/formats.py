@@ -15,7 +15,7 @@ import re
 import stat
 import sys
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -126,6 +126,23 @@ class Form:
         """The option of each field that has one, and its name."""
         by_option = {"field": self.texts, "pass": self.passed or (), "drop": self.dropped}
         return [(option, name) for option, names in by_option.items() for name in names]
+
+
+def fields_of(given: Sequence[str], kinds: Collection[str], option: str = "field") -> tuple[str, ...]:
+    """Return names of fields, where one of the files has any.
+
+    Args:
+        given: by the user.
+        kinds: formats of the files.
+        option: its name, in errors.
+
+    Raises:
+        ValueError: text lines have no field.
+    """
+    if given and set(kinds) == {"txt"}:
+        way = "leave it out, or pass --format jsonl, csv or tsv"
+        raise ValueError(f"{option}: txt has no field {given[0]!r}; {way}")
+    return tuple(given)
 
 
 TEXT = Form()
