@@ -261,7 +261,7 @@ def read_release(
         raise ValueError(f"released: {what}; pass both as sanitize wrote them")
     try:
         form = _form(about) if form is None else dataclasses.replace(form, encoding=None)
-        mechanism = recorded_mechanism(about, **(lists or {}))
+        mechanism = recorded_mechanism(about, None, **(lists or {}))
     except (TypeError, AttributeError, OverflowError):  # a field is of another kind, a list for a number say
         what = "a field of it is not of the kind that sanitize writes"
         raise ValueError(f"record: {shown(record)}: {what}; pass the json as it was written") from None

@@ -127,18 +127,12 @@ def _option(takers: list) -> click.Option:
         names.setdefault(f"{short_meaning(entry.load(), parameter.name)}{default}", []).append(entry.name)
     meanings = "; ".join(f"{', '.join(those)}: {meaning}" for meaning, those in names.items())
     entry, parameter = takers[0]
-    declared, settings = [_flag(parameter.name), _OF_MECHANISM + parameter.name], {"help": f"{meanings}."}
-    if parameter.name in entry.word_lists():
-        settings["help"] += " A file, of a word a line; may be repeated."
-        return click.Option(
-            declared,
-            type=click.Path(exists=True, dir_okay=False),
-            multiple=True,
-            metavar="FILE",
-            callback=_listed,
-            **settings,
-        )
-    return click.Option(declared, type=_type(parameter.annotation), **settings)
+    declared, meant = [_flag(parameter.name), _OF_MECHANISM + parameter.name], f"{meanings}."
+    if parameter.name not in entry.word_lists():
+        return click.Option(declared, type=_type(parameter.annotation), help=meant)
+    meant += " A file, of a word a line; may be repeated."
+    kind = click.Path(exists=True, dir_okay=False)
+    return click.Option(declared, type=kind, metavar="FILE", multiple=True, callback=_listed, help=meant)
 
 
 def _listed(context, option: click.Option, paths: tuple[str, ...]) -> tuple[str, ...] | None:
@@ -146,7 +140,8 @@ def _listed(context, option: click.Option, paths: tuple[str, ...]) -> tuple[str,
     from textsan.release.formats import shown
     from textsan.text import tokenize
 
-    what, words = option.opts[0].removeprefix("--"), {}
+    what = option.opts[0].removeprefix("--")
+    words: dict[str, None] = {}
     for path in paths:
         for number, line in enumerate(lines_of(what, path), start=1):
             tokens = tokenize(line)

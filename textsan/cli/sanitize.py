@@ -29,7 +29,7 @@ from textsan.cli.mechanisms import MechanismCommand, as_typed, lines_of
 @options.workers
 @click.option("--seed", type=click.IntRange(0), help="Repeat a run; a known seed removes the guarantee.")
 @click.pass_context
-def sanitize(context, sources, target, mechanism, embedding, size, vocabulary, parameters, **settings):
+def sanitize(context, /, sources, target, mechanism, embedding, size, vocabulary, parameters, **settings):
     """Sanitize the text of INPUT into OUTPUT, and write what was done and promised to OUTPUT.json.
 
     INPUT is text (a document a line), jsonl (null stays null), csv or tsv (never quoted), also as gz or xz; OUTPUT
@@ -54,6 +54,7 @@ def sanitize(context, sources, target, mechanism, embedding, size, vocabulary, p
     Examples:
       textsan sanitize --mechanism custext --epsilon 1 reviews.txt safe.txt
       textsan sanitize --mechanism custext --epsilon 1 --field title --field body --drop author in.csv safe.csv
+      textsan sanitize --mechanism custext+ --epsilon 1 --keep drugs.txt notes.txt safe.txt
     """
     import json
 

@@ -5,6 +5,7 @@ import json
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -100,15 +101,15 @@ def release_files(
         fields_of(names, kinds, option)
     form = Form(tuple(fields) or TEXT.texts, tuple(passed), tuple(dropped), delimiter, encoding)
     job = _job(mechanism, seed, chosen_on, Writing(keep_case, detokenize))
-    about = {"embedding": embedding, "form": form, "command": command}
+    description = partial(record.description, job, embedding=embedding, form=form, command=command)
     records: list[dict] = []
 
-    def describe(file: File, counts: Counts, sha256: str) -> dict:
-        records.append(record.description(job, file, counts, sha256, **about))
+    def describe(*done) -> dict:
+        records.append(description(*done))
         return records[-1]
 
     with blamed(type(mechanism)):  # what a plugin says of itself is heard before anything is released
-        record.description(job, files[0], Counts(), "", **about)
+        description(files[0], Counts(), "")
         exposed, key = record.warnings(job), record.key(job)
     replaced = [file.target for file in files if file.target != "-" and Path(file.target).exists()]
     for warning in exposed:
@@ -182,31 +183,32 @@ def release_series(
     >>> import pandas as pd
     >>> from textsan import Embeddings, SanText
     >>> mechanism = SanText(Embeddings(["a", "b"], [[0.0], [9.0]]), epsilon=99)
-    >>> release_series(pd.Series(["A b", None], index=[7, 3]), mechanism)[0].to_dict()
-    {7: 'a b', 3: nan}
+    >>> column, about = release_series(pd.Series(["A b", None], index=[7, 3]), mechanism)
+    >>> column[7], about["documents"]
+    ('a b', 2)
     """
     import pandas as pd
 
-    missing, texts = series.isna().to_numpy(), series.tolist()
-    for number, (text, none) in enumerate(zip(texts, missing, strict=True)):
-        if not none and not isinstance(text, str):
-            raise ValueError(f"series: number {number} is {type(text).__name__}, no string; pass a column of text")
+    if not isinstance(series, pd.Series):
+        raise ValueError(f"series: {type(series).__name__} is no column; pass a pandas Series, table['text'] say")
     job, form = _job(mechanism, seed, chosen_on, Writing()), Form(passed=())
-    file, about = File("a pandas Series", "-", "jsonl"), {"embedding": embedding, "form": form}
-    about |= {"command": "textsan.release.release_series"}
+    texts = [None if missing else text for text, missing in zip(series.tolist(), series.isna(), strict=True)]
+    for number, text in enumerate(texts, start=1):
+        if not isinstance(text, str | None):
+            raise ValueError(f"series: text {number} is {type(text).__name__}, no string; pass a column of texts")
     for warning in record.warnings(job):
         tell(_WARNING + warning)
-    lines = [json.dumps({"text": None if none else text}) for text, none in zip(texts, missing, strict=True)]
-    records = [Record(number, line, "\n") for number, line in enumerate(lines, start=1)]
-    shard = Shard("", 0, 0, Objects("series", form), "", records, None, 0)
-    content, counts = job.warm().sanitize(shard)
-    released = [json.loads(line)["text"] for line in content.decode().split("\n")[:-1]]
+    records = [Record(number, json.dumps({"text": text}), "\n") for number, text in enumerate(texts, start=1)]
+    content, counts = job.warm().sanitize(Shard("", 0, 0, Objects("series", form), "", records, None, 0))
+    file, sha256 = File("a pandas Series", "-", "jsonl"), hashlib.sha256(content).hexdigest()
     for line in (*map(_WARNING.__add__, record.doubts(counts)), *record.summary(job, [file], form, counts)):
         tell(line)
-    values = [text if none else new for text, new, none in zip(texts, released, missing, strict=True)]
+    released = [json.loads(line)["text"] for line in content.decode().split("\n")[:-1]]
+    values = [old if new is None else new for old, new in zip(series.tolist(), released, strict=True)]
     dtype = series.dtype if pd.api.types.is_string_dtype(series.dtype) else object
-    description = record.description(job, file, counts, hashlib.sha256(content).hexdigest(), **about)
-    return pd.Series(values, series.index, dtype=dtype, name=series.name), description
+    command = "textsan.release.release_series"
+    about = record.description(job, file, counts, sha256, embedding=embedding, form=form, command=command)
+    return pd.Series(values, series.index, dtype=dtype, name=series.name), about
 
 
 def _job(mechanism: Mechanism, seed: int | None, chosen_on: str | None, writing: Writing) -> Job:
