@@ -14,7 +14,7 @@ from click.testing import CliRunner
 import textsan
 from textsan import CusText, Embeddings, SanTextPlus
 from textsan.cli.main import main
-from textsan.mechanisms import Memoized, make, make_mechanism, recorded_mechanism
+from textsan.mechanisms import Memoized, WeightedSanText, make, make_mechanism, recorded_mechanism
 from textsan.release import record, release_file, release_files, release_series
 
 WORDS = ["the", ",", ".", "a", "film", "movie", "good", "bad", "great", "story", "actor", "plot"]
@@ -135,10 +135,15 @@ def test_a_mechanism_is_recorded_by_the_name_and_the_parameters_that_make_it():
     )
     assert recorded_mechanism("a.txt.json", keep=["film"]).sanitize([["film"]]) == [["film"]]
     inside = CusText(TOY, 1.0, k=2)  # whose k no parameter of "memoized" would say
-    for unknown in (SanTextPlus(TOY, 1.0, sensitive=["film"]), Memoized(inside)):
-        with pytest.raises(
-            ValueError, match=f"by which name and parameters this {type(unknown).__name__} was made"
-        ):
+    counted = {"counts": {"film": 9}}  # which no record could say
+    for unknown in (
+        SanTextPlus(TOY, 1.0, sensitive=["film"]),
+        Memoized(inside),
+        make_mechanism("santext+", TOY, epsilon=1.0, **counted),
+        WeightedSanText(TOY, 1.0, **counted),
+        CusText(TOY, 1.0, mapping="overlapping", outputs=Embeddings(WORDS, TOY.vectors)),
+    ):
+        with pytest.raises(ValueError, match=f"are known that make this {type(unknown).__name__} again; make it"):
             release_file("in.txt", "b.txt", unknown)
     assert not Path("b.txt").exists()
     about = release_file("in.txt", "b.txt", make_mechanism("memoized", TOY, epsilon=1.0, k=2), tell=print)

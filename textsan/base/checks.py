@@ -65,7 +65,7 @@ def words(name: str, value) -> frozenset[str]:
     ['a', 'the']
     """
     if isinstance(value, str):
-        raise ValueError(f"{name}: {value!r} is one string; pass a set of words")
+        raise ValueError(f"{name}: it is one string; pass a set of words")
     return frozenset(value)
 
 

@@ -57,7 +57,7 @@ def make_mechanism(
     made = make(embeddings, **({"counts": counts} if takes_counts else {}), **parameters)
     if hasattr(made, "sanitize") and not hasattr(made, "inputs"):
         raise TypeError(f"{type(made).__name__}.__init__ does not call super().__init__(words)")
-    if isinstance(made, Mechanism):
+    if isinstance(made, Mechanism) and counts is None:  # of which no record could say what they are
         made.recipe = name, embeddings, parameters
     return made
 
@@ -66,7 +66,7 @@ def recipe_of(mechanism: Mechanism) -> tuple[str, Embeddings, dict]:
     """Return the name, the vocabulary and the parameters with which `make_mechanism` makes a mechanism.
 
     Raises:
-        ValueError: it was made otherwise, and by no registered class that keeps all of its parameters.
+        ValueError: it was made otherwise, or with counts: no record could name what makes it again.
 
     >>> from textsan import CusText
     >>> recipe_of(CusText(Embeddings(["a", "b"], [[0.0], [1.0]]), epsilon=1.0, k=2))[0]
@@ -77,10 +77,12 @@ def recipe_of(mechanism: Mechanism) -> tuple[str, Embeddings, dict]:
     own = mechanism.parameters
     for name, entry in MECHANISMS.items():
         known = entry.parameters() | entry.word_lists()
-        if entry.load() is type(mechanism) and known.keys() <= own.keys() and "embeddings" in own:
-            return name, own["embeddings"], {parameter: own[parameter] for parameter in known}
-    what = f"mechanism: nobody knows by which name and parameters this {type(mechanism).__name__} was made"
-    raise ValueError(f"{what}; make it with make_mechanism(name, words, ...)")
+        if entry.load() is type(mechanism) and own.keys() >= {*known, "embeddings"}:
+            made = make_mechanism(name, own["embeddings"], **{parameter: own[parameter] for parameter in known})
+            if made.recipe and made.parameters == own:
+                return made.recipe
+    what = f"mechanism: no name and parameters are known that make this {type(mechanism).__name__} again"
+    raise ValueError(f"{what}; make it with make_mechanism(name, words, ...), without counts")
 
 
 def recorded_parameters(mechanism: Mechanism, name: str, given: dict) -> dict:
@@ -94,7 +96,7 @@ def recorded_parameters(mechanism: Mechanism, name: str, given: dict) -> dict:
     values = known | given | mechanism.parameters
     private = {one for one in entry.word_lists() if one != "keep" and given.get(one) is not None}
     return {
-        parameter: {"words": len(set(value))} if parameter in private else _json_value(value)
+        parameter: {"words": len(set(given[parameter]))} if parameter in private else _json_value(value)
         for parameter, value in values.items()
         if parameter not in ("embeddings", "device")
     }
