@@ -473,8 +473,9 @@ class TestExposed:
             (lambda e: CusText(e, 1.0, k=1, mapping="overlapping"), "every word, the one of its output set"),
             (lambda e: CusText(e, 1.0, k=5, keep={"a", "b"}), "the 2 kept words, released verbatim"),
             (lambda e: CusText(e, 1.0, k=5, numbers="jitter"), "numbers outside of the vocabulary are released"),
-            (lambda e: SanTextPlus(e, 1.0, sensitive={"a"}, p=0.3), "the 4 words that are not sensitive"),
-            (lambda e: SanTextPlus(e, 1.0, sensitive={"a"}, p=1.0), ""),
+            (lambda e: SanTextPlus(e, 1.0, sensitive={"e"}, p=0.3), "the 4 words that are not sensitive"),
+            (lambda e: SanTextPlus(e, 1.0, sensitive={"e"}, p=1.0), ""),
+            (lambda e: SanTextPlus(e, 1.0, sensitive={"a", "b"}, p=1.0), "the list of 2 sensitive words: every"),
         ],
     )
     def test_clauses_say_what_the_channel_does(self, make, words):

@@ -106,12 +106,11 @@ class SanTextPlus(VectorMechanism):
 
     @property
     def exposed(self) -> tuple[str, ...]:
-        n, listed = len(self.inputs) - len(self.sensitive), len(self.sensitive)
+        n = len(self.inputs) - len(self.sensitive)
         stay = (f"the {n} words that are not sensitive, released unchanged with probability {1 - self.p:g}",)
-        shown = (f"the list of {listed} sensitive words: every replacement is one of them",)
+        listed = (f"the list of {len(self.sensitive)} sensitive words: every replacement is one of them",)
         is_public = self.sensitive == set(self.inputs[n:])  # it follows from the order of the vocabulary
-        alone = ("the one sensitive word, which no other hides",) if listed == 1 else ()
-        return *super().exposed, *(stay if n and self.p < 1 else ()), *(() if is_public else shown), *alone
+        return *super().exposed, *(stay if n and self.p < 1 else ()), *(() if is_public else listed)
 
     def _uniform_words(self):
         return [word for word in self.embeddings.words if word in self.sensitive]
