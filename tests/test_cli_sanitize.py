@@ -145,7 +145,7 @@ def test_a_record_of_other_words_or_parameters_is_refused_in_a_line(run, tmp_pat
         recorded_mechanism(record)
     words = textsan.load_embeddings().restrict(["good", "bad", "film", "plot"])
     assert recorded_mechanism(record, words).k == 4
-    with pytest.raises(ValueError, match="keep is not what custext has now; use the version"):
+    with pytest.raises(ValueError, match="keep is not what custext has now; pass --keep FILE, or keep=, the list"):
         recorded_mechanism(record | {"parameters": record["parameters"] | {"keep": {"words": 3}}}, words)
     with pytest.raises(KeyError, match="'nobody' is not registered; load the plugin that has it"):
         recorded_mechanism(record | {"mechanism": "nobody"}, words)

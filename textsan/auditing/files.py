@@ -8,7 +8,7 @@ import dataclasses
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -223,7 +223,15 @@ def write_private(path: str | Path, text: str) -> None:
     write_whole(Path(path), text.encode("utf-8", "backslashreplace"))
 
 
-def read_release(path: str, kind: str, record: str, form: Form | None = None, *, quotes: bool = True) -> Released:
+def read_release(
+    path: str,
+    kind: str,
+    record: str,
+    form: Form | None = None,
+    *,
+    lists: Mapping[str, Collection[str]] | None = None,
+    quotes: bool = True,
+) -> Released:
     """Read a release that was made before, and what made it.
 
     Args:
@@ -231,6 +239,7 @@ def read_release(path: str, kind: str, record: str, form: Form | None = None, *,
         kind: its format.
         record: path of the record beside it.
         form: fields of text, and how the file is read; None is the record's.
+        lists: of words, that the mechanism was given.
         quotes: as for `read_texts`.
 
     Raises:
@@ -258,7 +267,7 @@ def read_release(path: str, kind: str, record: str, form: Form | None = None, *,
         raise ValueError(f"released: {what}; pass both as sanitize wrote them")
     try:
         form = _form(about) if form is None else dataclasses.replace(form, encoding=None)
-        mechanism = recorded_mechanism(about)
+        mechanism = recorded_mechanism(about, None, **(lists or {}))
     except (TypeError, AttributeError, OverflowError):  # a field is of another kind, a list for a number say
         what = "a field of it is not of the kind that sanitize writes"
         raise ValueError(f"record: {shown(record)}: {what}; pass the json as it was written") from None

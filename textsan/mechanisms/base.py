@@ -5,7 +5,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
-from typing import Literal, Self, overload
+from typing import Any, Literal, Self, overload
 
 import numpy as np
 import scipy
@@ -54,11 +54,12 @@ class Mechanism:
         oov: "uniform", "keep" or "error": what becomes of a word that is neither.
     """
 
+    recipe: tuple[str, Embeddings, dict[str, Any]] | None = None
+    """The name, vocabulary and parameters that `make_mechanism` was given, if it made this object."""
+
     def __init__(self, inputs: Iterable[str], *, keep: Iterable[str] = (), oov: Oov = "uniform"):
-        if isinstance(keep, str):
-            raise ValueError(f"keep: {keep!r} is one string; pass a set of words")
         self.inputs = list(inputs)
-        self.keep = frozenset(keep)
+        self.keep = checks.words("keep", keep)
         self.keep |= {word for word in self.inputs if word.lower() in self.keep}  # as text is read
         self.oov = checks.choice("oov", oov, ("uniform", "keep", "error"))
 

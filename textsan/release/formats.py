@@ -131,6 +131,23 @@ class Form:
         return [(option, name) for option, names in by_option.items() for name in names]
 
 
+def fields_of(given: Sequence[str], kinds: Collection[str], option: str = "field") -> tuple[str, ...]:
+    """Return names of fields, where one of the files has any.
+
+    Args:
+        given: by the user.
+        kinds: formats of the files.
+        option: its name, in errors.
+
+    Raises:
+        ValueError: text lines have no field.
+    """
+    if given and set(kinds) == {"txt"}:
+        way = "leave it out, or pass --format jsonl, csv, tsv or parquet"
+        raise ValueError(f"{option}: txt has no field {given[0]!r}; {way}")
+    return tuple(given)
+
+
 def is_inside(name: str, outer: str) -> bool:
     """Return whether a field is in an object or list of another name, as "turns[].text" is in "turns"."""
     return name.startswith((f"{outer}.", f"{outer}["))
