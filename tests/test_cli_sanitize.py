@@ -145,7 +145,7 @@ def test_a_record_of_other_words_or_parameters_is_refused_in_a_line(run, tmp_pat
         recorded_mechanism(record)
     words = textsan.load_embeddings().restrict(["good", "bad", "film", "plot"])
     assert recorded_mechanism(record, words).k == 4
-    with pytest.raises(ValueError, match="keep is not what custext has now; use the version"):
+    with pytest.raises(ValueError, match="keep is not what custext has now; pass --keep FILE, or keep=, the list"):
         recorded_mechanism(record | {"parameters": record["parameters"] | {"keep": {"words": 3}}}, words)
     with pytest.raises(KeyError, match="'nobody' is not registered; load the plugin that has it"):
         recorded_mechanism(record | {"mechanism": "nobody"}, words)
@@ -192,7 +192,7 @@ def test_the_vocabulary_is_public_and_not_of_the_input(run, tmp_path):
         ),
         ("in.txt", "a\nzebra\n", (*CUSTEXT, "--oov", "error"), "line 2 has a word outside of the vocabulary"),
         ("in.csv", 'id,text\n1,a\n2,"a\nb"\n', (*CUSTEXT_ID, "--oov", "error"), "line 3 has a word outside"),
-        ("in.docx", "a\n", CUSTEXT, "the ending of in.docx says no format; pass --format txt, jsonl, csv or tsv"),
+        ("in.docx", "a\n", CUSTEXT, "of in.docx says no format; pass --format txt, jsonl, csv, tsv or parquet"),
         ("in.xlsx", "a\n", CUSTEXT, "save as csv first"),
         ("README", "a\n", CUSTEXT, "the ending of README says no format"),
         ("in.txt", "a\n", (*CUSTEXT, "--field", "review"), "txt has no field 'review'"),
@@ -330,7 +330,7 @@ def test_the_target_says_whether_it_is_compressed_and_what_a_pipe_is(run, tmp_pa
     assert (tmp_path / "piped.csv").read_text().startswith("text\n")
     result = run(*CUSTEXT, "in.csv", "out.jsonl")
     assert result.exit_code == 2 and "out.jsonl says jsonl, and INPUT is csv" in result.stderr
-    for name in ("out.data", "out.parquet.gz"):
+    for name in ("out.data", "out.feather.gz"):
         for source in ("in.csv", "-"):
             result = run(*CUSTEXT, source, name, input="text\ngood\n")
             assert (

@@ -427,12 +427,12 @@ def test_pieces_of_an_encoder_stand_for_words():
     "make, message",
     [
         (lambda e: SanTextPlus(e, 1, sensitive=set()), "sensitive: none of the words has a vector"),
-        (lambda e: SanTextPlus(e, 1, sensitive="w1"), "sensitive: 'w1' is one string"),
+        (lambda e: SanTextPlus(e, 1, sensitive="w1"), "sensitive: it is one string"),
         (lambda e: SanTextPlus(e, 1, sensitive={"w1"}, p=1.5), "p: 1.5 is out of range"),
         (lambda e: CusText(e, 1, k=0), "k: 0 is out of range"),
         (lambda e: CusText(e, 1, k=2.5), "k: 2.5 is not whole"),
         (lambda e: CusText(e, 1, mapping="aggressive"), "mapping: 'aggressive' is unknown"),
-        (lambda e: CusText(e, 1, keep="the"), "keep: 'the' is one string"),
+        (lambda e: CusText(e, 1, keep="the"), "keep: it is one string"),
         (lambda e: CusText(e, -1), "epsilon: -1 is out of range"),
         (lambda e: CusText(e, 1500), "epsilon: 1500 is out of range"),
         (lambda e: FBDD(e, 0), "epsilon: 0 is too small for noise"),
@@ -473,8 +473,9 @@ class TestExposed:
             (lambda e: CusText(e, 1.0, k=1, mapping="overlapping"), "every word, the one of its output set"),
             (lambda e: CusText(e, 1.0, k=5, keep={"a", "b"}), "the 2 kept words, released verbatim"),
             (lambda e: CusText(e, 1.0, k=5, numbers="jitter"), "numbers outside of the vocabulary are released"),
-            (lambda e: SanTextPlus(e, 1.0, sensitive={"a"}, p=0.3), "the 4 words that are not sensitive"),
-            (lambda e: SanTextPlus(e, 1.0, sensitive={"a"}, p=1.0), ""),
+            (lambda e: SanTextPlus(e, 1.0, sensitive={"e"}, p=0.3), "the 4 words that are not sensitive"),
+            (lambda e: SanTextPlus(e, 1.0, sensitive={"e"}, p=1.0), ""),
+            (lambda e: SanTextPlus(e, 1.0, sensitive={"a", "b"}, p=1.0), "the list of 2 sensitive words: every"),
         ],
     )
     def test_clauses_say_what_the_channel_does(self, make, words):

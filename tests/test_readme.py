@@ -105,6 +105,7 @@ def test_every_section_with_a_program_is_tested():
     assert set(programs()) == {
         ("README.md", "Sanitize and attack"),
         (MANUAL, "Sanitize a text"),
+        (MANUAL, "Sanitize in Python, with the record"),
         (MANUAL, "pandas"),
         (MANUAL, "dask"),
         (MANUAL, "Spark"),
@@ -154,6 +155,15 @@ def test_manual_sanitizes_and_makes_the_variants_with_a_plus(default_data, tmp_p
     assert len(words) == 12 and words != "the staff were kind , but i waited for three hours .".split(" ")
     assert set(words) <= set(load_embeddings().words[:20_000])
     assert promise.startswith("DP within groups with epsilon = 1;")
+
+
+def test_manual_releases_with_a_record(default_data, tmp_path):
+    (tmp_path / "reviews.csv").write_text("author,message\n" + "Ann,I waited for three hours in the ward\n" * 2)
+    said = run_program(MANUAL, "Sanitize in Python, with the record", tmp_path).splitlines()
+    assert json.loads((tmp_path / "safe.csv.json").read_text())["dropped"] == ["author"]
+    assert "hours in the ward" in (tmp_path / "safe.csv").read_text()
+    assert said[-1].startswith("i ") and " for " in said[-1] and said[-1].endswith("DP within groups")
+    assert sum("kept words, released verbatim" in line for line in said) == 2
 
 
 @pytest.mark.parametrize("section", ["pandas", "dask", "Spark"])
@@ -315,6 +325,10 @@ def says_what_is_stale(folder, said):
     assert all(re.fullmatch(r"[a-z0-9/-]+: (fresh|stale: .*)", line) for line in lines)
 
 
+def proposes(folder, said):
+    assert said.startswith("reviews.txt: txt, utf-8; all 24 records\n") and said.count("\n   textsan ") == 3
+
+
 def says_something(folder, said):
     assert said.strip()
 
@@ -324,6 +338,7 @@ ANYWHERE = ".venv/bin/papermill notebooks/02-a-sanitizer-is-a-channel.ipynb out.
 RUN = {
     ANYWHERE: parameters_are_passed,
     ".venv/bin/textsan run 05 -p epsilon 1.0 -p dataset amazon": runs_the_chapter,
+    ".venv/bin/textsan start reviews.txt": proposes,
     ".venv/bin/textsan sanitize --mechanism custext+ --epsilon 1 reviews.txt safe.txt": sanitizes,
     ".venv/bin/textsan audit --mechanism custext+ --epsilon 1 reviews.txt": audits,
     ".venv/bin/textsan choose reviews.txt --mechanism custext+ --words 0.2": chooses,

@@ -63,7 +63,9 @@ _ENTITIES = {
     "phone": r"(?<![\w.])(?=\+?(?:[ ().-]*\d){7,15}(?![\w-]))\+?\(?\d{1,4}\)?(?:[ .-]?\(?\d{2,5}\)?){1,5}(?!\w)",
     "id_number": r"\b(?=(?:[a-z-]*\d){5})[a-z0-9]+(?:-[a-z0-9]+)*\b",
 }
-_PATTERN = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in _ENTITIES.items()), re.IGNORECASE)
+PATTERN = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in _ENTITIES.items()), re.IGNORECASE)
+"""The entities that have a form of their own; the name of the group that matches is the kind."""
+
 _OF_PRESIDIO = {"EMAIL_ADDRESS": "email", "URL": "url", "DATE_TIME": "date", "PHONE_NUMBER": "phone"}
 _IDS = "CREDIT_CARD CRYPTO IBAN_CODE IP_ADDRESS MEDICAL_LICENSE UK_NHS US_BANK_NUMBER US_DRIVER_LICENSE US_ITIN"
 _OF_PRESIDIO |= dict.fromkeys([*_IDS.split(), "US_PASSPORT", "US_SSN"], "id_number")
@@ -152,9 +154,9 @@ class Original:
                 runs[-1][2].append(i)
             else:
                 runs.append(("name", d, [i]))
-        for d in self.full:
+        for d in range(len(self.docs)):
             text = " ".join(self.texts[d].split())
-            found = [(match.lastgroup or "", *match.span()) for match in _PATTERN.finditer(text)]
+            found = [(match.lastgroup or "", *match.span()) for match in PATTERN.finditer(text)]
             if self.finder == "presidio":
                 for span in analyzer().analyze(text, language="en"):
                     kind = _OF_PRESIDIO.get(span.entity_type)

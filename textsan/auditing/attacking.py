@@ -261,7 +261,8 @@ def _digest(material: Material) -> str:
     digest = hashlib.sha256(f"{__version__} {mechanism!r} {material.seed}".encode())
     for docs in (material.docs, material.released, material.shadow):
         digest.update(repr([list(doc) for doc in docs]).encode("utf-8", "surrogatepass"))
-    digest.update("\n".join(mechanism.inputs).encode("utf-8", "surrogatepass"))
+    words = [*mechanism.inputs, *sorted(mechanism.keep), *sorted(mechanism.protected)]  # its repr has their number
+    digest.update("\n".join(words).encode("utf-8", "surrogatepass"))
     return digest.hexdigest()
 
 

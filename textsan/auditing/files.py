@@ -8,13 +8,14 @@ import dataclasses
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from textsan.base.assets import file_sha256
 from textsan.base.cache import write_whole
 from textsan.mechanisms import Mechanism, recorded_mechanism
+from textsan.release import parquet
 from textsan.release.formats import (
     TEXT,
     Form,
@@ -135,7 +136,7 @@ def read_texts(
     beside: tuple[str, ...] = ()
     values: dict[str, list[str | None]] = {option: [] for option in fields}
     try:
-        with reading_records(path, kind, form, what) as (layout, content, _):
+        with reading_records(path, kind, form, what, fields.values()) as (layout, content, _):
             columns = {option: _column(layout, option, name, place) for option, name in fields.items()}
             for record in content:
                 beside = beside if texts else _beside(layout, record, form)
@@ -143,7 +144,7 @@ def read_texts(
                 for option, name in fields.items():
                     values[option].append(_value(layout, record, columns[option], name))
     except ValueError as error:
-        if quotes or "no column" not in str(error):
+        if quotes or kind == "parquet" or "no column" not in str(error):
             raise
         raise ValueError(
             f"{place}: no such column in the first line; pass --field NAME, or add a header"
@@ -203,6 +204,11 @@ def write_parts(path: str, kind: str, form: Form, held: Iterable[int], targets: 
         targets: of `check_parts`.
     """
     back = frozenset(held)
+    if kind == "parquet":
+        place = place_of("INPUT", path)
+        write_whole(targets["held-back"], parquet.part(path, place, back.__contains__))
+        write_whole(targets["to-release"], parquet.part(path, place, lambda number: number not in back))
+        return
     with reading_records(path, kind, form) as (layout, content, _):
         parts: dict[str, list[str]] = {part: [layout.head] for part in targets}
         for number, record in enumerate(content):
@@ -217,7 +223,15 @@ def write_private(path: str | Path, text: str) -> None:
     write_whole(Path(path), text.encode("utf-8", "backslashreplace"))
 
 
-def read_release(path: str, kind: str, record: str, form: Form | None = None, *, quotes: bool = True) -> Released:
+def read_release(
+    path: str,
+    kind: str,
+    record: str,
+    form: Form | None = None,
+    *,
+    lists: Mapping[str, Collection[str]] | None = None,
+    quotes: bool = True,
+) -> Released:
     """Read a release that was made before, and what made it.
 
     Args:
@@ -225,6 +239,7 @@ def read_release(path: str, kind: str, record: str, form: Form | None = None, *,
         kind: its format.
         record: path of the record beside it.
         form: fields of text, and how the file is read; None is the record's.
+        lists: of words, that the mechanism was given.
         quotes: as for `read_texts`.
 
     Raises:
@@ -252,7 +267,7 @@ def read_release(path: str, kind: str, record: str, form: Form | None = None, *,
         raise ValueError(f"released: {what}; pass both as sanitize wrote them")
     try:
         form = _form(about) if form is None else dataclasses.replace(form, encoding=None)
-        mechanism = recorded_mechanism(about)
+        mechanism = recorded_mechanism(about, None, **(lists or {}))
     except (TypeError, AttributeError, OverflowError):  # a field is of another kind, a list for a number say
         what = "a field of it is not of the kind that sanitize writes"
         raise ValueError(f"record: {shown(record)}: {what}; pass the json as it was written") from None

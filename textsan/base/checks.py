@@ -58,6 +58,17 @@ def whole(name: str, value, low: int = 0) -> int:
     return int(value)
 
 
+def words(name: str, value) -> frozenset[str]:
+    """`value`, an iterable of words, as a set.
+
+    >>> sorted(words("keep", ["the", "a", "the"]))
+    ['a', 'the']
+    """
+    if isinstance(value, str):
+        raise ValueError(f"{name}: it is one string; pass a set of words")
+    return frozenset(value)
+
+
 def probabilities(name: str, value, size: int | None = None) -> np.ndarray:
     """`value` as an array of `size` probabilities, or of any number, that sum to one within 1e-9.
 

@@ -7,7 +7,7 @@ uses. The command line, sweeps, plots and tables all read the same entries.
 import inspect
 import re
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pkgutil import resolve_name
@@ -51,15 +51,18 @@ class Entry:
 
         One without an annotation has the type of its default.
         """
+        return self._annotated(_is_simple)
+
+    def word_lists(self) -> dict[str, inspect.Parameter]:
+        """Return the constructor's parameters that are lists of words: sets or iterables of str."""
+        return self._annotated(_is_word_list)
+
+    def _annotated(self, fits: Callable[[Any], bool]) -> dict[str, inspect.Parameter]:
         known = dict(inspect.signature(self.load(), eval_str=True).parameters)
         for name, parameter in known.items():
             if parameter.annotation is parameter.empty and parameter.default not in (parameter.empty, None):
                 known[name] = parameter.replace(annotation=type(parameter.default))
-        return {
-            name: parameter
-            for name, parameter in known.items()
-            if name not in _INNER and _is_simple(parameter.annotation)
-        }
+        return {name: one for name, one in known.items() if name not in _INNER and fits(one.annotation)}
 
     def check(self, name: str, value):
         """Return a value of a parameter, if it fits."""
@@ -162,6 +165,14 @@ def _alternatives(annotation) -> tuple:
 def _is_simple(annotation) -> bool:
     simple = (int, float, str, bool, type(None))
     return all(kind in simple or get_origin(kind) is Literal for kind in _alternatives(annotation))
+
+
+def _is_word_list(annotation) -> bool:
+    kinds = [kind for kind in _alternatives(annotation) if kind is not type(None)]
+    return bool(kinds) and all(
+        isinstance(origin := get_origin(kind), type) and issubclass(origin, Iterable) and get_args(kind) == (str,)
+        for kind in kinds
+    )
 
 
 def _checked(name: str, value, parameter: inspect.Parameter):

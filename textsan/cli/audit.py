@@ -115,13 +115,13 @@ def audit(
     from textsan.base.plugins import blamed
     from textsan.cli import progress
     from textsan.mechanisms import MECHANISMS
-    from textsan.release.formats import Form
+    from textsan.release.formats import Form, fields_of
 
     quotes = not no_quotes
     if (mechanism is None) != bool(released):
         raise ValueError("mechanism: pass --mechanism with its epsilon, or --released FILE, one of the two")
-    if parameters and mechanism is None:
-        raise ValueError(f"{next(iter(parameters))}: the release has its own; leave it out")
+    if mechanism is None and (own := [name for name, value in parameters.items() if not isinstance(value, tuple)]):
+        raise ValueError(f"{own[0]}: the release has its own; leave it out")
     limits = _limits(tolerate)
     target = Path(output)
     beside = target.with_suffix(".json")
@@ -138,11 +138,11 @@ def audit(
     if beside == target:
         raise ValueError(f"output: {target} is the name of the json; pass another ending, .html say")
     input_kind = files.kind_of(source, kind, "INPUT")
-    options.fields_of(fields, {input_kind})
+    fields_of(fields, {input_kind})
     form = Form(fields or ("text",), delimiter=delimiter, encoding=encoding)
     release = None
     if unknown:
-        needs = {"shadow": shadow, "guesses": guesses, "attacks": settings["attacks"]}
+        needs = {"shadow": shadow, "guesses": guesses, "attacks": settings["attacks"], **parameters}
         if given := [name for name, value in needs.items() if value]:
             raise ValueError(f"{given[0]}: it needs a mechanism, and the release has no record; leave it out")
         own = files.read_texts(source, input_kind, form, label=label, group=group, key=key, quotes=False)
@@ -165,7 +165,7 @@ def audit(
     if released is not None:
         release_kind = files.kind_of(released, kind, "released")
         release_form = form if fields or delimiter else None
-        release = files.read_release(released, release_kind, record, release_form, quotes=quotes)
+        release = files.read_release(released, release_kind, record, release_form, lists=parameters, quotes=quotes)
         form = replace(release.form, encoding=encoding)
     texts, labels, groups, others, _ = files.read_texts(
         source, input_kind, form, label=label, group=group, quotes=quotes

@@ -113,7 +113,7 @@ def choose(
     from textsan.auditing import choose_epsilon, files
     from textsan.base.plugins import blamed
     from textsan.mechanisms import MECHANISMS
-    from textsan.release.formats import Form
+    from textsan.release.formats import Form, fields_of
 
     mechanisms, quotes = mechanisms or DEFAULT, not no_quotes
     seed = secrets.randbelow(1 << 32) if seed is None else seed  # one for all mechanisms: they get the same split
@@ -121,7 +121,7 @@ def choose(
     if left := [name for name in parameters if not any(name in accepted for accepted in taken.values())]:
         raise ValueError(f"{left[0]}: no such parameter of {' or '.join(mechanisms)}; leave it out")
     input_kind = files.kind_of(source, kind, "INPUT")
-    fields = options.fields_of(fields, {input_kind}) or ("text",)
+    fields = fields_of(fields, {input_kind}) or ("text",)
     form = Form(fields, delimiter=delimiter, encoding=encoding)
     if output:
         files.check_output(output, (source, shadow))
@@ -164,7 +164,7 @@ def _taken(mechanism: str, parameters: dict) -> dict:
     """The parameters that a mechanism takes."""
     from textsan.mechanisms import MECHANISMS
 
-    known = MECHANISMS[mechanism].parameters()
+    known = MECHANISMS[mechanism].parameters() | MECHANISMS[mechanism].word_lists()
     return {name: value for name, value in parameters.items() if name in known}
 
 

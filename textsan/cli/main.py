@@ -8,6 +8,7 @@ from textsan.cli.choose import choose
 from textsan.cli.data import data
 from textsan.cli.errors import Commands
 from textsan.cli.sanitize import sanitize
+from textsan.cli.start import start
 from textsan.cli.sweep import sweep
 
 _UNPINNED = {"sanitize"}  # made for speed; its text is compared with no record
@@ -22,5 +23,5 @@ def main(context):
         kernels.pin()
 
 
-for command in (audit, choose, data, sanitize, sweep):
+for command in (audit, choose, data, sanitize, start, sweep):
     main.add_command(command)

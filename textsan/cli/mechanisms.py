@@ -50,7 +50,7 @@ class MechanismCommand(PluginCommand):
         takers: dict[str, list] = {}
         taken = _flags(others)
         for entry in filter(self.offers, MECHANISMS.values()):
-            for name, parameter in entry.parameters().items():
+            for name, parameter in (entry.parameters() | entry.word_lists()).items():
                 if _flag(name) not in taken and name not in self.chosen:
                     takers.setdefault(name, []).append((entry, parameter))
         first = self.arguments + 1
@@ -123,12 +123,52 @@ def _option(takers: list) -> click.Option:
     """Make an option of a parameter that some mechanisms share, with its meaning for each of them."""
     names: dict[str, list[str]] = {}
     for entry, parameter in takers:
-        default = "" if parameter.default in (inspect.Parameter.empty, None) else f" ({parameter.default:})"
+        default = "" if parameter.default in (inspect.Parameter.empty, None, ()) else f" ({parameter.default:})"
         names.setdefault(f"{short_meaning(entry.load(), parameter.name)}{default}", []).append(entry.name)
     meanings = "; ".join(f"{', '.join(those)}: {meaning}" for meaning, those in names.items())
-    parameter = takers[0][1]
-    kind = _type(parameter.annotation)
-    return click.Option([_flag(parameter.name), _OF_MECHANISM + parameter.name], type=kind, help=f"{meanings}.")
+    entry, parameter = takers[0]
+    declared, meant = [_flag(parameter.name), _OF_MECHANISM + parameter.name], f"{meanings}."
+    if parameter.name not in entry.word_lists():
+        return click.Option(declared, type=_type(parameter.annotation), help=meant)
+    meant += " A file, of a word a line; may be repeated."
+    kind = click.Path(exists=True, dir_okay=False)
+    return click.Option(declared, type=kind, metavar="FILE", multiple=True, callback=_listed, help=meant)
+
+
+def _listed(context, option: click.Option, paths: tuple[str, ...]) -> tuple[str, ...] | None:
+    """Read the words of some files, in lower case and as text is cut; errors do not quote them."""
+    from textsan.release.formats import shown
+    from textsan.text import tokenize
+
+    what = option.opts[0].removeprefix("--")
+    words: dict[str, None] = {}
+    for path in paths:
+        for number, line in enumerate(lines_of(what, path), start=1):
+            tokens = tokenize(line)
+            if len(tokens) > 1:
+                cut = f"line {number} of {shown(path)} is cut into {len(tokens)} words"
+                raise ValueError(f"{what}: {cut}; write one a line")
+            words |= dict.fromkeys(tokens)
+    if paths and not words:
+        raise ValueError(f"{what}: {shown(paths[0])} has no word; write one a line, or leave it out")
+    return tuple(words) or None
+
+
+def lines_of(what: str, path: str) -> list[str]:
+    """Return the lines of a file of words, without blanks around them.
+
+    Args:
+        what: the option, in errors.
+        path: of the file.
+
+    Raises:
+        ValueError: it is not utf-8.
+    """
+    try:
+        with open(path, encoding="utf-8-sig") as lines:
+            return [line.strip() for line in lines]
+    except UnicodeDecodeError:
+        raise ValueError(f"{what}: {path} is not utf-8; convert it first") from None
 
 
 def _type(annotation):

@@ -1,6 +1,6 @@
 """Options that several commands share, each in one place."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
 
 import click
@@ -44,7 +44,8 @@ def format_of(files: str):
     Args:
         files: whose, for the help.
     """
-    return click.option("--format", "kind", type=click.Choice(["txt", "jsonl", "csv", "tsv"]), help=files)
+    kinds = click.Choice(["txt", "jsonl", "csv", "tsv", "parquet"])
+    return click.option("--format", "kind", type=kinds, help=files)
 
 
 def field(files: str):
@@ -53,7 +54,7 @@ def field(files: str):
     Args:
         files: whose, for the help.
     """
-    what = f"Field or column of text in jsonl, csv and tsv{files}; several are one document.  [default: text]"
+    what = f"Field or column of text{files}, where the format has any; several are one document.  [default: text]"
     return click.option("--field", "fields", metavar="NAME", multiple=True, help=what)
 
 
@@ -111,20 +112,3 @@ def warn_without_group(groups: list | None) -> None:
         rows = "1 row has" if number == 1 else f"{number:,} rows have"
         what = "each counts as a group of its own"
         click.echo(f"textsan: warning: {rows} no group: {what}, as if independent of all others", err=True)
-
-
-def fields_of(given: tuple[str, ...], kinds: Collection[str], option: str = "field") -> tuple[str, ...]:
-    """Names of fields, where one of the files has any.
-
-    Args:
-        given: by the user.
-        kinds: formats of the files.
-        option: its name, in errors.
-
-    Raises:
-        ValueError: text lines have no field.
-    """
-    if given and set(kinds) == {"txt"}:
-        way = "leave it out, or pass --format jsonl, csv or tsv"
-        raise ValueError(f"{option}: txt has no field {given[0]!r}; {way}")
-    return given

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 import click
 
 from textsan.cli import options
-from textsan.cli.mechanisms import MechanismCommand, as_typed
+from textsan.cli.mechanisms import MechanismCommand, as_typed, lines_of
 
 
 @click.command(cls=MechanismCommand)
@@ -29,37 +29,17 @@ from textsan.cli.mechanisms import MechanismCommand, as_typed
 @options.workers
 @click.option("--seed", type=click.IntRange(0), help="Repeat a run; a known seed removes the guarantee.")
 @click.pass_context
-def sanitize(
-    context,
-    sources,
-    target,
-    mechanism,
-    embedding,
-    size,
-    vocabulary,
-    kind,
-    fields,
-    passed,
-    dropped,
-    delimiter,
-    encoding,
-    keep_case,
-    detokenize,
-    chosen_on,
-    workers,
-    scheduler,
-    seed,
-    parameters,
-):
+def sanitize(context, /, sources, target, mechanism, embedding, size, vocabulary, parameters, **settings):
     """Sanitize the text of INPUT into OUTPUT, and write what was done and promised to OUTPUT.json.
 
-    INPUT is text (a document a line), jsonl (null stays null), csv or tsv (never quoted), also as gz or xz; OUTPUT
-    is of the same format, in UTF-8, and compressed if it ends so. Of several INPUTs, or where OUTPUT is a folder,
-    each gets a file of its name in it. "-" is standard input (text, unless OUTPUT ends otherwise) or output (then
-    the record goes to standard error).
+    INPUT is text (a document a line), jsonl (null stays null), csv or tsv (never quoted), also as gz or xz, or
+    parquet; OUTPUT is of the same format, in UTF-8, and compressed if it ends so. Of several INPUTs, or where
+    OUTPUT is a folder, each gets a file of its name in it. "-" is standard input (text, unless OUTPUT ends
+    otherwise) or output (then the record goes to standard error).
 
     Every field or column needs one of --field, --pass and --drop; if one has none, the error is the command to
-    type. In jsonl a name reaches into objects and lists: customer.name, turns[].text.
+    type. In jsonl a name reaches into objects and lists: customer.name, turns[].text. In parquet it is a column's:
+    what is passed keeps its type and values, and what the file says of itself beside its columns is left out.
 
     Text is lower-cased and tokenized; tokens are joined with blanks. With --keep-case a word gets the capitals of
     the word in whose place it stands, which tells where names and sentences were. With --detokenize it is spaced
@@ -75,77 +55,33 @@ def sanitize(
     Examples:
       textsan sanitize --mechanism custext --epsilon 1 reviews.txt safe.txt
       textsan sanitize --mechanism custext --epsilon 1 --field title --field body --drop author in.csv safe.csv
+      textsan sanitize --mechanism custext+ --epsilon 1 --keep drugs.txt notes.txt safe.txt
     """
     import json
-    from pathlib import Path
 
     from textsan import load_embeddings
     from textsan.base.plugins import blamed
     from textsan.cli import progress
     from textsan.mechanisms import MECHANISMS, make_mechanism
-    from textsan.release import record
-    from textsan.release.files import sanitize_files
-    from textsan.release.formats import Form, encoding_of, shown
+    from textsan.release import release_files
     from textsan.release.plan import plan
-    from textsan.release.shards import Counts, Job
-    from textsan.release.writing import Writing
 
-    files = plan(sources, target, kind)
-    kinds = {file.kind for file in files}
-    for option, names in (("field", fields), ("pass", passed), ("drop", dropped)):
-        options.fields_of(names, kinds, option)
-    form = Form(fields or ("text",), passed, dropped, delimiter, encoding)
+    plan(sources, target, settings["kind"])  # what cannot be written is refused before anything is fetched
     words = load_embeddings(embedding)
-    if vocabulary:
-        try:
-            with open(vocabulary, encoding="utf-8") as lines:
-                listed = [line.strip() for line in lines]
-        except UnicodeDecodeError:
-            raise ValueError(f"vocabulary: {vocabulary} is not utf-8; convert it first") from None
-        words = words.restrict(listed)
-    else:
-        words = words.frequent(size)
-    about = {"mechanism": mechanism, "given": parameters, "words": words}
-    records = []
-
-    def describe(file, counts, sha256):
-        settings = {"embedding": embedding, "form": form, "command": as_typed(context)}
-        records.append(record.description(job, file, counts, sha256, **about, **settings))
-        return records[-1]
-
+    words = words.restrict(lines_of("vocabulary", vocabulary)) if vocabulary else words.frequent(size)
     with blamed(MECHANISMS[mechanism].load()):
-        job = Job(make_mechanism(mechanism, words, **parameters), seed, Writing(keep_case, detokenize), chosen_on)
-        warnings, key = record.warnings(job), record.key(job, **about)
-        describe(files[0], Counts(), "")  # what a plugin says of itself is heard before anything is released
-    replaced = [file.target for file in files if file.target != "-" and Path(file.target).exists()]
-    for warning in warnings:
-        click.echo(f"textsan: warning: {warning}", err=True)
-
-    total = sum(file.size for file in files) or None
-    with progress.reporting("bytes") as report, _to_type(context):
-        counts = sanitize_files(
-            job,
-            files,
-            f"{target.rstrip('/')}.parts",
-            form=form,
-            key=key,
-            workers=workers,
-            scheduler=scheduler,
-            progress=lambda documents, position: report(position, total),
-            describe=describe,
+        made = make_mechanism(mechanism, words, **parameters)
+    with _to_type(context):
+        records = release_files(
+            sources,
+            target,
+            made,
+            embedding=embedding,
+            command=as_typed(context),
+            tell=lambda line: click.echo(f"textsan: {line}", err=True),
+            reporting=progress.reporting,
+            **settings,
         )
-    for file in files:
-        if (source_encoding := encoding_of(file.source, encoding)) != "utf-8":
-            line = f"{shown(file.source)} is {source_encoding}, and what is written is utf-8"
-            click.echo(f"textsan: {line}", err=True)
-    for doubt in record.doubts(counts):
-        click.echo(f"textsan: warning: {doubt}", err=True)
-    for line in record.summary(job, files, form, counts):
-        click.echo(f"textsan: {line}", err=True)
-    if replaced:
-        name = shown(replaced[0])
-        doubt = f"{name} was there and is replaced; whoever has the earlier release too has two draws of it"
-        click.echo(f"textsan: warning: {doubt}", err=True)
     if target == "-":
         click.echo(json.dumps(records[-1]), err=True)
 

@@ -5,7 +5,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
-from typing import Literal, Self, overload
+from typing import Any, Literal, Self, overload
 
 import numpy as np
 import scipy
@@ -54,11 +54,12 @@ class Mechanism:
         oov: "uniform", "keep" or "error": what becomes of a word that is neither.
     """
 
+    recipe: tuple[str, Embeddings, dict[str, Any]] | None = None
+    """The name, vocabulary and parameters that `make_mechanism` was given, if it made this object."""
+
     def __init__(self, inputs: Iterable[str], *, keep: Iterable[str] = (), oov: Oov = "uniform"):
-        if isinstance(keep, str):
-            raise ValueError(f"keep: {keep!r} is one string; pass a set of words")
         self.inputs = list(inputs)
-        self.keep = frozenset(keep)
+        self.keep = checks.words("keep", keep)
         self.keep |= {word for word in self.inputs if word.lower() in self.keep}  # as text is read
         self.oov = checks.choice("oov", oov, ("uniform", "keep", "error"))
 
@@ -208,10 +209,10 @@ class Mechanism:
         """Sanitize a string, or each string of a list or a column.
 
         Text is lower-cased and tokenized, and the words of the result are joined with single blanks. None and NaN
-        in a list, which mark that there is no text, stay as they are.
+        in a list, which mark that there is no text, stay as they are; null of arrow is None.
 
         Args:
-            text: a string, or a list or pandas Series of them.
+            text: a string, or a list, pandas Series or arrow array of them.
             seed: as for `sanitize`; None is the only choice that protects anybody.
 
         >>> from textsan import Embeddings, SanText
@@ -223,6 +224,7 @@ class Mechanism:
         if isinstance(text, Mapping) or hasattr(text, "columns"):
             what = f"{type(text).__name__} has columns, which are sanitized one at a time"
             raise ValueError(f"text: {what}; pass one of them, table['text'] say")
+        text = text.to_pylist() if hasattr(text, "to_pylist") else text  # of arrow
         texts = list(text) if isinstance(text, Iterable) else [text]
         there = [one for one in texts if not _is_missing(one)] if isinstance(text, Iterable) else texts
         for one in there:

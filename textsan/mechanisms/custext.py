@@ -231,14 +231,18 @@ class CusText(VectorMechanism):
         return words
 
 
-@takes_parameters_of(CusText, but=("keep", "outputs"))
-def custext_plus(embeddings: Embeddings, epsilon: float, **settings) -> CusText:
+@takes_parameters_of(CusText, but=("outputs",))
+def custext_plus(embeddings: Embeddings, epsilon: float, *, keep: Iterable[str] = (), **settings) -> CusText:
     """CusText+: stop words are released verbatim (Chen et al. 2023, section 4.3).
+
+    Args:
+        embeddings, epsilon, settings: as for `CusText`.
+        keep: words that are released verbatim, too.
 
     >>> custext_plus(Embeddings(["the", "cat"], [[0.0], [1.0]]), 1.0, k=2).channel.rows(["the"])
     array([[1., 0.]])
     """
-    return CusText(embeddings, epsilon, keep=STOP_WORDS, **settings)
+    return CusText(embeddings, epsilon, keep=STOP_WORDS | checks.words("keep", keep), **settings)
 
 
 def released_custext_plus(embeddings: Embeddings, epsilon: float, *, k: int = 20) -> CusText:

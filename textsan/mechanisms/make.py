@@ -4,7 +4,7 @@ import hashlib
 import inspect
 import json
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 from textsan.mechanisms.base import Mechanism
@@ -22,7 +22,7 @@ def make_mechanism(
         embeddings: the public vocabulary, in order of frequency.
         counts: word counts of public text, for mechanisms that take them (santext+ calls rare words sensitive);
             None is the order of the vocabulary.
-        parameters: the mechanism's own, by name.
+        parameters: the mechanism's own, by name: numbers, names, switches, and lists of words.
 
     Raises:
         KeyError: unknown name.
@@ -34,13 +34,15 @@ def make_mechanism(
     frozenset({'cat'})
     """
     entry = MECHANISMS[name]
-    known = entry.parameters()
-    for parameter in parameters:
+    lists = entry.word_lists()
+    known = entry.parameters() | lists
+    for parameter, value in parameters.items():
         if parameter not in known:
             has = ", ".join(sorted(known)) or "none"
-            raise ValueError(
-                f"{parameter}: {name} has no such parameter, annotated as a number, name or switch; it has {has}"
-            )
+            kinds = "annotated as a number, name, switch or list of words"
+            raise ValueError(f"{parameter}: {name} has no such parameter, {kinds}; it has {has}")
+        if parameter in lists and isinstance(value, Iterable) and not isinstance(value, str):
+            parameters[parameter] = tuple(value)  # which can be read twice
     for parameter, one in known.items():
         if one.default is inspect.Parameter.empty and parameter not in parameters:
             raise ValueError(f"{parameter}: {name} needs one; pass --{parameter} or {parameter}=")
@@ -49,40 +51,73 @@ def make_mechanism(
     for one in takes:
         is_needed = one.default is one.empty and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)
         if is_needed and one.name not in (*known, "counts"):
-            what = f"{one.name}: {name} needs one, and its annotation is no number, name or switch"
+            what = f"{one.name}: {name} needs one, and its annotation is no number, name, switch or list of words"
             raise TypeError(f"{what}; annotate it, as {one.name}: float, or give it a default")
     takes_counts = any(one.name == "counts" for one in takes)
     made = make(embeddings, **({"counts": counts} if takes_counts else {}), **parameters)
     if hasattr(made, "sanitize") and not hasattr(made, "inputs"):
         raise TypeError(f"{type(made).__name__}.__init__ does not call super().__init__(words)")
+    if isinstance(made, Mechanism) and counts is None:  # of which no record could say what they are
+        made.recipe = name, embeddings, parameters
     return made
+
+
+def recipe_of(mechanism: Mechanism) -> tuple[str, Embeddings, dict]:
+    """Return the name, the vocabulary and the parameters with which `make_mechanism` makes a mechanism.
+
+    Raises:
+        ValueError: it was made otherwise, or with counts: no record could name what makes it again.
+
+    >>> from textsan import CusText
+    >>> recipe_of(CusText(Embeddings(["a", "b"], [[0.0], [1.0]]), epsilon=1.0, k=2))[0]
+    'custext'
+    """
+    if mechanism.recipe:
+        return mechanism.recipe
+    own = mechanism.parameters
+    for name, entry in MECHANISMS.items():
+        known = entry.parameters() | entry.word_lists()
+        if entry.load() is type(mechanism) and own.keys() >= {*known, "embeddings"}:
+            made = make_mechanism(name, own["embeddings"], **{parameter: own[parameter] for parameter in known})
+            if made.recipe and made.parameters == own:
+                return made.recipe
+    what = f"mechanism: no name and parameters are known that make this {type(mechanism).__name__} again"
+    raise ValueError(f"{what}; make it with make_mechanism(name, words, ...), without counts")
 
 
 def recorded_parameters(mechanism: Mechanism, name: str, given: dict) -> dict:
     """Return the parameters for the record of a release: those of the registered name, given ones, and its own.
 
-    Word lists are there by their number and hash, the vocabulary not once more.
+    Word lists are there by their number and hash, the vocabulary not once more. A list that was given has no hash,
+    by which a short one could be guessed; but for `keep`, whose words are public where they are used.
     """
-    known = {parameter: one.default for parameter, one in MECHANISMS[name].parameters().items()}
+    entry = MECHANISMS[name]
+    known = {parameter: one.default for parameter, one in entry.parameters().items()}
     values = known | given | mechanism.parameters
+    private = {one for one in entry.word_lists() if one != "keep" and given.get(one) is not None}
     return {
-        parameter: _json_value(value)
+        parameter: {"words": len(set(given[parameter]))} if parameter in private else _json_value(value)
         for parameter, value in values.items()
         if parameter not in ("embeddings", "device")
     }
 
 
-def recorded_mechanism(record: str | Path | Mapping, words: Embeddings | None = None) -> Mechanism:
+def recorded_mechanism(
+    record: str | Path | Mapping, words: Embeddings | None = None, **lists: Collection[str]
+) -> Mechanism:
     """Make the mechanism of a release again, by the record beside it.
 
     Args:
         record: path of the json that `textsan sanitize` wrote, or what it holds.
         words: the public vocabulary, where it was a list of one's own; None loads the most frequent words of the
             vectors that the record names.
+        lists: the lists of words that it was given, `keep` say; of any but that one the record has the number
+            alone, so that another list of as many words passes.
 
     Raises:
         KeyError: a mechanism that is not registered: load its plugin first.
-        ValueError: no record, other words than the record's, or parameters that today's code does not have.
+        ValueError: no record, other words or lists than the record's, or parameters that today's code does not
+            have.
 
     >>> recorded_mechanism({"mechanism": "custext"})
     Traceback (most recent call last):
@@ -107,14 +142,15 @@ def recorded_mechanism(record: str | Path | Mapping, words: Embeddings | None = 
     if words.sha256 != vectors["sha256"]:
         frequent = f"the {vectors['words']:,} most frequent words of {vectors['name']}"
         raise ValueError(f"record: its vocabulary is not {frequent}; pass words=, the one it was made with")
-    known = MECHANISMS[name].parameters()
-    given = {parameter: value for parameter, value in recorded.items() if parameter in known}
+    entry = MECHANISMS[name]
+    given = {parameter: value for parameter, value in recorded.items() if parameter in entry.parameters()} | lists
     made = make_mechanism(name, words, **given)
     now = recorded_parameters(made, name, given)
     if differ := sorted(key for key in recorded.keys() | now.keys() if recorded.get(key) != now.get(key)):
-        raise ValueError(
-            f"record: {differ[0]} is not what {name} has now; use the version {record.get('textsan')}"
-        )
+        way = f"use the version {record.get('textsan')}"
+        if differ[0] in entry.word_lists():
+            way = f"pass --{differ[0]} FILE, or {differ[0]}=, the list it was made with, or {way}"
+        raise ValueError(f"record: {differ[0]} is not what {name} has now; {way}")
     return made
 
 

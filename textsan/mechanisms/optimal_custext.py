@@ -167,11 +167,17 @@ class OptimalCusText(CusText):
         return [part.reshape(len(group), -1) for group, part in zip(self.groups, parts, strict=True)]
 
 
-@takes_parameters_of(OptimalCusText, but=("keep",))
-def optimal_custext_plus(embeddings: Embeddings, epsilon: float, **settings) -> OptimalCusText:
+@takes_parameters_of(OptimalCusText)
+def optimal_custext_plus(
+    embeddings: Embeddings, epsilon: float, *, keep: Iterable[str] = (), **settings
+) -> OptimalCusText:
     """Make OptimalCusText with stop words released verbatim, as CusText+ does.
+
+    Args:
+        embeddings, epsilon, settings: as for `OptimalCusText`.
+        keep: words that are released verbatim, too.
 
     >>> optimal_custext_plus(Embeddings(["the", "cat"], [[0.0], [1.0]]), 1.0, k=2).channel.rows(["the"])
     array([[1., 0.]])
     """
-    return OptimalCusText(embeddings, epsilon, keep=STOP_WORDS, **settings)
+    return OptimalCusText(embeddings, epsilon, keep=STOP_WORDS | checks.words("keep", keep), **settings)

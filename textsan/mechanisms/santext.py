@@ -13,6 +13,8 @@ from textsan.mechanisms.vectors import VectorMechanism
 from textsan.privacy import Adjacency, Guarantee
 from textsan.text.embeddings import Embeddings
 
+_SHARE = 0.9  # of sensitive words: the paper's w
+
 
 class SanText(VectorMechanism):
     """Pr(y | x) proportional to exp(-epsilon d(x, y) / 2), d the Euclidean distance of raw vectors.
@@ -75,10 +77,8 @@ class SanTextPlus(VectorMechanism):
         device: str = "auto",
     ):
         super().__init__(embeddings, epsilon, oov=oov, device=device)
-        if isinstance(sensitive, str):
-            raise ValueError(f"sensitive: {sensitive!r} is one string; pass a set of words")
         self.p = checks.number("p", p, 0, 1)
-        self.sensitive = frozenset(sensitive) & set(embeddings.words)
+        self.sensitive = checks.words("sensitive", sensitive) & set(embeddings.words)
         if not self.sensitive:
             raise ValueError("sensitive: none of the words has a vector; pass words of the embedding")
 
@@ -108,7 +108,9 @@ class SanTextPlus(VectorMechanism):
     def exposed(self) -> tuple[str, ...]:
         n = len(self.inputs) - len(self.sensitive)
         stay = (f"the {n} words that are not sensitive, released unchanged with probability {1 - self.p:g}",)
-        return *super().exposed, *(stay if n and self.p < 1 else ())
+        listed = (f"the list of {len(self.sensitive)} sensitive words: every replacement is one of them",)
+        is_public = self.sensitive == set(self.inputs[n:])  # it follows from the order of the vocabulary
+        return *super().exposed, *(stay if n and self.p < 1 else ()), *(() if is_public else listed)
 
     def _uniform_words(self):
         return [word for word in self.embeddings.words if word in self.sensitive]
@@ -119,23 +121,35 @@ def santext_plus(
     epsilon: float,
     *,
     counts: Mapping[str, int] | None = None,
-    w: float = 0.9,
+    sensitive: Collection[str] | None = None,
+    w: float = _SHARE,
     p: float = 0.3,
     oov: Oov = "uniform",
     device: str = "auto",
 ) -> SanTextPlus:
-    """SanText+ whose sensitive words are the rarest of the vocabulary (Yue et al. 2021, section 4.3).
+    """SanText+ whose sensitive words are given, or the rarest of the vocabulary (Yue et al. 2021, section 4.3).
 
     Args:
         embeddings, epsilon, oov, device: as for `SanTextPlus`.
         p: probability from 0 to 1 that a non-sensitive word is sampled.
         counts: word counts of public text; None trusts the order of the vocabulary.
-        w: the paper's share of sensitive words, from 0 to 1.
+        sensitive: the sensitive words, which replace each other, so that a long release shows this list; None
+            takes the rarest, by `counts` and `w`. Those without a vector are sensitive anyway.
+        w: the paper's share of sensitive words, from 0 to 1, where they are not given.
+
+    Raises:
+        ValueError: as for `SanTextPlus`; or both `sensitive` and another `w`; or sensitive words without a vector
+            that `oov` "keep" would release.
 
     >>> sorted(santext_plus(Embeddings(["the", "cat"], [[0.0], [1.0]]), 1.0, w=0.5).sensitive)
     ['cat']
     """
-    sensitive = least_frequent(counts or {}, embeddings.words, share=w)
+    if sensitive is None:
+        sensitive = least_frequent(counts or {}, embeddings.words, share=w)
+    elif w != _SHARE:
+        raise ValueError("w: the sensitive words are given, and w would choose them; pass one of the two")
+    elif oov == "keep" and (without := len(checks.words("sensitive", sensitive) - set(embeddings.words))):
+        raise ValueError(f"oov: 'keep' would release {without} sensitive words without a vector; pass 'uniform'")
     return SanTextPlus(embeddings, epsilon, sensitive=sensitive, p=p, oov=oov, device=device)
 
 

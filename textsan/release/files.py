@@ -1,4 +1,4 @@
-"""Sanitize files: text, jsonl or tables in, the same out, one pass, with a record of what was done.
+"""Sanitize files: text, jsonl or tables in, the same out, with a record of what was done.
 
 Records keep their order and their number; in jsonl and tables the fields that are passed stand outside of any
 guarantee (numbers of json as Python reads and writes them, of equal keys the last). Files are done in shards, and
@@ -16,10 +16,13 @@ from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
+from typing import BinaryIO
 
 from filelock import FileLock, Timeout
 
-from textsan.release.formats import TEXT, Form, shown
+from textsan.base.assets import file_sha256
+from textsan.release import parquet
+from textsan.release.formats import TEXT, Columns, Form, Layout, shown
 from textsan.release.plan import File
 from textsan.release.shards import Counts, Job, Sanitized, Shard, completed, cut
 
@@ -56,7 +59,8 @@ def sanitize_files(
 
     Raises:
         ValueError: a record that cannot be read; its line is numbered and not quoted, for it is private. Nothing
-            of this run is left but what went to standard output.
+            of this run is left but what went to standard output. Or a parquet file, which is read twice, was
+            changed between.
         FileNotFoundError: no such source.
         ConnectionError: the workers are gone; what they did is kept.
     """
@@ -67,10 +71,13 @@ def sanitize_files(
         return total
     with _held(Path(parts)) as held:
         names: list[list[str]] = [[] for _ in files]
+        layouts: dict[int, Layout] = {}
+        versions = [file.version for file in files]
 
         def missing() -> Iterator[Shard]:
             for shard in cut(files, form, key):
                 names[shard.file].append(shard.name)
+                layouts[shard.file] = shard.layout
                 if not held.has(shard.name):
                     yield shard
 
@@ -78,13 +85,27 @@ def sanitize_files(
             held.put(shard.name, done)
             progress(shard.first + done.counts.documents, shard.position)
         total = Counts()
-        for file, shards in zip(files, names, strict=True):
+        for number, (file, shards) in enumerate(zip(files, names, strict=True)):
             counts = sum(map(held.counts, shards), Counts())
             total += counts
             target = Path(file.target)
             target.parent.mkdir(exist_ok=True)
-            held.assemble(shards, target, describe and partial(describe, file, counts))
+            write = partial(_write, file, versions[number], layouts[number])
+            held.assemble(shards, target, write, describe and partial(describe, file, counts))
     return total
+
+
+def _write(file: File, version, layout: Layout, lines: Iterator[bytes], output: BinaryIO) -> None:
+    """Write the lines of all shards of a file; of parquet, the file's rows with their texts."""
+    if not isinstance(layout, Columns):
+        for line in lines:
+            output.write(line)
+        return
+    try:
+        parquet.write_texts(lines, output, file.source, layout.place, layout.columns, layout.kept)
+    finally:  # whatever else went wrong, this is why
+        if file.version != version:
+            raise ValueError(f"{layout.place} was changed while it was read; run the same command again")
 
 
 def _stream(done: Iterator[tuple[Shard, Sanitized]], progress) -> tuple[Counts, str]:
@@ -121,30 +142,38 @@ class _Parts:
         with open(self._path(name), "rb") as file:
             return Counts(**json.loads(file.readline()))
 
-    def assemble(self, names: list[str], target: Path, describe: Callable[[str], dict] | None) -> None:
-        """Write a target from its shards, and the record beside it.
+    def assemble(
+        self,
+        names: list[str],
+        target: Path,
+        write: Callable[[Iterator[bytes], BinaryIO], None],
+        describe: Callable[[str], dict] | None,
+    ) -> None:
+        """Write a target from the lines of its shards, and the record beside it.
 
         Both are staged; then the earlier record goes, the text comes, and its record: whoever is stopped in
         between leaves a text without a record, never one with the record of another.
         """
-        digest = hashlib.sha256()
         beside = target.with_name(f"{target.name}.json")
         with (
             self._staged(beside) if describe else nullcontext(io.BytesIO()) as record,
             self._staged(target) as output,
         ):
-            for name in names:
-                with open(self._path(name), "rb") as file:
-                    file.readline()
-                    while piece := file.read(1 << 20):
-                        digest.update(piece)
-                        output.write(piece)
+            write(self._lines(names), output)
             if describe:
-                text = json.dumps(describe(digest.hexdigest()), indent=2, ensure_ascii=False) + "\n"
+                output.flush()
+                sha256 = file_sha256(Path(output.name))
+                text = json.dumps(describe(sha256), indent=2, ensure_ascii=False) + "\n"
                 record.write(text.encode())
                 for file in (record, output):  # what is full is full before the earlier record goes
                     file.flush()
                 beside.unlink(missing_ok=True)
+
+    def _lines(self, names: list[str]) -> Iterator[bytes]:
+        for name in names:
+            with open(self._path(name), "rb") as file:
+                file.readline()  # its counts
+                yield from file
 
     def clear(self, *, put: bool = False) -> None:
         """Remove all shards, or those alone that this run put; and the folder, if nothing else is in it."""

@@ -1,7 +1,8 @@
-"""Read and write files: a document a line (txt), an object a line (jsonl), or a table (csv, tsv); plain, gz or xz.
+"""Read and write files: a document a line (txt), an object a line (jsonl), or a table (csv, tsv, parquet).
 
+All but parquet may be compressed (gz, xz).
 A layout finds the texts of a record, puts others in their place, and leaves out what is to be dropped. Errors give
-a line's number and never quote the line, which is private; they may name columns and fields.
+a line's or row's number and never quote the line, which is private; they may name columns and fields.
 """
 
 import codecs
@@ -15,13 +16,15 @@ import re
 import stat
 import sys
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-FORMATS = ("txt", "jsonl", "csv", "tsv")
+from textsan.release import parquet
+
+FORMATS = ("txt", "jsonl", "csv", "tsv", "parquet")
 COMPRESSIONS = ("gz", "xz")
 _MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
@@ -60,7 +63,7 @@ def ending_of(path: str | Path) -> str:
 def no_format(what: str, path: str | Path) -> ValueError:
     """Return the error of a file, given as the argument `what`, whose ending says no format."""
     known = f"pass --format {', '.join(FORMATS[:-1])} or {FORMATS[-1]}"
-    else_ = "; what another program has (xlsx, parquet, docx), save as csv first"
+    else_ = "; what another program has (xlsx, docx), save as csv first"
     return ValueError(f"{what}: the ending of {shown(os.path.basename(path))} says no format; {known}{else_}")
 
 
@@ -112,7 +115,7 @@ class Form:
                 raise ValueError(f"{option}: {name!r} has another option too; name it once")
             named.add(name)
         for name in self.texts:
-            if outer := next((drop for drop in self.dropped if name.startswith((f"{drop}.", f"{drop}["))), None):
+            if outer := next((drop for drop in self.dropped if is_inside(name, drop)), None):
                 raise ValueError(f"drop: {outer!r} holds the text {name!r}; drop its other fields by name")
         if self.delimiter is not None and (len(self.delimiter) != 1 or self.delimiter in '"\r\n\0'):
             raise ValueError(f"delimiter: {self.delimiter!r} is no delimiter; pass one character, or tab")
@@ -126,6 +129,28 @@ class Form:
         """The option of each field that has one, and its name."""
         by_option = {"field": self.texts, "pass": self.passed or (), "drop": self.dropped}
         return [(option, name) for option, names in by_option.items() for name in names]
+
+
+def fields_of(given: Sequence[str], kinds: Collection[str], option: str = "field") -> tuple[str, ...]:
+    """Return names of fields, where one of the files has any.
+
+    Args:
+        given: by the user.
+        kinds: formats of the files.
+        option: its name, in errors.
+
+    Raises:
+        ValueError: text lines have no field.
+    """
+    if given and set(kinds) == {"txt"}:
+        way = "leave it out, or pass --format jsonl, csv, tsv or parquet"
+        raise ValueError(f"{option}: txt has no field {given[0]!r}; {way}")
+    return tuple(given)
+
+
+def is_inside(name: str, outer: str) -> bool:
+    """Return whether a field is in an object or list of another name, as "turns[].text" is in "turns"."""
+    return name.startswith((f"{outer}.", f"{outer}["))
 
 
 TEXT = Form()
@@ -190,8 +215,33 @@ class Objects:
             Unnamed: fields of which nobody said what becomes of them.
             ValueError: the line is no json object, or has no text in a field.
         """
-        content = self.read(record)
-        walk = _Walk(self.form)
+        content, walk = self._walked(record)
+        for name in self.form.texts:
+            if name not in walk.found and "[]" not in name:
+                what = f"{self.place}: line {record.line} has no text in field {name!r}"
+                raise ValueError(f"{what}; pass --field NAME")
+        if walk.unnamed:
+            raise unnamed(self.place, "field", list(walk.unnamed), safe=are_names(walk.unnamed))
+        slots = walk.slots
+
+        def replaced(texts):
+            for (container, key), text in zip(slots, texts, strict=True):
+                if container[key] is not None:
+                    container[key] = text
+            return json.dumps(content, ensure_ascii=False) + record.end
+
+        return Document(tuple(container[key] or "" for container, key in slots), replaced)
+
+    def values(self, record: Record) -> dict[str, list[Any]]:
+        """Return the values of each field that the form does not name; all items of a list have one name.
+
+        Raises:
+            ValueError: as for `open`.
+        """
+        return self._walked(record)[1].unnamed
+
+    def _walked(self, record: Record) -> tuple[dict[str, Any], "_Walk"]:
+        content, walk = self.read(record), _Walk(self.form)
         place = f"{self.place}: line {record.line}"
         try:
             walk.into(content, "", passed=self.form.passed is None)
@@ -204,20 +254,7 @@ class Objects:
             raise ValueError(f"{place} has no text in field {name!r}{held}; pass --field {inside}") from None
         except _NoJson as error:
             raise ValueError(f"{place} cannot be read ({error}); flatten it") from None
-        for name in self.form.texts:
-            if name not in walk.found and "[]" not in name:
-                raise ValueError(f"{place} has no text in field {name!r}; pass --field NAME")
-        if walk.unnamed:
-            raise unnamed(self.place, "field", list(walk.unnamed), safe=_are_names(walk.unnamed))
-        slots = walk.slots
-
-        def replaced(texts):
-            for (container, key), text in zip(slots, texts, strict=True):
-                if container[key] is not None:
-                    container[key] = text
-            return json.dumps(content, ensure_ascii=False) + record.end
-
-        return Document(tuple(container[key] or "" for container, key in slots), replaced)
+        return content, walk
 
     def read(self, record: Record) -> dict[str, Any]:
         """Return the object of a record.
@@ -269,7 +306,7 @@ class _Walk:
         self.form = form
         self.slots: list[tuple[Any, Any]] = []
         self.found: set[str] = set()
-        self.unnamed: dict[str, None] = {}
+        self.unnamed: dict[str, list[Any]] = {}
 
     def into(self, value, path: str, *, passed: bool, depth: int = 0) -> None:
         """Visit what is in an object or list of this name (path), and remove what is dropped.
@@ -294,8 +331,10 @@ class _Walk:
                 free = passed or name in (self.form.passed or ())
                 if isinstance(item, dict | list) and item:
                     self.into(item, name, passed=free, depth=depth + 1)
-                elif not free:
-                    self.unnamed[name] = None
+                elif not free and not (
+                    item in (None, [], {}) and any(is_inside(text, name) for text in self.form.texts)
+                ):
+                    self.unnamed.setdefault(name, []).append(item)
 
 
 @dataclass(frozen=True)
@@ -313,7 +352,7 @@ class Table:
     @property
     def head(self) -> str:
         """The header as it is written."""
-        return self._written([self.header[column] for column in self.kept], self.end)
+        return self._written(self.header, self.end)
 
     def open(self, record: Record) -> Document:
         """Return the document of a record."""
@@ -322,17 +361,31 @@ class Table:
         def replaced(texts):
             for column, text in zip(self.columns, texts, strict=True):
                 row[column] = text
-            return self._written([row[column] for column in self.kept], record.end)
+            return self._written(row, record.end)
 
         return Document(tuple(row[column] for column in self.columns), replaced)
 
     def _written(self, row: Sequence[str], end: str) -> str:
+        row = [row[column] for column in self.kept]
         if not self.quoted:
             return self.delimiter.join(row) + end
         line = io.StringIO()
         # A cell with a lone carriage return is quoted only where the line's end has one.
         csv.writer(line, delimiter=self.delimiter, lineterminator="\r\n").writerow(row)
         return line.getvalue().removesuffix("\r\n") + end
+
+
+@dataclass(frozen=True)
+class Columns(Table):
+    """The layout of parquet; of a row its texts alone are written, as a json list (see `parquet.write_texts`)."""
+
+    @property
+    def head(self) -> str:
+        """Nothing: a list needs none."""
+        return ""
+
+    def _written(self, row: Sequence[str], end: str) -> str:
+        return json.dumps([row[column] for column in self.columns]) + end
 
 
 Layout = Lines | Objects | Table
@@ -390,30 +443,61 @@ def reading(
         with _decoded(sys.stdin.buffer, encoding, place) as lines:
             yield lines, lambda: 0
         return
-    with open(path, "rb") as file:
-        try:
-            with _decoded(_unpacked(file, path), encoding, place) as lines:
-                yield lines, file.tell if file.seekable() else lambda: 0
-        except (gzip.BadGzipFile, lzma.LZMAError, zlib.error, EOFError) as error:
-            packed = compression_of(path)
-            raise ValueError(f"{place} is no whole {packed} file ({error}); make it anew") from None
+    with open(path, "rb") as file, _whole(path, place), _decoded(_unpacked(file, path), encoding, place) as lines:
+        yield lines, file.tell if file.seekable() else lambda: 0
+
+
+@contextmanager
+def _whole(path: str | Path, place: str) -> Iterator[None]:
+    try:
+        yield
+    except (gzip.BadGzipFile, lzma.LZMAError, zlib.error, EOFError) as error:
+        packed = compression_of(path)
+        raise ValueError(f"{place} is no whole {packed} file ({error}); make it anew") from None
+
+
+def start_of(path: str | Path, size: int, what: str = "source") -> bytes:
+    """Return the first bytes of a file, decompressed, as many as `size`; fewer where it ends.
+
+    Raises:
+        ValueError: it is damaged. The error names the file as the argument `what`.
+    """
+    with open(path, "rb") as file, _whole(path, place_of(what, path)):
+        return _unpacked(file, path).read(size)
 
 
 @contextmanager
 def reading_records(
-    path: str | Path, kind: str, form: Form, what: str = "source"
+    path: str | Path, kind: str, form: Form, what: str = "source", beside: Collection[str] = ()
 ) -> Iterator[tuple["Layout", Iterator[Record], Callable[[], int]]]:
     """Open a file: its layout, its records, and a function that returns how many of its bytes have been read.
 
     Args:
         path, what: as for `reading`.
         kind, form: as for `records`.
+        beside: columns that are looked at next to the texts; of parquet, all others are empty in the records.
 
     Raises:
         ValueError, FileNotFoundError: as `reading` and `records`.
     """
+    if kind == "parquet":
+        check_parquet(what, path)
+        yield *_rows(path, form, place_of(what, path), beside), lambda: 0
+        return
     with reading(path, form.encoding, what) as (lines, position):
         yield *records(lines, kind, form, place_of(what, path)), position
+
+
+def check_parquet(what: str, path: str | Path) -> None:
+    """Check that parquet can be read from a path, or written to it; `what` is the argument in errors.
+
+    Raises:
+        ValueError: it is a pipe, or the file would be compressed again.
+    """
+    if str(path) == "-" or (os.path.exists(path) and not os.path.isfile(path)):
+        raise ValueError(f"{what}: parquet is not read or written in one go; pass a file, and no pipe")
+    if packed := compression_of(path):
+        raise ValueError(f"{what}: parquet is compressed in itself; pass {shown(path)} without .{packed}")
 
 
 def place_of(what: str, path: str | Path) -> str:
@@ -437,11 +521,12 @@ def encoding_of(path: str | Path, encoding: str | None = None) -> str:
     if str(path) == "-" or not os.path.isfile(path):
         return encoding or "utf-8"
     with open(path, "rb") as file:
-        return _encoding(_unpacked(file, path).read(4), encoding).removesuffix("-sig")
+        return (marked(_unpacked(file, path).read(4)) or encoding or "utf-8").removesuffix("-sig")
 
 
-def _encoding(start: bytes, encoding: str | None) -> str:
-    return next((name for mark, name in _MARKS.items() if start.startswith(mark)), encoding or "utf-8")
+def marked(start: bytes) -> str | None:
+    """Return the encoding that a byte order mark at the start of a file says; None without one."""
+    return next((name for mark, name in _MARKS.items() if start.startswith(mark)), None)
 
 
 @contextmanager
@@ -449,7 +534,7 @@ def _decoded(content, encoding: str | None, place: str) -> Iterator[Numbered]:
     start = b""
     while len(start) < 4 and (more := content.read1(4 - len(start))):  # a pipe may give less than a mark at once
         start += more
-    known = _encoding(start, encoding)
+    known = marked(start) or encoding or "utf-8"
     raw = io.BufferedReader(_Rest(start, content), 1 << 16)
     lines = Numbered(io.TextIOWrapper(raw, encoding=known, newline=""), place)
     try:
@@ -522,9 +607,45 @@ def records(lines: Numbered, kind: str, form: Form, place: str) -> tuple[Layout,
     header = next(rows, None)
     if header is None:
         raise ValueError(f"{place}: it is empty; pass a table with a header")
+    columns, kept = _columns(header, kind, form, place, delimiter)
+    layout = Table(place, tuple(header), columns, kept, delimiter, quoted, lines.end)
+    return layout, _table(rows, lines, place, len(header))
+
+
+def _rows(path: str | Path, form: Form, place: str, beside: Collection[str]) -> tuple[Layout, Iterator[Record]]:
+    """The layout of a parquet file and its rows; null, in a text or not, is an empty cell, as it is in a csv."""
+    for option in ("delimiter", "encoding"):
+        if getattr(form, option):
+            raise ValueError(f"{option}: parquet has none of its own; leave it out")
+    schema, batches = parquet.opened(path, place)
+    header = schema.names
+    for name in form.texts:
+        if name in header and not parquet.is_text(schema.field(name).type):
+            raise ValueError(
+                f"{place}: column {name!r} holds no strings; pass another --field, or write it as them"
+            )
+    columns, kept = _columns(header, "parquet", form, place)
+    read = [name in form.texts or name in beside for name in header]
+
+    def rows() -> Iterator[Record]:
+        first = 1
+        for batch in batches:
+            empty = [None] * batch.num_rows
+            cells = [batch.column(column).to_pylist() if it else empty for column, it in enumerate(read)]
+            for number, row in enumerate(zip(*cells, strict=True), start=first):
+                yield Record(number, ["" if cell is None or cell != cell else str(cell) for cell in row], "\n")
+            first += batch.num_rows
+
+    return Columns(place, tuple(header), columns, kept, "", quoted=False, end=""), rows()
+
+
+def _columns(
+    header: list[str], kind: str, form: Form, place: str, delimiter: str = ""
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The numbers of a table's columns of text, and of those that are written."""
     for option, name in form.named:
         if name not in header:
-            what = f"no column {name!r} among the {len(header)} of the first line"
+            what = f"no column {name!r} among the {len(header)}{' of the first line' * (kind != 'parquet')}"
             raise ValueError(f"{place}: {what}; {_meant(header, name, option, kind, delimiter)}")
     for name in form.texts:
         if header.count(name) > 1:
@@ -534,8 +655,7 @@ def records(lines: Numbered, kind: str, form: Form, place: str) -> tuple[Layout,
         raise unnamed(place, "column", others, safe="".join(others).isprintable())
     columns = tuple(column for column, name in enumerate(header) if name in form.texts)
     kept = tuple(column for column, name in enumerate(header) if name not in form.dropped)
-    layout = Table(place, tuple(header), columns, kept, delimiter, quoted, lines.end)
-    return layout, _table(rows, lines, place, len(header))
+    return columns, kept
 
 
 def unnamed(place: str, what: str, names: Sequence[str], *, safe: bool) -> Unnamed:
@@ -557,7 +677,8 @@ def unnamed(place: str, what: str, names: Sequence[str], *, safe: bool) -> Unnam
     return Unnamed(f"{message}; {ways}", tuple(dict.fromkeys(names)) if safe else ())
 
 
-def _are_names(paths) -> bool:
+def are_names(paths: Iterable[str]) -> bool:
+    """Return whether fields or columns look like names, each part of a path a word; anything else may be text."""
     return all(_NAME.fullmatch(part) for path in paths for part in path.replace("[]", "").split("."))
 
 
@@ -598,7 +719,7 @@ def _meant(header: list[str], name: str, option: str, kind: str, delimiter: str)
         return "it has semicolons: if they are its delimiters, pass --delimiter ';'"
     if kind == "tsv" and any(column.startswith('"') for column in header):
         return "a tsv has no quoted cells: if this one has, pass --format csv --delimiter tab"
-    if not header or not all(map(_NAME.fullmatch, header)):
+    if not header or (kind != "parquet" and not all(map(_NAME.fullmatch, header))):
         return f"pass --{option} NAME or --format, or add a header"
     more = f" and {len(header) - _NAMED} more" if len(header) > _NAMED else ""
     return f"pass one of {', '.join(header[:_NAMED])}{more} as --{option}"

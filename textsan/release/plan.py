@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from textsan.release.formats import ending_of, format_of, is_readable, no_format, shown
+from textsan.release.formats import check_parquet, ending_of, format_of, is_readable, no_format, shown
 
 
 class File(NamedTuple):
@@ -30,6 +30,14 @@ class File(NamedTuple):
     def size(self) -> int:
         """Bytes of the source; 0 where that is not known."""
         return os.path.getsize(self.source) if os.path.isfile(self.source) else 0
+
+    @property
+    def version(self) -> tuple[int, int] | None:
+        """Tell the source of now from one that has been changed, where it is read twice; None where it is not."""
+        if self.kind != "parquet":
+            return None
+        now = os.stat(self.source)
+        return now.st_mtime_ns, now.st_size
 
 
 def plan(sources: Sequence[str], target: str, kind: str | None = None) -> list[File]:
@@ -58,6 +66,10 @@ def plan(sources: Sequence[str], target: str, kind: str | None = None) -> list[F
     if not os.path.isdir(parent := os.path.dirname(target.rstrip("/")) or "."):
         raise FileNotFoundError(f"OUTPUT: the folder {shown(parent)} does not exist; make it first")
     files = [File(source, to, kind or _kind(source, to)) for source, to in zip(sources, targets, strict=True)]
+    for file in files:
+        if file.kind == "parquet":
+            check_parquet("INPUT", file.source)
+            check_parquet("OUTPUT", file.target)
     outputs = [path for file in files if file.record for path in (Path(file.target), file.record)]
     for path in outputs:
         check_target("OUTPUT", path)
@@ -88,7 +100,7 @@ def check_target(what: str, path: str | Path) -> None:
 
 def _kind(source: str, target: str) -> str:
     if format_of(target) is None and (ending := ending_of(target)):
-        way = "pass another one, or --format (tables are read and written as csv or tsv)"
+        way = "pass another one, or --format (tables are read and written as csv, tsv or parquet)"
         raise ValueError(f"OUTPUT: the ending .{ending} of {shown(target)} says no format; {way}")
     if source == "-":
         return format_of(target) or "txt"

@@ -16,12 +16,11 @@ from pathlib import Path
 from textsan.base.assets import file_sha256
 from textsan.base.docstrings import meaning
 from textsan.mechanisms import MECHANISMS
-from textsan.mechanisms.make import recorded_parameters
+from textsan.mechanisms.make import recipe_of, recorded_parameters
 from textsan.privacy import Guarantee
 from textsan.release.formats import Form, shown
 from textsan.release.plan import File
 from textsan.release.shards import Counts, Job
-from textsan.text.embeddings import Embeddings
 
 TOKENIZER, TOKENIZER_V1 = "textsan.tokenize 2", "textsan.tokenize"
 """The rules by which text is cut: those of `textsan.tokenize`, and those of 0.2.0, `textsan.text.tokenize_v1`."""
@@ -40,10 +39,7 @@ def description(
     counts: Counts,
     sha256: str,
     *,
-    mechanism: str,
-    given: dict,
     embedding: str,
-    words: Embeddings,
     form: Form,
     command: str,
 ) -> dict:
@@ -54,13 +50,14 @@ def description(
         file: what it was done to.
         counts: what passed through.
         sha256: of the released file.
-        mechanism: its name in the registry, as the user wrote it.
-        given: the parameters that the user wrote.
         embedding: name of the word vectors.
-        words: the public vocabulary.
         form: how the file was read, and what became of its fields.
         command: the command line.
+
+    Raises:
+        ValueError: nobody knows how the mechanism was made.
     """
+    mechanism, words, given = recipe_of(job.mechanism)
     values = recorded_parameters(job.mechanism, mechanism, given)
     make = MECHANISMS[mechanism].load()
     result = {
@@ -92,15 +89,13 @@ def description(
     return result | {"seed": job.seed, "guarantee_without_seed": unseeded}
 
 
-def key(job: Job, mechanism: str, given: dict, words: Embeddings) -> str:
-    """Return all but the text that decides what a run makes: one that was stopped goes on only if it is the same.
-
-    Args:
-        job, mechanism, given, words: as for `description`.
-    """
+def key(job: Job) -> str:
+    """Return all but the text that decides what a run makes: one that was stopped goes on if it is the same."""
+    mechanism, words, given = recipe_of(job.mechanism)
+    lists = [sorted(given.get(name) or ()) for name in MECHANISMS[mechanism].word_lists()]
     code = file_sha256(Path(inspect.getfile(type(job.mechanism))))
     made = [mechanism, recorded_parameters(job.mechanism, mechanism, given), words.sha256, code]
-    return json.dumps([version("textsan"), *made, job.seed, str(job.writing)])
+    return json.dumps([version("textsan"), *made, lists, job.seed, str(job.writing)])
 
 
 def warnings(job: Job) -> Sequence[str]:

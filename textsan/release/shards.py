@@ -21,6 +21,7 @@ from textsan.base.plugins import PluginImports, blamed
 from textsan.mechanisms import Mechanism
 from textsan.mechanisms.base import UnknownWord
 from textsan.release.formats import (
+    Columns,
     Document,
     Form,
     Layout,
@@ -35,7 +36,7 @@ from textsan.release.plan import File
 from textsan.release.writing import Writing
 
 _SIZE = 1 << 19  # characters of a shard: about 100,000 tokens
-_MISSING = {"nan", "null", "none", "n/a", "na", "<na>"}  # what programs write in place of a text
+MISSING = {"nan", "null", "none", "n/a", "na", "<na>"}  # what programs write in place of a text
 
 
 @dataclass(frozen=True)
@@ -129,8 +130,9 @@ class Job:
         try:
             released = self.mechanism.sanitize(words, self.seed, first=shard.first)
         except UnknownWord as error:
-            line = next(record.line for record, doc in zip(shard.records, words, strict=True) if error.word in doc)
-            what = f"{shard.layout.place}: line {line} has a word outside of the vocabulary"
+            at = next(record.line for record, doc in zip(shard.records, words, strict=True) if error.word in doc)
+            line = "row" if isinstance(shard.layout, Columns) else "line"
+            what = f"{shard.layout.place}: {line} {at} has a word outside of the vocabulary"
             raise ValueError(f"{what}; pass --oov uniform, or a larger vocabulary") from None
         rows = []
         for document, doc, texts in zip(documents, released, tokens, strict=True):
@@ -147,7 +149,7 @@ class Job:
             max(map(len, words), default=0),
             sum(before != after for before, after in pairs),
             sum(not known[before] for before, _ in pairs),
-            sum(any(text.strip().casefold() in _MISSING for text in document.texts) for document in documents),
+            sum(any(text.strip().casefold() in MISSING for text in document.texts) for document in documents),
         )
         # A lone surrogate, which only json can hold, is written as the escape that it was.
         content = (shard.head + "".join(rows)).encode("utf-8", "backslashreplace")

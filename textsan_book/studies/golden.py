@@ -36,6 +36,9 @@ TRAINED_SECONDS = 600.0
 KINDS: dict[str, Any] = {"attack": ATTACKS, "task": TASKS, "mechanism": MECHANISMS, "experiment": studies.known()}
 """Names that have a golden cell each, by kind; an experiment only where it has one so cheap."""
 
+OWN_TEXT = ", own text alone"
+"""Of an attack without its public table, which has a golden cell of its own."""
+
 _ONE_ANSWERS = {"language model", "mixture", "mixture without language"}
 _ABOVE = """\
 # The golden cells: rows of committed tables that tests compute anew, and the seconds of their records.
@@ -133,11 +136,16 @@ def _is_here(name: str) -> bool:
 
 
 def subjects(cell: Cell) -> list[str]:
-    """Name what a cell computes: an experiment, or an attack or a task and a mechanism."""
+    """Name what a cell computes: an experiment, or an attack or a task and a mechanism.
+
+    >>> subjects({"defence": {"name": "santext"}, "attack": {"name": "markov", "public": False}})
+    ['attack markov, own text alone', 'mechanism santext']
+    """
     if "experiment" in cell:
         return [f"experiment {cell['experiment']}"]
     asked = "task" if "task" in cell else "attack"
-    return [f"{asked} {cell[asked]['name']}", f"mechanism {cell['defence']['name']}"]
+    alone = "" if cell[asked].get("public", True) else OWN_TEXT
+    return [f"{asked} {cell[asked]['name']}{alone}", f"mechanism {cell['defence']['name']}"]
 
 
 def choose() -> list[dict]:
@@ -162,7 +170,9 @@ def choose() -> list[dict]:
                         candidates.setdefault(subject, []).append((rank, seconds, table, cell, rows))
     chosen: list[dict] = []
     covered: set[str] = set()
-    for subject in (f"{kind} {name}" for kind, names in KINDS.items() for name in names):
+    for subject in (
+        f"{kind} {name}{alone}" for kind, names in KINDS.items() for name in names for alone in ("", OWN_TEXT)
+    ):
         if subject in candidates and subject not in covered:
             _, seconds, table, cell, rows = min(candidates[subject], key=itemgetter(0))
             entry = {"of": subjects(cell), "table": table.name, "row": rows[0], "seconds": round(seconds, 1)}
