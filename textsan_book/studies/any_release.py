@@ -65,10 +65,10 @@ def any_releases(
 
     Returns:
         Rows with figure, of, share with its ends, and number, of: words left verbatim, by group (control: in the
-        release of another row); answers of a language model that are no rewrites, by `_answers`; masked or replaced
-        words that are guessed, by attack (baseline: one word for all); words recovered, left or guessed; documents found again, by attack (control: another row's original;
-        baseline: length alone); and kept, the accuracy of a classifier (baseline: the largest class). The excess
-        is over the baseline.
+        release of another row); answers of a language model that are no rewrites, by `_answers`; masked or
+        replaced words that are guessed, by attack (baseline: one word for all); words recovered, left or guessed;
+        documents found again, by attack (control: another row's original; baseline: length alone); and kept, the
+        accuracy of a classifier (baseline: the largest class). The excess is over the baseline.
 
     Raises:
         ValueError: Presidio is asked for and not installed.
