@@ -8,7 +8,7 @@ from textsan.attacks import UntoldNoise
 from textsan.channel import Channel
 from textsan.evaluation import clustered_rate, paired_difference
 from textsan.mechanisms import make_mechanism
-from textsan.priors import Prior
+from textsan.priors import NGrams, Prior
 from textsan.sweeps import problems
 from textsan.text.vocabulary import count_words
 from textsan_book.studies.experiments import columns
@@ -33,7 +33,15 @@ def _family(dataset: str, seed: int, vocabulary: int, n_shadow: int) -> dict[tup
 
 
 def untold_noise(
-    *, dataset: str, defence: str, epsilon: float, seed: int, vocabulary: int = 2000, n_shadow: int = 1000
+    *,
+    dataset: str,
+    defence: str,
+    epsilon: float,
+    seed: int,
+    vocabulary: int = 2000,
+    n_shadow: int = 1000,
+    public: bool = False,
+    lacks: str | None = None,
 ) -> list[dict]:
     """Attack releases of several lengths with and without knowing which channel of a family made them.
 
@@ -43,6 +51,10 @@ def untold_noise(
         seed: of the split and of the draws.
         vocabulary: the most frequent words of the embeddings; others become uniform words.
         n_shadow: documents of the attacker's own, whose words she counts.
+        public: whether she knows words by the public table alone, and owns no text (the setting of BeamClean, Kale
+            et al. 2025).
+        lacks: what the family of the one who is not told the channel is without: the true "epsilon", or all
+            channels of the true "mechanism"; None is nothing.
 
     Returns:
         a row for each length: documents and words of a release, success of the attacker who is told the channel
@@ -54,11 +66,14 @@ def untold_noise(
     split, truths, places = problem.split, problem.truth.words, list(problem.positions)
     family = _family(dataset, seed, vocabulary, n_shadow)
     inputs = family[defence, epsilon].inputs
-    shadow = [token for doc in split.shadow for token in doc]
-    outside = sum(token not in split.embeddings for token in shadow) / len(shadow)
-    prior = Prior.from_counts(count_words(split.shadow), inputs)
+    prior, outside = _public(inputs) if public else _counted(split, inputs)
     told = UntoldNoise({"told": family[defence, epsilon]}, prior, outside=outside)
-    untold = UntoldNoise({f"{name} {e:g}": one for (name, e), one in family.items()}, prior, outside=outside)
+    others = {
+        f"{name} {e:g}": channel
+        for (name, e), channel in family.items()
+        if lacks is None or name != defence or (lacks == "epsilon" and e != epsilon)
+    }
+    untold = UntoldNoise(others, prior, outside=outside)
     known = told.reconstruct(problem.released, places)
     rows = []
     for size in SIZES:
@@ -68,7 +83,7 @@ def untold_noise(
             here = [(d - start, i) for d, i in places if start <= d < start + size]
             guesses += untold.reconstruct(docs, here)
             noise = untold.noise(docs)
-            true.append(noise[f"{defence} {epsilon:g}"])
+            true.append(noise.get(f"{defence} {epsilon:g}", 0.0))
             of_kind.append(sum(p for name, p in noise.items() if name.rpartition(" ")[0] == defence))
         row = {"documents": size, "words": sum(map(len, problem.released)) / (max(SIZES) / size)}
         row |= columns(clustered_rate(np.equal(known, truths), problem.sentences), "told_")
@@ -76,3 +91,23 @@ def untold_noise(
         row |= columns(paired_difference(guesses, known, truths, problem.sentences), "difference_")
         rows.append(row | {"channel": float(np.mean(true)), "mechanism": float(np.mean(of_kind))})
     return rows
+
+
+def _counted(split, inputs: list[str]) -> tuple[Prior, float]:
+    """The frequencies of the inputs in the attacker's text, and the share of its words that are no input."""
+    shadow = [token for doc in split.shadow for token in doc]
+    outside = sum(token not in split.embeddings for token in shadow) / len(shadow)
+    return Prior.from_counts(count_words(split.shadow), inputs), outside
+
+
+def _public(inputs: list[str]) -> tuple[Prior, float]:
+    """The frequencies of the inputs in the public table, and the share of its words that are no input.
+
+    Inputs that the table does not list (marks, above all) count as the rarest one that it lists.
+    """
+    table = NGrams.load()
+    listed = [word for word in table.words if not word.startswith("<")]
+    inside, every = (np.exp(table.log_probabilities(table.numbers(words)[:, None])) for words in (inputs, listed))
+    outside = float(1 - inside.sum() / every.sum())
+    inside = np.maximum(inside, inside[inside > 0].min())
+    return Prior(inputs, inside / inside.sum()), outside
