@@ -430,3 +430,51 @@ def test_a_cell_that_asks_presidio_is_skipped_by_name_where_it_is_not_installed(
         "presidio"
     ]
     assert golden.lacking({"experiment": "any_releases", "dataset": "rt", "tool": "common words"}) == []
+
+
+def test_a_rewrite_is_the_likeliest_line_of_the_model_whatever_texts_are_with_it(monkeypatch):
+    import torch
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    class Letters:
+        eos_token_id = 0
+
+        def __call__(self, line, add_special_tokens):
+            return SimpleNamespace(input_ids=[ord(letter) % 16 for letter in line])
+
+        def apply_chat_template(self, chat, **given):
+            return "".join(turn["content"] for turn in chat) + "|"
+
+        def batch_decode(self, rows, **given):
+            return ["".join(chr(96 + number) for number in row) for row in rows]
+
+    sizes = {"hidden_size": 16, "intermediate_size": 24, "num_hidden_layers": 2, "num_attention_heads": 2}
+    with torch.random.fork_rng():
+        torch.manual_seed(13)
+        model = LlamaForCausalLM(LlamaConfig(vocab_size=16, initializer_range=1.0, **sizes)).eval()
+    source = SimpleNamespace(model=model, tokenizer=(letters := Letters()))
+    monkeypatch.setattr(study.LanguageModel, "named", lambda precision: source)
+    monkeypatch.setattr(study, "_AT_ONCE", 3)
+    texts = ["a soup", "the film was long", "no", "a dog"]
+    answers = study.TOOLS["rewrite"](texts, 0)
+    for line, answer, longest in zip(texts, answers, (6, 17, 6, 6), strict=True):
+        chat = [{"content": said.replace("{text}", line)} for said in study.REWRITING]
+        for turn in chat[::2]:
+            turn["content"] = study._ASKED + turn["content"]
+        ids = torch.tensor([letters(letters.apply_chat_template(chat), add_special_tokens=False).input_ids])
+        most = {"do_sample": False, "max_new_tokens": longest + 10, "eos_token_id": [0, 10], "pad_token_id": 0}
+        (written,) = model.generate(ids, attention_mask=torch.ones_like(ids), **most)[:, ids.shape[1] :].tolist()
+        assert answer == letters.batch_decode([[n for n in written if n not in (0, 10)]])[0]
+    assert len(set(map(len, answers))) > 2  # some end before the limit
+
+
+def test_answers_that_are_no_rewrites_are_counted():
+    texts = ["The soup was cold"] * 5
+    written = ["the soup was cold", "", "so sorry I am so sorry I am so sorry I am", "We left", "A cold broth"]
+    rows = study._answers(texts, written)
+    assert {row["of"]: row["share"] for row in rows} == {
+        "copies": 0.2,
+        "empty": 0.2,
+        "loops": 0.2,
+        "strangers": 0.6,
+    }

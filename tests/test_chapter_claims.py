@@ -122,7 +122,7 @@ def test_an_attack_that_reads_passes_the_limit_of_the_channel_and_betting_errs_r
 
 def test_masks_keep_the_task_and_identify_every_document_and_what_hides_more_keeps_less():
     audited = any_releases.releases(ROOT / "data" / "results")
-    assert len(audited) == 18 and all(release["identified"] for release in audited)
+    assert len(audited) == 19 and all(release["identified"] for release in audited)
     assert all(release["found"].low > release["length"] for release in audited)
     for corpus in any_releases.CORPORA.values():
         releases = {release["release"]: release for release in audited if release["corpus"] == corpus}
@@ -139,6 +139,15 @@ def test_masks_keep_the_task_and_identify_every_document_and_what_hides_more_kee
     reviews = {release["release"]: release for release in audited if release["corpus"] == "film reviews"}
     kept, largest, original = (reviews["CusText+, ε = 1"][name] for name in ("kept", "largest", "original"))
     assert original.value - kept.value > (original.value - largest) / 2
+
+
+def test_the_rewrite_of_the_small_model_costs_more_than_it_hides():
+    (rewrite,) = (
+        release for release in any_releases.releases(ROOT / "data" / "results") if release["release"] == "rewrite"
+    )
+    assert rewrite["found"].value > 0.5 and rewrite["identified"] and rewrite["kept"].value <= rewrite["largest"]
+    assert max(share.value for share in rewrite["answers"].values()) < 0.5  # it may be called a rewrite
+    assert 0.22 < rewrite["answers"]["loops"].value < 0.28 and 0.3 < rewrite["answers"]["strangers"].value < 0.38
 
 
 def line_of(number, start):

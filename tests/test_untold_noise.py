@@ -1,6 +1,7 @@
 """The attacker who is not told the noise, against enumeration of small worlds."""
 
 from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -117,8 +118,9 @@ def test_the_table_is_judged_by_its_rules(tmp_path):
     assert "10 documents, 200 words: a loss in 0 of 2, at most 0.030" in untold.lines(tmp_path)[1]
 
 
-def test_a_told_and_an_untold_attacker_on_the_same_release(monkeypatch):
-    """The study on made-up text: with much of it the channel is known and nothing is lost."""
+@pytest.fixture
+def cell(monkeypatch):
+    """The study on made-up text."""
     rng = np.random.default_rng(1)
     listed = [f"w{i}" for i in range(30)]
     docs = rng.choice(listed, size=(400, 12), p=(w := 1 / np.arange(1, 31)) / w.sum()).tolist()
@@ -126,10 +128,26 @@ def test_a_told_and_an_untold_attacker_on_the_same_release(monkeypatch):
     split = Split(docs[:100], docs[100:400], vectors, population=tuple(docs[100:]))
     monkeypatch.setattr(problems, "_split", lambda *_, **__: split)
     study._family.cache_clear()
-    rows = study.untold_noise(
-        dataset="made up", defence="custext", epsilon=2.0, seed=0, vocabulary=30, n_shadow=300
-    )
+    given = {"dataset": "made up", "defence": "custext", "epsilon": 2.0, "seed": 0, "vocabulary": 30}
+    yield lambda **further: study.untold_noise(**given, n_shadow=300, **further)
+    study._family.cache_clear()
+
+
+def test_a_told_and_an_untold_attacker_on_the_same_release(cell):
+    """With much of it the channel is known and nothing is lost."""
+    rows = cell()
     assert [row["documents"] for row in rows] == list(study.SIZES) and rows[-1]["words"] == 1200
     assert rows[-1]["mechanism"] > rows[0]["mechanism"] and len({row["told"] for row in rows}) == 1
     assert abs(rows[-1]["difference"]) < 0.02 and rows[-1]["untold"] > 0.1
-    study._family.cache_clear()
+
+
+def test_who_owns_no_text_counts_as_the_public_table_does(cell, monkeypatch):
+    """Half as frequent as word 0 is word 1; word 2 is not listed; half of the table's words are no input."""
+    listed = {"<s>": -1.0, "w0": np.log(0.3), "w1": np.log(0.15), "other": np.log(0.45)}
+    table = SimpleNamespace(words=list(listed), numbers=lambda words: np.array([words]).T[:, 0])
+    table.log_probabilities = lambda rows: np.array([listed.get(word, -np.inf) for (word,) in rows])
+    monkeypatch.setattr(study.NGrams, "load", lambda: table)
+    prior, outside = study._public(["w0", "w1", "w2"])
+    assert outside == pytest.approx(0.5) and prior.probabilities == pytest.approx([0.5, 0.25, 0.25])
+    row, own = cell(public=True)[-1], cell()[-1]
+    assert row["told"] < own["told"] and row["words"] == own["words"]

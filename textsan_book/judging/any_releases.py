@@ -1,4 +1,4 @@
-"""Releases by other tools and by sanitizers, audited alike: from the stored table `any-release`."""
+"""Releases by other tools and by sanitizers, audited alike: from the stored tables `any-release*`."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,10 +11,11 @@ from textsan import plotting
 from textsan.evaluation import Estimate
 
 CORPORA = {"rt": "film reviews", "airline_tweets": "tweets", "mtsamples": "medical reports"}
-"""The corpora of the table, with their names in a figure."""
+"""The corpora of the tables, with their names in a figure."""
 
 _TOOLS = {"presidio masks": "masks", "presidio surrogates": "surrogates", "common words": "common words"}
-_LOOKS: dict[str, dict] = {tool: {"series": series} for tool, series in zip(_TOOLS, (2, 3, 4), strict=True)}
+_TOOLS |= {"rewrite": "rewrite"}
+_LOOKS: dict[str, dict] = {tool: {"series": series} for tool, series in zip(_TOOLS, (2, 3, 4, 1), strict=True)}
 
 _PLACES = {"presidio masks": ((0, 7), "center"), "presidio surrogates": ((7, -11), "left")}
 _PLACES |= {"common words": ((-7, -11), "right"), "santext": ((-5, -11), "right")}  # of labels beside their points
@@ -25,9 +26,11 @@ def releases(results: Path) -> list[dict]:
 
     `verbatim`, `recovered`, `found`, `kept` and `original` are means over the seeds, of the strongest attack;
     `length` is the baseline of found, and `largest` that of kept; `identified`, whether the words are shown to add
-    to length with every seed; `lost`, the accuracy on originals less that on the release.
+    to length with every seed; `lost`, the accuracy on originals less that on the release;
+    and `answers`, of a language model, the shares that are no rewrites.
     """
-    table = pd.read_csv(results / "any-release.csv", comment="#")
+    names = "any-release", "any-release-rewrite"
+    table = pd.concat([pd.read_csv(results / f"{name}.csv", comment="#") for name in names])
     rows = []
     for (dataset, tool, epsilon), cells in table.groupby(["dataset", "tool", "epsilon"], sort=False, dropna=False):
         shares = {figure: _of_each(cells[cells.figure == figure]) for figure in cells.figure.unique()}
@@ -40,7 +43,7 @@ def releases(results: Path) -> list[dict]:
         row |= {"verbatim": shares["verbatim"]["all"], "recovered": shares["recovered"][best["recovered"]]}
         row |= {"found": shares["found"][best["found"]], "length": found.baseline.mean()}
         row |= {"identified": bool((found.excess_low > 0).all()), "kept": kept, "original": original}
-        row |= {"largest": cells[cells.figure == "kept"].baseline.mean()}
+        row |= {"largest": cells[cells.figure == "kept"].baseline.mean(), "answers": shares.get("answers", {})}
         rows.append(row | {"lost": Estimate(lost, lost - half, lost + half)})
     return rows
 
@@ -59,7 +62,11 @@ def lines(rows: Sequence[Mapping]) -> list[str]:
     """Write what a release discloses and keeps, a line a release, the corpora in their order, with intervals."""
     named = {"verbatim": "left", "recovered": "recovered", "found": "identified", "kept": "accuracy"}
     return [
-        f"{row['corpus']}, {row['release']}: " + ", ".join(f"{label} {row[name]}" for name, label in named.items())
+        f"{row['corpus']}, {row['release']}: "
+        + ", ".join(
+            [*(f"{label} {row[name]}" for name, label in named.items())]
+            + [f"{name} {share}" for name, share in row["answers"].items()]
+        )
         for row in rows
     ]
 

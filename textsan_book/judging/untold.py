@@ -11,13 +11,13 @@ TOLD = 0.95
 """Probability from which on a release tells its channel, with every seed."""
 
 
-def lengths(results: Path) -> Iterator[dict]:
-    """Judge the stored table by its rules, a row for each length of a release.
+def lengths(results: Path, name: str = "untold-noise") -> Iterator[dict]:
+    """Judge a stored table by its rules, a row for each length of a release.
 
     `words` is a mean; `cells` are mechanisms times corpora; in how many a loss is `shown`, the release tells the
     `mechanism`, and the `channel`; `most` is the largest loss that no interval excludes.
     """
-    table = pd.read_csv(results / "untold-noise.csv")
+    table = pd.read_csv(results / f"{name}.csv")
     for size, rows in table.groupby("documents"):
         cells = [cell for _, cell in rows.groupby(["dataset", "defence"])]
         losses = [stored.mean(cell, "difference") for cell in cells]
@@ -26,8 +26,8 @@ def lengths(results: Path) -> Iterator[dict]:
         yield row | {"shown": sum(loss.high < 0 for loss in losses), "most": -min(loss.low for loss in losses)}
 
 
-def lines(results: Path) -> list[str]:
+def lines(results: Path, name: str = "untold-noise") -> list[str]:
     """Write the rows of `lengths`, a line each."""
     said = "{documents} documents, {words:.0f} words: a loss in {shown} of {cells}, at most {most:.3f}; "
     said += "mechanism identified in {mechanism}, its ε in {channel}"
-    return [said.format(**row) for row in lengths(results)]
+    return [said.format(**row) for row in lengths(results, name)]
