@@ -75,11 +75,19 @@ def test_beside_the_public_table_the_language_model_adds_in_all_six_cells_and_th
     assert all(float(found[2]) > 0 for found in ESTIMATE.finditer(unread)) and len(ESTIMATE.findall(unread)) == 2
 
 
-def test_secrecy_of_the_noise_costs_the_attacker_next_to_nothing():
+def test_secrecy_of_the_noise_costs_the_attacker_next_to_nothing_unless_her_counts_are_wrong():
     lines = [line for line in shown("8").splitlines() if " documents, " in line and "a loss in" in line]
-    assert [int(re.search(r"a loss in (\d+) of 12", line)[1]) for line in lines] == [2, 0, 0, 0, 0]
-    assert max(float(re.search(r"at most (\d\.\d+)", line)[1]) for line in lines) < 0.04
-    assert "mechanism identified in 12, its ε in 9" in lines[-1]
+    own, public = lines[:5], lines[5:]
+    losses = [[int(re.search(r"a loss in (\d+) of 12", line)[1]) for line in some] for some in (own, public)]
+    assert losses == [[2, 0, 0, 0, 0], [4, 3, 3, 3, 3]]
+    assert max(float(re.search(r"at most (\d\.\d+)", line)[1]) for line in own) < 0.04
+    assert "mechanism identified in 12, its ε in 9" in own[-1]
+    table = pd.read_csv(ROOT / "data" / "results" / "untold-noise-public.csv")
+    for _, cases in table.groupby(["dataset", "defence", "documents"]):
+        misled = cases.defence.iloc[0] == "1-diffractor"
+        documents = cases.documents.iloc[0]
+        assert documents == 1 or (stored.mean(cases, "difference").high < 0) == misled
+        assert not misled or documents < 100 or cases.mechanism.max() < 0.05
 
 
 def test_no_order_of_mechanisms_is_put_in_question_by_the_public_table():

@@ -8,6 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from textsan import evaluation, plotting
+from textsan.evaluation import Estimate
 from textsan.sweeps.tables import load_tables
 
 COLUMNS = "guarantee", "channel", "source", "next document", "next text"
@@ -61,6 +62,23 @@ def promised_for_source(rows: pd.DataFrame) -> dict[str, int]:
     """Count the questions that the source's column was asked, and its answers that name an epsilon."""
     asked = rows[(rows.table == "promises.csv") & (rows.later == "same") & (rows.column == "source")]
     return {"asked": len(asked), "answered": int(asked.epsilon.notna().sum())}
+
+
+def too_large(step: float, seed: int, trials: int = 250) -> Estimate:
+    """Choose the largest level whose rate is one standard error below the limit, and count unsafe choices.
+
+    The toy world of chapter 14: rates a `step` apart from 0.08 to 0.24, a limit of 0.2, and 300 documents of 1 to
+    20 words, half of which lose 40 % more than the rate says, and half as much less.
+    """
+    rates, limit = np.arange(0.08 + step, 0.24 + step / 2, step), 0.2 - 1e-9
+    generator, above = np.random.default_rng(seed), []
+    for _ in range(trials):
+        sizes = generator.integers(1, 21, 300)
+        hits = generator.binomial(sizes, np.outer(rates, 1 + 0.4 * generator.choice([-1, 1], 300)))
+        rate = hits.sum(axis=1) / sizes.sum()
+        error = np.sqrt(((hits - rate[:, None] * sizes) ** 2).sum(axis=1)) / sizes.sum()
+        above.append(rates[rate + error <= limit].max(initial=0) > limit)
+    return evaluation.hit_rate(above)
 
 
 def draw_excess(ax: Axes, rows: pd.DataFrame) -> Mapping[str, np.ndarray]:
