@@ -28,8 +28,8 @@ def run(
 ) -> tuple[list[str], dict[str, list[str]]]:
     """Run cells in the current folder through papermill, up to the last answer, and check what they compute.
 
-    A cell that fails leaves the others: the checks say what is missing. Cells with answers have `textsan: {answer:
-    NAME}` in their metadata; calls read `checks.module.function(answer, seed=1)`. What is tried by answer, other
+    A cell that fails leaves the others: the checks say what is missing. Cells with answers have in their metadata
+    `textsan: {answer: NAME}`; calls read `checks.module.function(answer, seed=1)`. What is tried by answer, other
     sources with a call each, runs beside the notebook's own cell, in a copy of what there is before it. For each
     call why it failed, or nothing.
     """
