@@ -86,8 +86,8 @@ def start() -> dict[str, Estimate]:
     """Compute the ROUGE-1 of TAG from two starts on two victims, and the gains of start and distance.
 
     Means over ten sentences: `TAG, small model` and `TAG, MiniLM` from the released start, the same with
-    `, scaled start`; `LAMP, small model`; on the small model the gain of the scaled start over DLG and TAG (`start`), that
-    of TAG's distance over both starts (`distance`), and the paired difference of these two.
+    `, scaled start`; `LAMP, small model`; on the small model the gain of the scaled start over DLG and TAG
+    (`start`), that of TAG's distance over both starts (`distance`), and the paired difference of these two.
     """
     small, six = table("gradients-start.csv"), table("gradients-start-trained.csv")
     full = small[small.share == 1].pivot_table(index="batch", columns="method", values="rouge1")
@@ -245,7 +245,8 @@ def reading() -> list[dict]:
     """Compute the share of pieces that three attackers read of a client's first batches under each defence.
 
     Defences are none, noise as large as the gradient and pruning of nine tenths. The shares `first guess`,
-    `with a language model` and `without the gradient` are estimates, or numbers where there are fewer than five `batches`.
+    `with a language model` and `without the gradient` are estimates, or numbers where there are fewer than
+    five `batches`.
     """
     stored = table("gradients-reading.csv")
     rows = []

@@ -462,8 +462,8 @@ def prepared() -> list[dict]:
     """Compute what filling blanks of sanitized text gives an encoder over filling blanks of raw text, over seeds.
 
     A row an epsilon of SanText (4, 5): `learner`, the difference of the fine-tuned accuracy on SST-2, and
-    `mask inference`, that of the attack's success on the same words; the success `bare` of the attack with the encoder
-    that read raw text, and its `chance`.
+    `mask inference`, that of the attack's success on the same words; the success `bare` of the attack with the
+    encoder that read raw text, and its `chance`.
     """
     lines = []
     for epsilon, some in _rows("utility-preparation.csv").groupby("epsilon"):

@@ -168,8 +168,8 @@ def defences() -> pd.DataFrame:
     """Return the defended releases of film reviews, "none" first, with what keyword attack and task reach on them.
 
     `keeps`: the accuracy on the sentiment is inside the interval of the undefended one or above it;
-    `stops keyword` (balanced accuracy) and `stops month`: the attack is not shown to be above 0.55 and above the blind
-    guess.
+    `stops keyword` (balanced accuracy) and `stops month`: the attack is not shown to be above 0.55 and above
+    the blind guess.
     """
     rows = stored.table("vectors-defences.csv")
     bare = rows[rows.defence == "none"].iloc[0]
