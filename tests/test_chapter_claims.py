@@ -149,11 +149,11 @@ def test_masks_keep_the_task_and_identify_every_document_and_what_hides_more_kee
     assert original.value - kept.value > (original.value - largest) / 2
 
 
-def test_the_rewrite_of_the_small_model_costs_more_than_it_hides():
+def test_the_rewrite_of_the_small_model_hides_little_and_is_not_shown_to_keep_the_task():
     (rewrite,) = (
         release for release in any_releases.releases(ROOT / "data" / "results") if release["release"] == "rewrite"
     )
-    assert rewrite["found"].value > 0.5 and rewrite["identified"] and rewrite["kept"].value <= rewrite["largest"]
+    assert rewrite["found"].value > 0.5 and rewrite["identified"] and rewrite["kept"].low <= rewrite["largest"]
     assert max(share.value for share in rewrite["answers"].values()) < 0.5  # it may be called a rewrite
     assert 0.22 < rewrite["answers"]["loops"].value < 0.28 and 0.3 < rewrite["answers"]["strangers"].value < 0.38
 
