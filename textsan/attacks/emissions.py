@@ -13,9 +13,11 @@ from textsan.base.blocks import map_blocks
 from textsan.channel import Channel
 from textsan.priors import InterpolatedModel, MarkovModel
 
+_SENTENCES = 128  # worked through together, at most
 SPARSE_LIMIT = 1024  # candidates a position; above it, products with the whole transition matrix are cheaper
 _COLUMNS = 256  # outputs whose candidates are computed before their number is looked at
 _DENSE_ENTRIES = 1 << 24  # float64 of one batch of messages: 128 MiB
+_PAIRS = 1 << 24  # of candidates that follow each other, in one batch: 128 MiB
 
 
 class Emissions:
@@ -56,13 +58,16 @@ class Emissions:
             self._table.update(zip(part, listed, strict=True))
         return True
 
-    def dense_sentences(self, length: int) -> int:
-        """Sentences of some length whose messages over all states fit into memory together."""
-        return max(1, _DENSE_ENTRIES // (length * (self.n + 1)))
+    def sentences(self, length: int, sparse: bool) -> int:
+        """Count the sentences of up to some length whose messages fit into memory together."""
+        if not sparse:
+            return max(1, _DENSE_ENTRIES // (length * (self.n + 1)))
+        widest = max((len(states) for states, _ in self._table.values()), default=1)
+        return min(_SENTENCES, max(1, _PAIRS // widest**2))
 
     def chain(self, docs: list[list], a: Transitions | None) -> Sparse | Dense:
-        """States and emissions of documents of one length; over candidates if transitions are given."""
-        columns = list(zip(*docs, strict=True))
+        """States and emissions of documents, the longest first; over candidates if transitions are given."""
+        columns = [[doc[t] for doc in docs if len(doc) > t] for t in range(len(docs[0]))]
         if a is not None:
             states, emissions = zip(*(self._padded(column) for column in columns), strict=True)
             return Sparse(a, states, emissions)

@@ -1,4 +1,4 @@
-"""Smoothing marginals of a hidden Markov model over words, for batches of sentences of one length.
+"""Smoothing marginals of a hidden Markov model over words, for batches of sentences, the longest first.
 
 With f_t the forward and b_t the backward messages, e_t the emissions of what was released at t, A the transitions,
 
@@ -6,8 +6,8 @@ With f_t the forward and b_t the backward messages, e_t the emissions of what wa
 
 (Rabiner 1989, with messages rescaled at every step). A is sparse plus rank one, or two where two sources are
 mixed, so a step costs the bigrams and the states it visits: all of them (`Dense`), or a list of candidates for
-each position (`Sparse`). On a torch device (`OnDevice`) it is always all of them: sentences of one length are the
-rows of one matrix product.
+each position (`Sparse`). On a torch device (`OnDevice`) it is always all of them: sentences are the rows of one
+matrix product. A position has a row for each sentence that reaches it.
 """
 
 from collections.abc import Sequence
@@ -104,7 +104,7 @@ class Dense:
 
     def ahead(self, a, t: int, forward):
         """A^T f, from position t - 1 to t."""
-        pairs = zip(a.leave, a.arrive, strict=True)
+        forward, pairs = forward[: len(self.emissions[t])], zip(a.leave, a.arrive, strict=True)
         return (a.transposed @ forward.T).T + sum((forward @ leave)[:, None] * arrive for leave, arrive in pairs)
 
     def back(self, a, t: int, message):
@@ -127,7 +127,8 @@ class Sparse:
 
     @cached_property
     def _bigrams(self) -> list:
-        return [None, *(_between(self._transitions, *pair) for pair in pairwise(self.states))]
+        pairs = pairwise(self.states)
+        return [None, *(_between(self._transitions, before[: len(after)], after) for before, after in pairs)]
 
     def start(self, a: Transitions) -> np.ndarray:
         """Pr(x_1) of the states at the first position."""
@@ -135,7 +136,8 @@ class Sparse:
 
     def ahead(self, a: Transitions, t: int, forward: np.ndarray) -> np.ndarray:
         """A^T f, from position t - 1 to t."""
-        (entries, source, target), before, after = self._bigrams[t], self.states[t - 1], self.states[t]
+        (entries, source, target), after = self._bigrams[t], self.states[t]
+        before, forward = self.states[t - 1][: len(after)], forward[: len(after)]
         seen = np.bincount(target, a.seen.data[entries] * forward.ravel()[source], after.size).reshape(after.shape)
         for leave, arrive in zip(a.leave, a.arrive, strict=True):
             seen = seen + (forward * leave[before]).sum(axis=1)[:, None] * arrive[after]
@@ -143,7 +145,8 @@ class Sparse:
 
     def back(self, a: Transitions, t: int, message: np.ndarray) -> np.ndarray:
         """A m, from position t to t - 1."""
-        (entries, source, target), before, after = self._bigrams[t], self.states[t - 1], self.states[t]
+        (entries, source, target), after = self._bigrams[t], self.states[t]
+        before = self.states[t - 1][: len(after)]
         seen = np.bincount(source, a.seen.data[entries] * message.ravel()[target], before.size).reshape(
             before.shape
         )
@@ -200,7 +203,7 @@ def _between(a: Transitions, before: np.ndarray, after: np.ndarray):
 
 
 def smooth(chain: Dense | Sparse, transitions: Transitions, device: str | None = None) -> list[np.ndarray]:
-    """Compute Pr(x_t | y_1 .. y_n) over the chain's states, an array (sentences, states) a position.
+    """Compute Pr(x_t | y_1 .. y_n) over the chain's states, an array (sentences that reach it, states) a position.
 
     Raises:
         ValueError: a sentence has probability zero.
@@ -221,7 +224,9 @@ def _messages(chain: Dense | Sparse | OnDevice, transitions: Any) -> list:
     backward: Any = 1.0
     for t in reversed(range(len(emissions))):
         if t < len(emissions) - 1:
-            backward = _normalised(chain.back(transitions, t + 1, emissions[t + 1] * backward))
+            further = _normalised(chain.back(transitions, t + 1, emissions[t + 1] * backward))
+            backward = 0 * emissions[t] + 1  # of sentences that end here
+            backward[: len(further)] = further
         forward[t] = _normalised(forward[t] * backward)
     return forward
 

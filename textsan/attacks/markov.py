@@ -5,7 +5,6 @@ smoothing marginals of a hidden Markov model (Rabiner 1989), and their mode is t
 al. 2024.
 """
 
-from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from itertools import compress
 
@@ -21,7 +20,6 @@ from textsan.channel import Channel, Posterior
 from textsan.channel.accelerator import choose_device
 from textsan.priors import InterpolatedModel, MarkovModel, fit_bigrams
 
-_SENTENCES = 128  # of one length, worked through together
 _WEIGHTS, _FOLDS = (0.0, 0.25, 0.5, 0.75, 1.0), 5  # that `fit` tries, and on how many parts
 
 PUBLIC = True
@@ -158,7 +156,7 @@ class MarkovBayes(Attack):
         for numbers, states, [posteriors] in self._smooth(docs, [self.weight]):
             for t, posterior in enumerate(posteriors):
                 allowed = posterior * self._emissions.attackable[states[t]]
-                for d, value in zip(numbers, allowed.max(axis=1), strict=True):
+                for d, value in zip(numbers, allowed.max(axis=1), strict=False):
                     result[d][t] = value
         return result
 
@@ -173,7 +171,7 @@ class MarkovBayes(Attack):
             for t, posterior in enumerate(posteriors):
                 allowed = posterior * self._emissions.attackable[states[t]]
                 best = np.argsort(-allowed, axis=1, kind="stable")[:, :k]
-                for at, state, mass, order in zip(numbers, states[t], allowed, best, strict=True):
+                for at, state, mass, order in zip(numbers, states[t], allowed, best, strict=False):
                     rows[wanted[at], t] = state[order], mass[order] / max(mass.sum(), 1e-300)
         width = max((len(state) for state, _ in rows.values()), default=0)
         listed, mass = np.full((len(positions), width), -1), np.zeros((len(positions), width))
@@ -197,7 +195,7 @@ class MarkovBayes(Attack):
                     allowed = posterior * self._emissions.attackable[states[t]]
                     modes = np.take_along_axis(states[t], allowed.argmax(axis=1)[:, None], axis=1)[:, 0]
                     modes[~allowed.any(axis=1)] = self._emissions.n
-                    found.update(((wanted[at], t), mode) for at, mode in zip(numbers, modes, strict=True))
+                    found.update(((wanted[at], t), mode) for at, mode in zip(numbers, modes, strict=False))
         return [[self._word(found[d, i], docs[d][i]) for d, i in positions] for found in best]
 
     def _word(self, state: int, released: str) -> str:
@@ -205,24 +203,24 @@ class MarkovBayes(Attack):
         return self._emissions.model.words[state] if state < self._emissions.n else released
 
     def _smooth(self, docs: list[list], weights: Sequence[float]) -> Iterator[tuple[list[int], Sequence, list]]:
-        """Batches of documents of one length: numbers, states of each position, its posteriors at each weight."""
+        """Batches of documents, the longest first: numbers, states of a position, its posteriors at each weight.
+
+        A position has a row for each document that reaches it.
+        """
         if self.model is None:
             raise ValueError("model: none yet; pass one, or call fit(shadow_docs, sanitized_docs)")
-        by_length = defaultdict(list)
-        for number, doc in enumerate(docs):
-            by_length[len(doc)].append(number)
         for weight in weights:
             if weight not in self._transitions:
                 self._transitions[weight] = Transitions(self.model, weight)
         transitions = [self._transitions[weight] for weight in weights]
         sparse = self._emissions.tabulate({token for doc in docs for token in doc})
-        for length in sorted(by_length.keys() - {0}):
-            numbers = by_length[length]
-            listed = sparse and self.device is None  # on a device messages are over all states
-            size = _SENTENCES if listed else self._emissions.dense_sentences(length)
-            for part in (numbers[at : at + size] for at in range(0, len(numbers), size)):
-                chain = self._emissions.chain([docs[d] for d in part], transitions[0] if sparse else None)
-                yield part, chain.states, [smooth(chain, a, self.device) for a in transitions]
+        numbers = sorted((d for d, doc in enumerate(docs) if doc), key=lambda d: -len(docs[d]))
+        while numbers:
+            # On a device messages are over all states.
+            size = self._emissions.sentences(len(docs[numbers[0]]), sparse and self.device is None)
+            part, numbers = numbers[:size], numbers[size:]
+            chain = self._emissions.chain([docs[d] for d in part], transitions[0] if sparse else None)
+            yield part, chain.states, [smooth(chain, a, self.device) for a in transitions]
 
 
 def _smallest_of_the_best(right: np.ndarray) -> int:
