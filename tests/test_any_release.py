@@ -16,7 +16,7 @@ from textsan.auditing.report import SCHEMA
 from textsan.cli.main import main
 from textsan.text import tokenize
 from textsan.text.corpora import Record
-from textsan_book.studies import any_release as study, golden
+from textsan_book.studies import any_release as study
 
 PLANTED = "zyxwort"
 WORDS = [
@@ -377,24 +377,6 @@ def test_words_off_the_list_are_masked_and_guesses_are_held_against_one_word_for
     assert guessed["excess"] == pytest.approx(guessed["share"] - guessed["baseline"])
 
 
-def test_the_class_of_a_report_is_of_all_its_specialties(monkeypatch):
-    def report(words, label):
-        return Record("summary", label, {"transcription": words})
-
-    listed = [
-        report("a b", "Surgery"),
-        report("a b", " Urology"),
-        report("c d " * 30, " Urology"),
-        report("", "x"),
-    ]
-    monkeypatch.setattr(study, "load_dataset", lambda name, split: listed)
-    first, second = study.labelled("mtsamples")
-    assert (first.text, first.label, second.label) == ("a b", "surgery", "other")
-    assert len(second.text.split()) == study.REPORT
-    monkeypatch.setattr(study, "load_dataset", lambda name, split: [Record("x", -1.5), Record("y", "neutral")])
-    assert [record.label for record in study.labelled("any")] == ["negative", "neutral"]
-
-
 def spans(**of):
     """An analyzer that finds the given words."""
 
@@ -422,14 +404,6 @@ def test_presidio_masks_entities_or_puts_those_of_other_texts_in_their_place(mon
         assert second.split()[0] in ("Ann", "Bob") and second.endswith("in <CITY>")  # no other text has one
         assert third == study.TOOLS["presidio surrogates"](texts, seed)[2]
     study._entities.cache_clear()
-
-
-def test_a_cell_that_asks_presidio_is_skipped_by_name_where_it_is_not_installed(monkeypatch):
-    monkeypatch.setattr(golden.text_names, "is_presidio_here", lambda: False)
-    assert golden.lacking({"experiment": "any_releases", "dataset": "rt", "tool": "presidio masks"}) == [
-        "presidio"
-    ]
-    assert golden.lacking({"experiment": "any_releases", "dataset": "rt", "tool": "common words"}) == []
 
 
 def test_a_rewrite_is_the_likeliest_line_of_the_model_whatever_texts_are_with_it(monkeypatch):

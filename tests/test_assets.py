@@ -213,18 +213,6 @@ def test_without_network_one_line_says_so(toy, tmp_path):
     assert done.stderr.splitlines()[-1].startswith("textsan: toy: cannot get")
 
 
-def test_without_a_connection_there_is_no_bar_and_the_line_says_what_to_do(toy, monkeypatch, capfd):
-    toy(*_wheel())
-    monkeypatch.setenv("PIP_NO_INDEX", "0")
-    monkeypatch.delenv("PIP_FIND_LINKS", raising=False)
-    monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
-    with pytest.raises(
-        assets.FetchError, match="there is no connection to it; with one, textsan data pull toy fet"
-    ):
-        assets.fetch("toy")
-    assert "toy:" not in capfd.readouterr().err
-
-
 @pytest.mark.parametrize(
     "harm",
     [
@@ -340,16 +328,6 @@ def test_registry_is_complete():
     assert {entry["asset"] for entry in datasets if "packaged" not in entry} <= set(names)
     packaged = {entry["packaged"]: entry["sha256"] for entry in datasets if "packaged" in entry}
     assert {name: assets.file_sha256(assets.DATA / name) for name in packaged} == packaged
-
-
-def test_list_shows_every_asset(toy):
-    cache = toy(*_wheel())
-    before = CliRunner().invoke(main, ["data", "list"])
-    shown = before.stdout.splitlines()[1].split()[:5]
-    assert before.exit_code == 0 and shown == ["toy", "corpus", "no", "0.4", "registry"]
-    assets.fetch("toy")
-    after = CliRunner().invoke(main, ["data", "list"])
-    assert after.stdout.splitlines()[1].split()[2] == "yes" and str(cache) in after.stdout
 
 
 def test_default_assets_are_sound(default_data):

@@ -18,7 +18,7 @@ from click.testing import CliRunner
 
 from textsan.base.assets import file_sha256
 from textsan.cli import main
-from textsan_book.chapters import build, chapters, compare, paper, run, validation
+from textsan_book.chapters import build, chapters, compare, run, validation
 from textsan_book.chapters.kernel import figure_data
 
 ROOT = Path(__file__).parents[1]
@@ -777,12 +777,6 @@ def is_fresh(chapter):
     return run.stale_because(chapter) == [] and not run.text_changed(chapter)
 
 
-def test_copy_with_other_file_times_is_fresh(project, tmp_path):
-    clone = tmp_path / "clone"
-    shutil.copytree(project, clone, copy_function=shutil.copyfile)
-    assert all(is_fresh(chapter) for chapter in chapters.chapters(clone))
-
-
 def test_the_metadata_hold_the_cells_and_the_files_of_data_that_were_read(project):
     """Tables that a child process reads, too; neither modules nor profiles."""
     first, second = (
@@ -1071,20 +1065,6 @@ def test_contents_list_every_chapter():
         files = [one["file"].removeprefix("notebooks/") for one in part["chapters"]]
         numbered = [name for name in files if chapters.number(name)]
         assert numbered == sorted(numbered) and part.get("numbered", False) == bool(numbered)
-
-
-def test_the_main_text_is_sixteen_chapters_and_the_supplement_comes_after_it():
-    parts = yaml.safe_load((ROOT / "_toc.yml").read_text())["parts"]
-    captions = [part["caption"] for part in parts]
-    aside = [caption for caption in captions if caption.startswith("Supplement")]
-    assert captions[-1 - len(aside) : -1] == aside and captions[-1] == "Back matter"
-    for part in parts:
-        numbers = [chapters.number(entry["file"]) for entry in part["chapters"]]
-        assert all(number.startswith("S") == (part["caption"] in aside) for number in numbers if number)
-    printed = [entry["file"] for part in paper.contents(ROOT)["parts"] for entry in part["chapters"]]
-    numbered = {number.strip("abc") for number in map(chapters.number, printed) if number}
-    assert numbered == {str(number) for number in range(1, 17)} and "notebooks/what-holds-up" in printed
-    assert printed[-1] == "book/pages/references" and not any("/api" in page for page in printed)
 
 
 @pytest.mark.parametrize(

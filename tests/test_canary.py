@@ -32,13 +32,6 @@ def test_another_commit_draws_other_cells_and_never_a_golden_one(monkeypatch):
     assert not names & {f"{one['table']} row {one['row']}" for one in golden.golden_cells()}
 
 
-def test_cheap_cells_come_first(monkeypatch):
-    few = tuple(table for table in golden.tables() if table.name.startswith("results/language-model"))
-    monkeypatch.setattr(golden, "tables", lambda: few)
-    seconds = [x.seconds for x in canary.draw("a") if x.seconds <= canary.CHEAP]
-    assert seconds == sorted(seconds) == [x.seconds for x in canary.draw("a")][: len(seconds)]
-
-
 def test_a_cell_comes_out_again_or_the_column_is_named(one, tmp_path, default_data):
     assert recompute.difference(one.cell, one.table.table, one.rows) == ""
     for suffix in (".csv", ".yml", ".npz"):

@@ -4,7 +4,6 @@ import csv
 import itertools
 import json
 import traceback
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,7 +14,7 @@ import textsan
 from textsan import Embeddings
 from textsan.auditing import choosing, material as materials, promises, quotes, use
 from textsan.auditing.choosing import EPSILONS
-from textsan.cli.choose import _use, useless, why_none
+from textsan.cli.choose import why_none
 from textsan.cli.main import main
 from textsan.leakage import bayes_vulnerability
 from textsan.mechanisms import make_mechanism
@@ -467,22 +466,6 @@ def test_of_long_documents_the_beginning_is_read_and_the_promise_says_so(monkeyp
     assert "of the first 6 words, which are read" in choice.promise["source"]
 
 
-def test_the_workers_of_a_dask_scheduler_choose_the_same(monkeypatch):
-    from distributed import LocalCluster
-
-    given_ = {"words": 0.5, "shadow": text(60, 1), "embeddings": VECTORS}
-    docs = text(60, 0)
-    monkeypatch.setattr(choosing, "_PART", 25)
-    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0") as cluster:
-        there = choose_epsilon(docs, "santext", scheduler=cluster.scheduler_address, **given_)
-        assert there == choose_epsilon(docs, "santext", **given_)
-    with (
-        LocalCluster(n_workers=0, dashboard_address=":0") as empty,
-        pytest.raises(ConnectionError, match="start some"),
-    ):
-        choose_epsilon(docs, "santext", scheduler=empty.scheduler_address, **given_)
-
-
 def test_the_command_prints_columns_that_are_not_mixed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "in.txt").write_text("\n".join(" ".join(doc) for doc in text(200, 0)))
@@ -604,15 +587,6 @@ def test_the_words_that_count_are_those_that_a_hundred_documents_can_promise():
     most = choosing.usual(materials.material(text(9, 0), made, shadow=shadow))
     assert np.minimum(lengths, most).mean() >= most / 2 > 5 and most < np.quantile(lengths, 0.95)
     assert choosing.usual(materials.material(text(9, 0), made, shadow=text(40, 1))) == 6  # all are of one length
-
-
-@pytest.mark.parametrize("low, shown", [(0.3, True), (0.6, False)])
-def test_a_release_that_is_no_better_than_the_largest_class_says_so(low, shown):
-    choice = choose_epsilon(text(60, 0), "santext", words=0.6, shadow=text(60, 1), embeddings=VECTORS)
-    used = {"released": {"value": 0.65, "low": low, "high": 0.7}, "largest": 0.516}
-    said = useless(replace(choice, use=used))
-    assert ("52 of 100 are of the largest class" in said) == shown == ("no better" in _use(used))
-    assert useless(choice) == ""
 
 
 def rows_of(path):

@@ -81,14 +81,6 @@ def test_no_seed_is_entropy_and_a_seed_repeats_with_a_warning(run, tmp_path):
     assert made["seed"] == 7 and "no guarantee" in made["warnings"][0]
 
 
-def test_shards_do_not_change_the_draws(run, tmp_path, monkeypatch):
-    (tmp_path / "in.txt").write_text(TEXT * 20)
-    assert run(*CUSTEXT, "--seed", "1", "in.txt", "whole.txt").exit_code == 0
-    monkeypatch.setattr(shards, "_SIZE", 5)
-    assert run(*CUSTEXT, "--seed", "1", "in.txt", "parts.txt").exit_code == 0
-    assert (tmp_path / "parts.txt").read_text() == (tmp_path / "whole.txt").read_text()
-
-
 def test_jsonl_replaces_one_field_and_keeps_a_null_as_an_empty_cell(run, tmp_path):
     records = [{"id": i, "review": text, "ü": None} for i, text in enumerate(["Good film", None, ""])]
     (tmp_path / "in.jsonl").write_text("\n".join(map(json.dumps, records)))
@@ -245,14 +237,6 @@ def test_no_error_quotes_the_private_text(run, tmp_path, name, content):
     result = run(*CUSTEXT_ID, name, "out")
     assert result.exit_code == 2 and len(result.stderr.splitlines()) == 1 and "source: " in result.stderr
     assert not {"Anna", "Müller", "owes", "money"} & set(result.output.replace("'", " ").split())
-
-
-def test_words_of_another_list_are_described_too():
-    vectors = np.random.default_rng(0).normal(size=(len(WORDS), 4))
-    few, many = (Embeddings(WORDS[:n], vectors[:n]) for n in (6, 12))
-    mechanism = textsan.CusText(few, 1.0, k=4, mapping="overlapping", outputs=many)
-    described = make.recorded_parameters(mechanism, "custext", {})
-    assert described["outputs"] == {"words": 12, "sha256": many.sha256} and "embeddings" not in described
 
 
 def test_the_source_is_not_overwritten(run, tmp_path):

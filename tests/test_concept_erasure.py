@@ -226,14 +226,6 @@ def test_the_erased_word_is_hidden_and_the_other_and_the_use_are_not(planted):
     assert 0 < after["apple", "mlp"]["moved"] < both["apple", "mlp"]["moved"] < 1
 
 
-def test_two_fits_are_read_by_the_same_attackers(planted):
-    few, many = (rows(planted, "apple", fitted) for fitted in (60, 300))
-    plain = [rows(planted, "", fitted) for fitted in (60, 300)]
-    for key in few:
-        assert few[key]["fitted_positives"] < many[key]["fitted_positives"]
-        assert few[key]["positives"] == many[key]["positives"] and plain[0][key]["asr"] == plain[1][key]["asr"]
-
-
 def test_a_projection_hides_the_word_too_and_takes_more_with_it(planted):
     sizes = {"n": 150, "fitted": 300, "seed": 0, "encoder": "planted", "pooling": "mean", "layer": -1}
     given = {"dataset": "any", "erased": "apple", "asked": "apple pear"}
@@ -242,13 +234,6 @@ def test_a_projection_hides_the_word_too_and_takes_more_with_it(planted):
     assert few[0]["dimensions"] == 2 and few[0]["moved"] > least
     assert few[0]["keyword"] == "apple" and few[0]["asr"] < 0.7 < few[2]["asr"]
     assert many[2]["asr"] < few[2]["asr"]  # six dimensions: the other word goes as well
-
-
-def test_no_sentence_is_in_two_parts(planted):
-    three = planted.parts("any", ["apple"], 150, 300, seed=0)
-    texts = [set(part.texts) for part in three]
-    assert [len(some) for some in texts] == [150, 150, 300] and len(set.union(*texts)) == 600
-    assert all(len(part.vectors) == len(part.records) for part in three)
 
 
 def test_a_cell_does_not_hang_on_the_cells_before_it(planted):

@@ -29,11 +29,6 @@ def test_bands_are_as_wide_as_the_joint_probability_on_both_sides(ax):
     assert [text.get_text() for text in ax.texts][:3] == ["a  0.50", "b  0.30", "c  0.20"]
 
 
-def test_a_channel_of_another_shape_is_refused(ax):
-    with pytest.raises(ValueError, match="2 x 2 for 3 x 3"):
-        concepts.flow(ax, [0.5, 0.5], np.eye(2), NAMES, NAMES)
-
-
 def test_three_points_keep_their_distances_in_a_plane():
     vectors = np.random.default_rng(0).normal(size=(3, 20))
     at = concepts.plane(vectors)
@@ -47,9 +42,3 @@ def test_points_have_the_colour_of_the_word_whose_cell_they_are_in(ax):
     clouds, words = ax.lines[::2], ax.lines[1::2]
     assert [len(cloud.get_xdata()) for cloud in clouds] == [2, 1, 0]
     assert all(cloud.get_color() == word.get_color() for cloud, word in zip(clouds, words, strict=True))
-
-
-def test_lines_join_a_group_to_its_first_word(ax):
-    concepts.grouped(ax, np.arange(6.0).reshape(3, 2), NAMES, [[1, 0], [2]])
-    joined = [line.get_xydata().tolist() for line in ax.lines if line.get_linestyle() == "-"]
-    assert joined == [[[2.0, 3.0], [0.0, 1.0]]]

@@ -105,11 +105,6 @@ def test_a_cohort_has_seeds_of_its_own_in_all_checks():
     assert not any(str(one.seeds[1]) in cell.source for cell in versions.otter_source(theirs).cells)
 
 
-def test_corpora_are_small_for_the_verifier_and_large_for_students():
-    (path,) = MASTERS.glob("06-*.md")
-    assert "size=400" in str(master.read(path).checks) and "size=60" in str(master.read(path, full=False).checks)
-
-
 # Zips
 
 
@@ -456,58 +451,3 @@ def test_commands_of_the_page_exist():
     for name, *rest in used:
         known = {opt for option in otter[name].params for opt in option.opts}
         assert {one for one in rest if one.startswith("-")} <= known
-
-
-def prerequisites(page):
-    """By assignment the chapters that the page's table says to read first."""
-    rows = re.findall(r"^\| (\d\d) .*?\|.*?\| (.*?) \| \d+ \|$", page, re.MULTILINE)
-    return {int(number): {*re.findall(r"\[(\w+)\]", cell)} for number, cell in rows}
-
-
-def plans(page):
-    """By title of a plan its weeks in their order, each with the chapters read to their end and what is done."""
-    order = [chapters.number(chapter.name) for chapter in chapters.chapters(ROOT)]
-    found = {}
-    for title, body in re.findall(r"^\*\*(\w+ weeks)\.\*\*\n\n((?:\|.*\n)+)", page, re.MULTILINE):
-        for week in re.findall(r"^\| \d+ \| (.*) \|$", body, re.MULTILINE):
-            week = re.sub(r"\[(\w+)\]\([^)]*\)", r"[\1]", week)
-            whole = re.sub(r"\[\w+\] up to", "", week)  # a part of it
-            read = {*re.findall(r"\[(\w+)\]", whole)}
-            for low, high in re.findall(r"\[(\w+)\] to \[(\w+)\]", whole):
-                read |= {*order[order.index(low) : order.index(high) + 1]}
-            done = {int(one) for one in re.findall(r"\b\d\d\b", re.sub(r"\[\w+\]", "", week))}
-            found.setdefault(title, []).append((read, done))
-    return found
-
-
-def too_soon(page):
-    """Each assignment that a plan asks for before its chapters are read, and which these are."""
-    first, soon = prerequisites(page), []
-    for title, weeks in plans(page).items():
-        known = set()
-        for number, (read, done) in enumerate(weeks, 1):
-            known |= read
-            soon += [(title, number, one, first[one] - known) for one in sorted(done) if first[one] - known]
-    return soon
-
-
-def test_plans_keep_the_table_of_prerequisites():
-    first = {int(path.name[:2]): {*master.read(path).about["chapters"]} for path in sorted(MASTERS.glob("*.md"))}
-    assert prerequisites(PAGE) == first
-    assert [(title, len(weeks)) for title, weeks in plans(PAGE).items()] == [
-        ("Three weeks", 3),
-        ("Six weeks", 6),
-        ("Twelve weeks", 12),
-    ]
-    twelve = plans(PAGE)["Twelve weeks"]
-    assert set.union(*(done for _, done in twelve)) == {*first}
-    assert too_soon(PAGE) == []
-
-
-def test_an_assignment_before_its_chapters_is_noticed():
-    swapped = PAGE.replace(
-        " to [4](/notebooks/04-what-epsilon-means), assignment 01 |", " and [2](x), assignment 01 |", 1
-    )
-    assert too_soon(swapped)[0] == ("Three weeks", 1, 1, {"4"})
-    early = PAGE.replace("up to forward–backward |", "up to forward–backward, assignment 05 |", 1)
-    assert too_soon(early) == [("Twelve weeks", 5, 5, {"6"})]

@@ -74,12 +74,6 @@ def test_splits_share_no_sentence_and_miss_none(default_data, name):
         assert abs(len(splits[split]) / len(everything) - share) < spread
 
 
-@pytest.mark.parametrize(("name", "documents"), [("amazon", 300), ("nyt", 498)])
-def test_documents_are_not_cut(default_data, name, documents):
-    of = {s: {r.fields["id"].split("_")[0] for r in load_dataset(name, s)} for s in ("train", "dev", "test")}
-    assert len(of["train"] | of["dev"] | of["test"]) == sum(map(len, of.values())) == documents
-
-
 def test_the_books_own_sentences_are_of_its_paragraphs():
     """A data set that needs no download; private and shadow text share no paragraph."""
     records = load_dataset("prose", "all")
@@ -391,10 +385,3 @@ def test_unknown_names(default_data):
         load_dataset("imdb")
     with pytest.raises(KeyError, match="split: 'validation' is unknown for 'rt'; known: train, dev, test, all"):
         load_dataset("rt", "validation")
-
-
-def test_a_folder_of_ones_own_is_said_under_every_name_of_the_data_set(tmp_path, monkeypatch):
-    monkeypatch.setattr(corpora, "_local_folders", lambda: {"rt_polarity": tmp_path / "rt_polarity"})
-    assert corpora.origin("rotten_tomatoes") == "the reader's own files, from TEXTSAN_DATA"
-    with pytest.raises(KeyError, match="dataset: 'nope' is unknown"):
-        corpora.origin("nope")

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from textsan import Channel
-from textsan.attacks import ContextFreeBayes, ContextualBayes, DensityRatio, Knowledge, sentence_pairs
-from textsan.attacks.released_code import DEPARTURES, ReleasedContextual
+from textsan.attacks import ContextFreeBayes, ContextualBayes, DensityRatio, sentence_pairs
+from textsan.attacks.released_code import ReleasedContextual
 from textsan.attacks.sentence_pairs import Pair
 from textsan.base import assets
 from textsan.evaluation import attack_success_rate, sensitive_positions, words_at
@@ -173,15 +173,6 @@ def test_the_detector_learns_what_context_tells(trained_once):
     assert attack_success_rate(guesses, words_at(TOLD, positions)).low > 0.8
 
 
-def test_fits_repeat():
-    docs = [["fish", "cat"], ["bird", "dog"]] * 8
-    odds = []
-    for _ in range(2):
-        attack = ContextualBayes(ANIMALS, COUNTS).fit(docs, docs, epochs=1, batch_size=8, seed=4)
-        odds.append(attack.detector.log_odds([Pair(("fish", "cat"), ("fish", "dog"))])[0])
-    assert odds[0] == odds[1]
-
-
 # --- density ratio ------------------------------------------------------------------------------------------
 
 
@@ -268,22 +259,7 @@ def test_calibration_undoes_a_distortion(monkeypatch):
     assert abs(a + b) < 0.15
 
 
-def test_density_ratio_fits_and_reconstructs():
-    docs = [["fish", "cat"], ["bird", "dog"], ["bug", "cow"], ["ant", "cow"]] * 6
-    attack = DensityRatio(ANIMALS, COUNTS).fit(docs, docs, held_out=0.25, epochs=0.5, batch_size=8)
-    assert attack.calibration[0] >= 0
-    assert set(attack.reconstruct(docs, [(0, 1), (1, 1)])) <= set(ANIMALS.inputs)
-
-
 # --- the released code --------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("asked, found", [("all", set(DEPARTURES)), ("dropped", {"dropped"})])
-def test_departures_are_asked_for_by_name(asked, found):
-    attack = ReleasedContextual.against(
-        Knowledge(ANIMALS, shadow=[["cat", "dog"]] * 4), departure=asked, copies=1, steps=1
-    )
-    assert attack.departures == found and attack.detector.segments == (asked != "all")
 
 
 def test_departures_of_the_released_code():

@@ -36,10 +36,6 @@ def test_check_characters_make_the_sum_one():
         assert datetime.datetime.strptime(number[6:14], "%Y%m%d").year in range(1900, 2000)
 
 
-def test_more_numbers_begin_with_the_fewer():
-    assert citizen.generate(50, 1)[:20] == citizen.generate(20, 1) != citizen.generate(20, 2)
-
-
 @pytest.mark.parametrize("k", [1, 5])
 def test_blind_guesses_are_counted_right(k):
     days = [datetime.date(1900, 1, 1) + datetime.timedelta(i) for i in range(36524)]
@@ -47,12 +43,6 @@ def test_blind_guesses_are_counted_right(k):
     months = sorted((sum(d.month == m for d in days) for m in range(1, 13)), reverse=True)
     assert citizen.blind(k)["month"] == pytest.approx(sum(months[:k]) / 36524)
     assert citizen.blind(k)["whole"] == pytest.approx(k / 36524)
-
-
-@pytest.mark.parametrize("digits", ["123", "1234567890123456x", "²" * 17])
-def test_no_check_character_of_what_is_no_number(digits):
-    with pytest.raises(ValueError, match="digits: .*17 digits"):
-        citizen.check_character(digits)
 
 
 # --- patterns ---------------------------------------------------------------------------------------------------
@@ -118,13 +108,6 @@ def test_easy_and_hard_victims_are_seen_beyond_the_product():
     assert gap.low < 0 < gap.high
 
 
-def test_a_batch_of_each_row_once_before_one_comes_again():
-    from textsan.embedding_leakage.heads import BATCH, batches
-
-    rows = np.concatenate([batch.numpy() for batch in batches(4 * BATCH, 4)])
-    assert sorted(rows) == list(range(4 * BATCH))
-
-
 @pytest.mark.parametrize(
     "granted, line",
     [({}, "rule: .*pass rule="), ({"rule": citizen.generate, "queries": 100}, "queries: 300 texts .*100 granted")],
@@ -165,12 +148,6 @@ def test_position_codes_are_those_of_the_formula():
         angle = position / 10_000 ** (2 * i / 6)
         assert codes[position, 2 * i] == pytest.approx(math.sin(angle), abs=1e-6)
         assert codes[position, 2 * i + 1] == pytest.approx(math.cos(angle), abs=1e-6)
-
-
-def test_a_window_with_another_letter_is_refused():
-    with pytest.raises(ValueError, match="texts: 'ACGN.* is no window"):
-        genome.numbered(["ACGN" * 5])
-    assert splice_sites.window("N" * 60) is None
 
 
 # --- keywords ---------------------------------------------------------------------------------------------------
@@ -271,11 +248,6 @@ def test_gradient_reversal_repairs_a_planted_shift():
     assert found[1.0].low > found[0.0].high
 
 
-def test_transfer_needs_the_released_vectors():
-    with pytest.raises(ValueError, match="captured: "):
-        keyword.KeywordTransfer.against(VectorKnowledge(loud, TEXTS), keyword="pain")
-
-
 def test_a_word_is_placed_in_every_text():
     texts = ["one two three"] * 60
     made = keyword.placed(texts, "pain", ["pain", "skin", "head"], seed=0)
@@ -338,28 +310,6 @@ def test_defended_vectors_are_near_the_plain_ones_where_the_defence_is_weak():
     whole = defences.reduced(plain, 16, seed=0)
     assert np.allclose(whole @ whole.T, defences.unit(plain) @ defences.unit(plain).T)
     assert defences.reduced(plain, 3, seed=0).shape == (50, 3)
-
-
-def test_noise_is_drawn_anew_and_directions_are_kept():
-    plain = np.random.default_rng(0).normal(size=(5, 8))
-    noisy = defences.defended(lambda _: plain, "laplace", 0.1)
-    assert not np.array_equal(noisy(["a"]), noisy(["a"]))
-    fewer = defences.defended(lambda _: plain, "dimensions", 4)
-    assert np.array_equal(fewer(["a"]), fewer(["a"]))
-
-
-@pytest.mark.parametrize(
-    "call, line",
-    [
-        (lambda: defences.rounded(np.eye(2), 0), "step: 0"),
-        (lambda: defences.laplace(np.eye(2), 0.0, 0), "scale: 0"),
-        (lambda: defences.reduced(np.eye(2), 3, 0), "dimensions: 3; .* 1 to 2"),
-        (lambda: defences.defended(nothing, "magic", 1), "name: 'magic'"),
-    ],
-)
-def test_a_defence_that_is_none_is_refused(call, line):
-    with pytest.raises(ValueError, match=line):
-        call()
 
 
 def test_no_attack_on_one_word_is_better_than_its_rows_allow():

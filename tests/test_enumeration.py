@@ -86,15 +86,6 @@ def test_lemma_fails_where_repeated_words_share_a_draw():
     assert disagreement(JointDistribution.reusing(source, matrix), 1) > 0.05
 
 
-def test_reusing_differs_from_tokenwise_only_on_sentences_with_repetitions():
-    source, (_, matrix) = np.full((3, 3, 3), 1 / 27), random_parts(1, 3, 2, 3)
-    one, other = JointDistribution.tokenwise(source, matrix).joint, JointDistribution.reusing(source, matrix).joint
-    for x in np.ndindex(source.shape):
-        same = np.allclose(one[x], other[x], atol=1e-15)
-        assert same == (len(set(x)) == 3)
-        assert other[x].sum() == pytest.approx(source[x], abs=1e-14)
-
-
 def test_no_deterministic_rule_beats_the_argmax():
     """Theorem 2 by enumeration: all 2^8 rules from three outputs to a word."""
     source, matrix = random_parts(5, 2, 2, 3)
@@ -113,14 +104,6 @@ def test_shortlists_climb_to_the_optimum():
     assert values[0] == pytest.approx(world.vulnerability(1, outputs=[1]), abs=1e-12)
     assert values[-1] == pytest.approx(world.vulnerability(1, outputs=range(3)), abs=1e-12)
     assert values[0] < values[-1] - 0.005
-
-
-def test_terms_hand_counted():
-    """Two words, one neighbour, a channel that never lies: every probability is 0, 1/2 or 1."""
-    world = JointDistribution.tokenwise([[0.5, 0], [0, 0.5]], np.eye(2))
-    assert world.hierarchy(0) == (0.5, 1.0, 1.0, 1.0)
-    assert world.entropy(0) == 1.0 and world.entropy(0, outputs=[1]) == 0.0
-    assert world.terms(0)["c | x"][0, 0].tolist() == [1.0, 0.0]
 
 
 @pytest.mark.parametrize(

@@ -171,28 +171,6 @@ def test_the_opening_draw_is_the_first_seeds_and_later_ones_are_fresh(pages, bro
     assert texts(browser, ".noise") == ["Fresh noise from this browser's secure generator."]
 
 
-def test_a_long_text_is_said_to_be_cut(pages, browser):
-    browser.open(pages / "book" / "pages" / "explorer.html", 1000)
-    assert texts(browser, ".warning.cut") == [""]
-    browser.run("""(() => {
-      const text = document.querySelector('textarea.text');
-      text.value = 'the house '.repeat(250);
-      text.dispatchEvent(new Event('input'));
-    })()""")
-    assert texts(browser, ".warning.cut") == ["Cut: your text has 500 words, and only the first 40 are used here."]
-    assert len(texts(browser, WRITTEN)) == explorer.LONGEST == 40
-
-
-def test_the_score_counts_right_guesses(pages, browser):
-    browser.open(pages / "book" / "pages" / "explorer.html", 1000)
-    [score] = texts(browser, ".score strong")
-    right = browser.run("document.querySelectorAll('.words button span.hit:nth-child(4)').length")
-    assert score.split()[0] == str(right) and score.endswith("read")
-    rivals = texts(browser, ".linked li")
-    assert any(line.startswith(" ".join(explorer.words_of(explorer.SENTENCES[0]))) for line in rivals)
-    assert "kept words" in texts(browser, ".linked .hint")[0]
-
-
 def test_the_page_answers_while_pairs_are_added_up(pages, browser):
     browser.open(pages / "book" / "pages" / "explorer.html", 1000)
     browser.run("""(() => {
@@ -255,16 +233,6 @@ def test_all_values_are_drawn_with_the_chosen_one_marked(pages, browser):
     assert not browser.faults
 
 
-def test_the_small_form_works_and_leads_on(pages, browser):
-    browser.open(pages / "small.html", 420)
-    assert texts(browser, WRITTEN) == explorer.words_of(explorer.SENTENCES[0])
-    assert (
-        browser.run("document.querySelector('.textsan-explorer a').getAttribute('href')")
-        == "book/pages/explorer.html"
-    )
-    assert browser.run("document.documentElement.scrollWidth <= innerWidth")
-
-
 @pytest.mark.parametrize(
     ("view", "shown", "absent"),
     [("curves", ".numbers tbody", ".words"), ("sentence", ".linked li", "[role=tab]")]
@@ -281,9 +249,3 @@ def test_a_single_view_stands_alone_with_the_controls(pages, browser, view, show
         assert "sentence" not in texts(browser, ".curves .said")[0]
     assert browser.run("document.documentElement.scrollWidth <= innerWidth")
     assert not browser.faults
-
-
-def test_without_scripts_the_draw_is_shown(pages, chromium):
-    page = chromium.new_context(java_script_enabled=False).new_page()
-    page.goto((pages / "small.html").as_uri())
-    assert page.locator(".textsan-explorer noscript dl.three-lines").is_visible()

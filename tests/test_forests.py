@@ -1,35 +1,12 @@
 """The papers' claims one under another: counted, stated and drawn as the stored tables have them."""
 
-from collections import Counter
-from pathlib import Path
-
 import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
-from stored import lines as rows
 
 from textsan.evaluation import Estimate
 from textsan_book.judging import forests
 from textsan_book.judging.front import Claim
-
-ROOT = Path(__file__).parents[1]
-
-
-def test_a_paper_s_claims_and_numbers_are_counted():
-    stored = pd.read_csv(ROOT / "data" / "results" / "claims.csv").fillna({"place": ""})
-    board = pd.read_csv(ROOT / "data" / "results" / "scoreboard.csv").fillna({"trivial": ""})
-    verdicts = Counter((row["place"].split(",")[0], row["verdict"]) for row in rows("claims"))
-    numbers = Counter((row["paper"], row["verdict"]) for row in rows("scoreboard") if not row["trivial"])
-    counted = forests.counts(stored, board)
-    assert sum(row["claims"] for row in counted) == len(rows("claims"))
-    assert sum(row["numbers"] for row in counted) == len(rows("scoreboard"))
-    for row in counted:
-        assert row["refuted"] == verdicts[row["paper"], "does not hold"]
-        for column, verdict in (("agree", "agrees"), ("differ", "differs"), ("open", "undecided")):
-            assert row[column] == numbers[row["paper"], verdict]
-        told = ("reproduced", "refuted", "undecided", "no verdict", "not tested")
-        assert sum(row[word] for word in told) == row["claims"]
-
 
 CLAIMS = pd.DataFrame(
     {

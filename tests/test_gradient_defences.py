@@ -76,8 +76,3 @@ def test_a_word_without_a_row_is_read_where_it_is_kept_and_has_one_over_the_word
     assert kept["sent_read"] == 1.0 and kept["read"] > drawn["read"]
     most = little("custext+", 1000.0, vocabulary="data")
     assert most["sent_read"] == 1.0 and most["read"] > drawn["read"]
-
-
-def test_an_unknown_defence_is_one_line(little):
-    with pytest.raises(ValueError, match="defence: 'prayer'.*DP-SGD"):
-        little("prayer", 1.0)

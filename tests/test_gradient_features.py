@@ -90,11 +90,6 @@ def test_planted_features_are_found_unless_the_third_derivative_vanishes(activat
     assert (features.cosines(found.directions, x).mean() > 0.98) == works
 
 
-def test_one_sentence_is_the_first_singular_vector():
-    x, _, seen = planted(1)
-    assert features.cosines(features.baseline(seen, 1).directions, x)[0] == pytest.approx(1)
-
-
 def test_features_lie_in_the_row_space_and_singular_vectors_are_not_them():
     x, _, seen = planted(4)
     found = features.baseline(seen, 4).directions
@@ -140,12 +135,6 @@ def test_the_pooler_gradient_is_the_two_layer_model(small):
     gates = features.SLOPES["selu"](wide.pooler.weight[64:].detach().numpy() @ x.T) * slopes
     assert np.allclose(seen.gradient, gates @ x[:, :20] / 436)
     small.float()
-
-
-def test_features_need_a_widened_pooler(small):
-    case = cases.make_case(small, ["a good film"], [1])
-    with pytest.raises(ValueError, match="not widened"):
-        features.TwoLayer.of(case.shared)
 
 
 def test_an_unchanged_pooler_gives_the_feature(small):

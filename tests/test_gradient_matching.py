@@ -39,13 +39,6 @@ def test_orders_together_are_scored_as_one_by_one(case, name):
     assert torch.allclose(one.distances(x, weight=weight), singly, rtol=1e-4, atol=1e-5)
 
 
-def test_a_case_on_another_device_is_a_copy(case):
-    moved = case.shared.to("meta")
-    assert moved.labels.is_meta and moved.mask.is_meta and moved.victim.words.is_meta
-    assert all(one.is_meta for one in moved.gradient.values())
-    assert not case.shared.victim.words.is_meta and case.shared.to("cpu") is case.shared
-
-
 def test_a_discrete_phase_puts_a_planted_order_right(case):
     """Two tokens of the truth swapped: among all moves the one that undoes it has distance zero."""
     settings = matching.Settings("cosine", orders=60, fluency=0.0)
@@ -176,11 +169,3 @@ def test_pruning_drops_the_smallest():
     args = (None, None, None, None, 0)
     sent = defences.prune(0.75)({"w": torch.arange(1.0, 9.0)}, *args)["w"]
     assert sent.tolist() == [0] * 6 + [7, 8]
-
-
-def test_sberts_cosine_is_one_for_the_same_text_and_falls_with_the_meaning(default_data):
-    from textsan_book.studies.gradients import _sentence_cosine
-
-    recovered = ["a good film", "a great movie", "the price of coal rises"]
-    same, near, far = _sentence_cosine(["a good film"] * 3, recovered)
-    assert np.isclose(same, 1) and 0.999 > near > far + 0.2

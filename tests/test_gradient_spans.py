@@ -142,12 +142,6 @@ def test_sentences_are_put_together_by_the_second_layer(default_data):
     assert sorted(answers) == sorted(case.sentences) and max(residuals) < 1e-4
 
 
-def test_two_layers_cannot_be_used_to_put_sentences_together(victim):
-    case = cases.make_case(victim, TEXTS[:1], LABELS[:1])
-    with pytest.raises(ValueError, match="fewer than 3 layers"):
-        spans.assemble(case.shared, spans.accepted(case.shared))
-
-
 @pytest.fixture(scope="module")
 def decoder():
     from transformers import LlamaConfig, LlamaForCausalLM

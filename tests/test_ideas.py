@@ -4,7 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from textsan import Channel, Prior, leakage
+from textsan import Channel, Prior
 from textsan.attacks import MarkovBayes
 from textsan.priors import MarkovModel
 from textsan_book.chapters import chapters, ideas
@@ -56,13 +56,6 @@ def test_the_posterior_is_that_of_the_package(axes, seed):
     assert coloured == (after == after.max()).tolist()
 
 
-def test_an_output_that_nothing_becomes_and_other_shapes_are_refused(axes):
-    with pytest.raises(ValueError, match="output 1 is released for no word"):
-        ideas.bayes(axes, [1.0, 0.0], [[1, 0], [0, 1]], "ab", 1, "b")
-    with pytest.raises(ValueError, match=r"channel: shape \(2, 2\) for 3 prob"):
-        ideas.bayes(axes, [0.2, 0.3, 0.5], np.eye(2), "ab", 1, "b")
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_the_trellis_is_forward_backward(axes, seed):
     random = np.random.default_rng(seed)
@@ -78,11 +71,6 @@ def test_the_trellis_is_forward_backward(axes, seed):
     assert np.allclose(lines.sum(axis=1), read[1:]) and np.allclose(lines.sum(axis=2), read[:-1])
 
 
-def test_one_released_word_is_bayes_rule(axes):
-    read = ideas.trellis(axes[0], [0.3, 0.7], np.eye(2), [[0.9, 0.1], [0.5, 0.5]], [0], "ab", "uv")
-    assert np.allclose(read, [[0.27 / 0.62, 0.35 / 0.62]]) and not axes[0].lines
-
-
 def test_the_document_with_the_largest_sum_is_framed(axes):
     scores = np.array([[0.5, 0.5], [2.0, -0.4], [0.1, 0.2]])
     assert ideas.matching(axes[0], [["a", "b"], ["c", "d"], ["e", "f"]], scores, ["u", "v"]) == 1
@@ -91,24 +79,6 @@ def test_the_document_with_the_largest_sum_is_framed(axes):
     assert [text for text in texts(axes[0]) if text[0] in "+−"] == ["+1.0", "+1.6", "+0.3"]
     reds = [patch.get_facecolor()[:3] == plt.matplotlib.colors.to_rgb(ideas.WRONG) for patch in axes[0].patches]
     assert reds == (scores <= 0).ravel().tolist()
-
-
-def test_scores_of_another_shape_are_refused(axes):
-    with pytest.raises(ValueError, match=r"scores: shape \(1, 2\) for 2 documents of 2 words"):
-        ideas.matching(axes[0], [["a", "b"], ["c", "d"]], [[1.0, 2.0]], ["u", "v"])
-
-
-def test_no_dot_is_below_the_frontier_nor_the_frontier_below_its_line(axes):
-    random, far = np.random.default_rng(0), np.abs(np.subtract.outer(np.arange(3.0), np.arange(3.0)))
-    prior, rates = np.array([0.5, 0.3, 0.2]), np.linspace(0.5, 1, 6)
-    least = np.array([leakage.frontier(prior, far, rate).upper for rate in rates])
-    joint = prior[:, None] * random.dirichlet(np.ones(3), size=(200, 3))
-    dots = np.stack([joint.max(axis=1).sum(axis=1), (joint * far).sum(axis=(1, 2))], axis=1)
-    line = leakage.frontier(prior, far, 0.7).lines[-1]
-    ideas.above(axes[0], dots, np.stack([rates, least], axis=1), line)
-    cloud, frontier, certificate = axes[0].lines
-    assert (cloud.get_ydata() >= np.interp(cloud.get_xdata(), *frontier.get_data()) - 1e-9).all()
-    assert (certificate.get_ydata() <= least[[0, -1]] + 1e-9).all()
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -120,8 +90,3 @@ def test_distances_from_the_span_are_those_of_least_squares(axes, seed):
     fitted = [np.linalg.lstsq(inputs.T, one, rcond=None)[0] @ inputs for one in others]
     assert np.allclose(away, [0, 0, *np.linalg.norm(others - fitted, axis=1)], atol=1e-12)
     assert [text.endswith("passes") for text in texts(axes[0]) if ":" in text] == [True, True, False, False, False]
-
-
-def test_rows_that_span_no_plane_are_refused(axes):
-    with pytest.raises(ValueError, match="rows: they span no plane"):
-        ideas.span(axes[0], np.eye(3)[:2], np.eye(3), np.eye(3), NAMES)

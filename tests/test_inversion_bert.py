@@ -8,7 +8,6 @@ import pytest
 
 from textsan import Channel
 from textsan.attacks import ContextFreeBayes, EmpiricalInversion, InversionBert
-from textsan.attacks.training_text import windows
 from textsan.evaluation import attack_success_rate
 
 pytestmark = pytest.mark.usefixtures("default_data")
@@ -118,22 +117,6 @@ def test_a_sentence_is_read_once_and_its_neighbours_do_not_matter(taught):
     alone = [attack.reconstruct([docs[d]], [(0, i)])[0] for d, i in positions[:12]]
     assert together[:12] == alone
     assert attack.reconstruct(docs, positions[::-1]) == together[::-1]
-
-
-def test_long_documents_are_read_in_parts(taught):
-    attack, _, private = taught
-    long = sum(sanitize(private), []) * 4
-    before = attack.details["encoded"]
-    guesses = attack.reconstruct([long], [(0, i) for i in range(len(long))])
-    assert attack.details["encoded"] - before == len(windows([len(long)], 128))
-    assert set(guesses) <= set(WORLD)
-
-
-def test_untrained_it_answers_the_released_word():
-    words = "fish bird snake movie film actor plot funny great dull moving script".split()
-    attack = InversionBert(words)
-    guesses = attack.reconstruct([words], [(0, i) for i in range(len(words))])
-    assert np.mean([a == b for a, b in zip(guesses, words, strict=True)]) > 0.9
 
 
 def test_fits_repeat_with_their_seed():

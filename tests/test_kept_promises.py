@@ -1,6 +1,5 @@
 """Choices of epsilon against later documents, from a small table."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -33,19 +32,6 @@ def test_later_documents_are_summarised_by_column(results):
     assert channel["mean excess"].value == pytest.approx(2.5)
     assert (source["answers"], source["measured above"], source["shown above"]) == (1, 0, 0)
     assert kept_promises.promised_for_source(results) == {"asked": 2, "answered": 1}
-
-
-def test_the_figure_has_a_line_for_each_later_source(results):
-    _, ax = plt.subplots()
-    drawn = kept_promises.draw_excess(ax, results)
-    assert list(drawn) == ["a, then the same", "a, then next", "c, then copies"]
-    assert [values.tolist() for values in drawn.values()] == [
-        pytest.approx([-0.1]),
-        pytest.approx([-0.15]),
-        pytest.approx([0.1]),
-    ]
-    assert [label.get_text() for label in ax.get_yticklabels()] == list(drawn)
-    plt.close("all")
 
 
 def test_answers_are_spelled_and_none_where_there_is_no_epsilon(results):

@@ -144,15 +144,6 @@ def test_an_attack_that_only_guesses_has_no_posterior():
         Stubborn.against(None)
 
 
-def test_switches_that_nobody_knows_are_refused(world):
-    knowledge = Knowledge.of(world[0], shadow=world[2])
-    with pytest.raises(ValueError, match="split: 'public' is unknown"):
-        ContextFreeBayes.unseen(knowledge, split="public")
-    granted = Knowledge.of(world[0], prior=Prior(["w1"], [1.0]))
-    with pytest.raises(ValueError, match="multiple: 3.0, but a prior that is granted takes no constant"):
-        ContextFreeBayes.against(granted, multiple=3.0)
-
-
 def test_owner_attacker_and_bound_draw_apart(world):
     """Also where none of them says from where on it numbers its documents, and all have one seed."""
     mechanism, private, _ = world

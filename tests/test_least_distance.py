@@ -42,10 +42,3 @@ def test_what_is_lost_by_hand():
     assert study.lost(mechanism, SPLIT) == pytest.approx(np.mean((matrix * far).sum(axis=1)[rows]))
     kept = CusText(EMBEDDINGS, 1.0, k=5, keep=WORDS)
     assert study.lost(kept, SPLIT) == 0.0
-
-
-def test_cells_of_several_private_texts_are_refused():
-    names = ("dataset", "n_private", "n_shadow", "seed", "shadow_dataset", "vocabulary", "split_by", "drawn_from")
-    cell = dict.fromkeys((*names, "embeddings"), 1)
-    with pytest.raises(ValueError, match="several private texts"):
-        study._split([cell, cell | {"vocabulary": 2}])
