@@ -1,7 +1,6 @@
 """`textsan audit`: small exact worlds, a planted word that nobody may quote, and input that does not fit."""
 
 import csv
-import html
 import json
 import traceback
 from itertools import product
@@ -26,8 +25,7 @@ from textsan.auditing import (
 )
 from textsan.auditing.deciding import DO_NOT, KEPT, OPEN, decided
 from textsan.auditing.quotes import HIDDEN, masked, unquoted
-from textsan.auditing.report import SCHEMA, Report, fates
-from textsan.auditing.wording import odds, percent
+from textsan.auditing.report import SCHEMA, fates
 from textsan.base import assets
 from textsan.cli import progress
 from textsan.cli.main import main
@@ -466,28 +464,18 @@ def test_a_hundred_words_are_one_grid():
     drawn = {legend: share for _, share, legend in fates(report.content)}
     assert sum(drawn.values()) == pytest.approx(1) and list(drawn) == [*shares, "not recovered"]
     assert all(drawn[legend] == pytest.approx(share) for legend, share in shares.items())
-    kept, unknown = (f"{percent(share)}" for share in list(shares.values())[:2])
-    reason = (
-        f"Of 100 words of the text {kept} are released as they are, by the mechanism's own rule, and {unknown}"
-    )
-    assert reason in html.unescape(report.html()) and reason in report.summary[3]  # legend and reason: one count
 
 
 def test_one_document_is_shown_before_after_and_read_back(monkeypatch):
     docs = text(60)
-    report = audited(docs, mechanism(3.0), shadow=None)
-    shown, first = report.content["example"], report.content["words"]["first"]
+    shown = audited(docs, mechanism(3.0), shadow=None).content["example"]
     found = materials.material(docs, mechanism(3.0), shadow=None)
     document = shown["document"]
     assert shown["before"] == found.docs[document] and shown["after"] == found.released[document]
-    assert (
-        shown["scored"] == [i for d, i in found.positions if d == document] and shown["attack"] == first["label"]
-    )
-    alike = materials.held_out(found, None)
-    assert document in alike.rows and len(shown["read"]) == len(shown["scored"])
-    assert "read back" in report.html()
-    assert audited(docs, quotes=False).content["example"] is None
-    assert "read back" not in audited(docs, quotes=False).html()
+    assert shown["scored"] == [i for d, i in found.positions if d == document]
+    assert document in materials.held_out(found, None).rows and len(shown["read"]) == len(shown["scored"])
+    silent = audited(docs, quotes=False)
+    assert silent.content["example"] is None and "read back" not in silent.html()
 
 
 def test_the_json_is_as_its_schema_says(tmp_path):
@@ -528,25 +516,6 @@ def test_what_stands_in_a_word_is_no_markup(tmp_path):
     assert "<b>bold" not in report.html() and "&lt;b&gt;bold&amp;" in report.html()
 
 
-@pytest.mark.parametrize(
-    "value, low, clause",
-    [
-        (0.04, 0.03, "that an attacker does better is not shown"),
-        (0.06, 0.041, "that an attacker does better is not shown"),
-        (0.2, 0.1, None),
-    ],
-)
-def test_where_a_reader_is_not_shown_to_do_better_than_without_a_release_that_is_said(value, low, clause):
-    content = json.loads(json.dumps(audited().content))
-    content["words"]["first"] |= {"value": value, "low": low, "high": 0.3, "blind": 0.05}
-    content["linkage"] |= {"main": {"value": value, "low": low, "high": 0.3}, "length": 0.05}
-    content["decision"] = decided(content, {})
-    report = Report(content)
-    for shown in (" ".join(report.summary), report.html()):
-        assert (clause in shown) if clause else "does better" not in shown.partition("do not cover")[0]
-        assert ("the words add" in shown) == (clause is not None)
-
-
 def test_where_there_is_no_terminal_a_plain_line_says_how_far_it_is(monkeypatch, capsys):
     now = iter([0.0, 1.0, 30.0, 31.0, 60.0])
     monkeypatch.setattr(progress.time, "monotonic", lambda: next(now))
@@ -567,13 +536,6 @@ def test_a_task_keeps_what_the_words_say_and_nothing_where_they_do_not():
         found = use.kept(materials.material(docs, made, shadow=text(50)), labels, 500)
         assert found["original"]["value"] == 1.0 and low <= found["released"]["value"] <= high
         assert found["reader"].startswith("word counts") and found["largest"] == 0.5
-
-
-def test_numbers_are_said_as_people_say_them():
-    said = [percent(share) for share in (0.0, 0.004, 0.5, 0.996, 1.0)]
-    assert said == ["none", "fewer than 1", "50", "more than 99", "100"]
-    assert odds(0.004) == "hardly any" and odds(0.999) == "nearly all" and odds(0.5) == "about 1 in 2"
-    assert odds(0.06) == "about 1 in 17" and odds(0.94) == "all but 1 in 17"  # not in ten
 
 
 # Nothing quoted

@@ -1,6 +1,5 @@
 """The course: masters are read strictly, zips hold what their reader may see, proofs notice what is planted."""
 
-import ast
 import json
 import os
 import re
@@ -15,10 +14,11 @@ from pathlib import Path
 import nbformat
 import pytest
 from click.testing import CliRunner
+from helpers_small import refused
 
 from textsan.cli.main import main
 from textsan_book.chapters import build, chapters
-from textsan_book.course import master, mutants, texts, verify, versions
+from textsan_book.course import master, texts, verify, versions
 from textsan_book.course.checks import again
 
 ROOT = Path(__file__).parents[1]
@@ -48,20 +48,12 @@ def coin(tmp_path):
 def test_there_is_an_assignment_for_every_part_with_all_that_is_wanted():
     read = [master.read(path) for path in master.masters(MASTERS)]
     assert len(read) >= 10
-    parts = (
-        "channels and guarantees, optimal attacks, the evaluation, language models, utility, vectors, gradients"
-    )
-    assert {one.about["part"].lower() for one in read} == set(parts.split(", "))
     for one in read:
         kinds = [master.role(cell) for cell in one.cells]
         assert {"check", "hidden", "text", "answer"} <= set(kinds) and kinds.count("wrong") >= 3
-        texts = [cell for cell in one.cells if master.role(cell) == "text"]
-        assert all("**Rubric.**" in cell.source for cell in texts)
-        assert texts[-1].metadata["text"] == "open" and len(texts) >= 2
-        assert (ROOT / "book").is_dir() and all(chapters.find(ROOT, number) for number in one.about["chapters"])
+        assert all("**Rubric.**" in cell.source for cell in one.cells if master.role(cell) == "text")
+        assert all(chapters.find(ROOT, number) for number in one.about["chapters"])
         assert f"| {one.name[:2]} {one.about['title']} |" in PAGE
-        first = ", ".join(one.about["chapters"])
-        assert f"{first} | {one.about['minutes']} |" in re.sub(r"\[(\w+)\]\(/notebooks/[^)]+\)", r"\1", PAGE)
 
 
 @pytest.mark.parametrize(
@@ -89,20 +81,8 @@ def test_a_master_with_a_mistake_is_named_with_its_file(coin, before, after, sai
 
 def test_a_name_or_number_finds_one_master():
     assert master.find("08", MASTERS).name == master.find("08-hashed-names", MASTERS).name
-    with pytest.raises(KeyError, match="'99' is none; choose from 01-"):
-        master.find("99", MASTERS)
-    with pytest.raises(FileNotFoundError, match="holds no master"):
-        master.masters(ROOT / "tests")
-
-
-def test_a_cohort_has_seeds_of_its_own_in_all_checks():
-    one = master.find("01", MASTERS)
-    theirs, others = one.for_cohort(2027), one.for_cohort(2028)
-    assert len({*one.seeds, *theirs.seeds, *others.seeds}) == 6
-    assert one.for_cohort(2027).seeds == theirs.seeds
-    for check in theirs.checks:
-        assert check.code.endswith(f"seed={theirs.seeds[check.hidden]})")
-    assert not any(str(one.seeds[1]) in cell.source for cell in versions.otter_source(theirs).cells)
+    refused("'99' is none; choose from 01-", lambda: master.find("99", MASTERS), KeyError)
+    refused("holds no master", lambda: master.masters(ROOT / "tests"), FileNotFoundError)
 
 
 # Zips
@@ -261,16 +241,6 @@ def test_texts_of_all_students_are_written_and_a_broken_file_costs_nobody_else(b
 
 
 # Mutants
-
-
-def test_mutants_differ_from_the_solution_and_from_each_other():
-    for path in master.masters(MASTERS):
-        one = master.read(path)
-        made = mutants.mutants(one)
-        assert len(made) == 10 and made == mutants.mutants(one)
-        assert len({(mutant.question, ast.unparse(ast.parse(mutant.source))) for mutant in made}) == 10
-        for mutant in made:
-            assert ast.unparse(ast.parse(mutant.source)) != ast.unparse(ast.parse(one.answers[mutant.question]))
 
 
 # Proofs
@@ -444,10 +414,3 @@ def test_commands_of_the_page_exist():
                 opt for option in command.params for opt in option.opts
             }
             assert context.params
-    assert f"that check fails after {versions.ANSWER_SECONDS} seconds" in PAGE
-    otter = pytest.importorskip("otter.cli").cli.commands
-    used = [shlex.split(line.partition("otter ")[2]) for line in lines if "bin/otter " in line]
-    assert {name for name, *_ in used} == {"grade", "run"}
-    for name, *rest in used:
-        known = {opt for option in otter[name].params for opt in option.opts}
-        assert {one for one in rest if one.startswith("-")} <= known

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from arro3 import core, io
+from helpers_small import refused
 from hypothesis import given, strategies as st
 
 from textsan.base import assets
@@ -38,18 +39,6 @@ def _keys(records):
 # --- the corpora ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", CORPORA)
-def test_corpus_is_whole(default_data, name):
-    records = load_dataset(name, split="all")
-    assert len(records) == CORPORA[name]
-    assert all(record.tokens == tokenize_v1(record.text) and record.tokens for record in records)
-    if name == "drugs":
-        assert Counter(record.label for record in records)["Birth Control"] == 193
-        assert {record.fields["rating"] for record in records} == {"positive", "neutral", "negative"}
-    else:
-        assert all(-4 <= record.label <= 4 for record in records)
-
-
 def test_text_is_decoded(default_data):
     """The files are UTF-8 (read as latin-1 they show "\u00e2\u20ac\u2122" for apostrophes) with HTML entities."""
     last = load_dataset("rt", "all")[-2].text
@@ -64,6 +53,8 @@ def test_text_is_decoded(default_data):
 def test_splits_share_no_sentence_and_miss_none(default_data, name):
     splits = {split: load_dataset(name, split) for split in ("train", "dev", "test")}
     everything = load_dataset(name, "all")
+    assert len(everything) == CORPORA[name]
+    assert all(record.tokens == tokenize_v1(record.text) and record.tokens for record in everything)
     assert Counter(r.text for records in splits.values() for r in records) == Counter(r.text for r in everything)
     keys = [_keys(records) for records in splits.values()]
     assert len(set().union(*keys)) == sum(map(len, keys))
@@ -130,12 +121,10 @@ def test_private_and_shadow_share_no_sentence(default_data):
 
 
 @pytest.mark.parametrize(
-    ("n_private", "n_shadow", "what"),
-    [(3, 1, "3 rec"), (2, 2, "too many"), (0, 1, "private: 0"), (1, -1, "shadow: -1"), (1.5, 1, "private: 1.5")],
+    ("n_private", "n_shadow", "what"), [(2, 2, "too many"), (0, 1, "private: 0"), (1.5, 1, "private: 1.5")]
 )
 def test_private_and_shadow_bad_numbers(n_private, n_shadow, what):
-    with pytest.raises(ValueError, match=what):
-        private_and_shadow([Record("a"), Record("b"), Record("c")], n_private, n_shadow, seed=0)
+    refused(what, lambda: private_and_shadow([Record("a"), Record("b"), Record("c")], n_private, n_shadow, seed=0))
 
 
 def test_parts_of_one_sentence_are_private_or_shadow_but_not_both():
@@ -165,8 +154,7 @@ def test_by_line_equal_texts_are_kept_apart_all_the_same():
     records = [Record(f"w{i % 40}", None, {"part_of": 0}) for i in range(120)]
     private, shadow = private_and_shadow(records, 30, 15, seed=0, split_by="line")
     assert not _keys(private) & _keys(shadow)
-    with pytest.raises(ValueError, match="too many"):
-        private_and_shadow(records, 30, 15, seed=0)  # all of one source
+    refused("too many", lambda: private_and_shadow(records, 30, 15, seed=0))
 
 
 def _components(linked):
@@ -297,17 +285,13 @@ def test_folder_bad_input(folder, monkeypatch):
     with pytest.raises(KeyError, match="split: 'test' is unknown for 'sst2'; known: train, all"):
         load_dataset("sst2", "test")
     file.write_bytes(file.read_bytes()[:-30])
-    with pytest.raises(ValueError, match=r"TEXTSAN_DATA: .*train.jsonl.xz is damaged"):
-        load_dataset("sst2")
+    refused(r"TEXTSAN_DATA: .*train.jsonl.xz is damaged", lambda: load_dataset("sst2"))
     folder("sst2", "train", [])
-    with pytest.raises(ValueError, match="split: 'train' of 'sst2' has no record"):
-        load_dataset("sst2")
+    refused("split: 'train' of 'sst2' has no record", lambda: load_dataset("sst2"))
     folder("words", "train", [{"w1": "a"}])
-    with pytest.raises(ValueError, match="dataset: row 1 of 'words' has no 'text'"):
-        load_dataset("words")
+    refused("dataset: row 1 of 'words' has no 'text'", lambda: load_dataset("words"))
     monkeypatch.setenv("TEXTSAN_DATA", "not there")
-    with pytest.raises(ValueError, match="TEXTSAN_DATA: 'not there' is not a folder"):
-        load_dataset("sst2")
+    refused("TEXTSAN_DATA: 'not there' is not a folder", lambda: load_dataset("sst2"))
 
 
 @needs_shared
@@ -373,8 +357,7 @@ def test_parquet_of_the_hub(tmp_path, monkeypatch, name, columns, expected):
     assert (record.text, record.label) == expected
     if name == "qnli":
         assert record.fields["sentence1"] == "Who?"
-    with pytest.raises(ValueError, match="split: 'train' of .* has no record"):
-        load_dataset(name)  # its only record is in the other split too
+    refused("split: 'train' of .* has no record", lambda: load_dataset(name))
 
 
 # --- bad input -----------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers_small import refused
 
 from textsan import Channel
 from textsan.attacks import ContextFreeBayes, ContextualBayes, DensityRatio, sentence_pairs
@@ -46,10 +47,8 @@ def test_only_targets_and_sensitive_words_are_learnt_from():
     first, second = (("cat", "dog", "dog"), ("cow", "dog", "dog")), (("cat", "dog", "cow"), ("cat", "dog", "cat"))
     assert guesses() == [*first, *second]
     assert guesses(targets={"dog"}) == [("cat", "dog", "cow"), ("cat", "dog", "cat")]
-    with pytest.raises(ValueError, match="no released word"):
-        guesses(targets={"gnu"})
-    with pytest.raises(ValueError, match="lengths differ"):
-        attack.training_pairs(shadow, [["the"]])
+    refused("no released word", lambda: guesses(targets={"gnu"}))
+    refused("lengths differ", lambda: attack.training_pairs(shadow, [["the"]]))
 
 
 def test_fewer_pairs_are_whole_positions():
@@ -101,8 +100,7 @@ def test_a_narrow_detector_reads_the_words_around_the_position():
     assert attack.pair(["dog", "c", "d"], 0, "cat") == Pair(("dog", "c", "d"), ("cat", "c", "d"))
     fused = ReleasedContextual(ANIMALS, COUNTS, span=3, departures=["fused"])
     assert fused.attacked_pair(released[0], 2, "cat") == Pair(("b", "dog", "c"), ("bcatc",))
-    with pytest.raises(ValueError, match="span"):
-        ContextualBayes(ANIMALS, COUNTS, span=0)
+    refused("span", lambda: ContextualBayes(ANIMALS, COUNTS, span=0))
 
 
 def test_widening_shows_every_pair_once_words_alone_first(monkeypatch):
@@ -277,8 +275,7 @@ def test_departures_of_the_released_code():
     assert long == Pair(("an", "dog"), ("an", "oversupplied", "dog"))
     both = ReleasedContextual(ANIMALS, COUNTS, departures=["fused", "dropped"])
     assert both.attacked_pair(doc, 2, "cat").guess == ("ancatbarks", ".")
-    with pytest.raises(ValueError, match="departures"):
-        ReleasedContextual(ANIMALS, COUNTS, departures=["substring"])
+    refused("departures", lambda: ReleasedContextual(ANIMALS, COUNTS, departures=["substring"]))
 
 
 def test_without_segments_the_encoder_is_not_told_which_sentence_a_piece_is_of():

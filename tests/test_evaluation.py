@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 import scipy.stats
+from helpers_small import refused
 from statsmodels.stats.proportion import proportion_confint
 
 from textsan import Embeddings
@@ -69,30 +70,19 @@ def test_a_difference_of_two_kinds_is_that_of_their_means():
     assert difference == (6 / 9 - 1, *np.quantile(gaps, [0.025, 0.975]))
 
 
-@pytest.mark.parametrize(
-    "call, word",
-    [
-        (lambda: hit_rate([]), "hits"),
-        (lambda: clustered_rate([], []), "hits: none"),
-        (lambda: clustered_rate([1, 0], [0]), "groups: 1 for 2 hits"),
-        (lambda: clustered_rate([1, 2], [0, 1]), "hits: a number outside \\[0, 1\\]"),
-        (lambda: clustered_rate([1, float("nan")], [0, 1]), "outside"),
-        (lambda: clustered_difference([1, -1.5], [0, 1]), "gains: a number outside \\[-1, 1\\]"),
-        (lambda: bootstrap_mean([], [], seed=0), "values"),
-        (lambda: bootstrap_mean([1, 2], [0], seed=0), "groups"),
-        (lambda: bootstrap_difference(([1], [1]), ([1, 2], [1, 2]), seed=0), "same sentences"),
-        (lambda: bootstrap_difference(([1], [1]), ([0], [0]), seed=0), "no sentence"),
-    ],
-)
-def test_means_of_nothing_get_one_line(call, word):
-    with pytest.raises(ValueError, match=word):
-        call()
-
-
-@pytest.mark.parametrize("guesses, truths", [([], []), (["a"], ["a", "b"])])
-def test_nothing_to_score_is_an_error(guesses, truths):
-    with pytest.raises(ValueError, match="guesses"):
-        attack_success_rate(guesses, truths)
+def test_means_of_nothing_get_one_line():
+    refused("guesses", lambda: attack_success_rate([], []))
+    refused("guesses", lambda: attack_success_rate(["a"], ["a", "b"]))
+    refused("hits", lambda: hit_rate([]))
+    refused("hits: none", lambda: clustered_rate([], []))
+    refused("groups: 1 for 2 hits", lambda: clustered_rate([1, 0], [0]))
+    refused("hits: a number outside \\[0, 1\\]", lambda: clustered_rate([1, 2], [0, 1]))
+    refused("outside", lambda: clustered_rate([1, float("nan")], [0, 1]))
+    refused("gains: a number outside \\[-1, 1\\]", lambda: clustered_difference([1, -1.5], [0, 1]))
+    refused("values", lambda: bootstrap_mean([], [], seed=0))
+    refused("groups", lambda: bootstrap_mean([1, 2], [0], seed=0))
+    refused("same sentences", lambda: bootstrap_difference(([1], [1]), ([1, 2], [1, 2]), seed=0))
+    refused("no sentence", lambda: bootstrap_difference(([1], [1]), ([0], [0]), seed=0))
 
 
 def test_sensitive_positions_are_those_of_the_original_words():

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 import torch
+from helpers_small import refused
 
-from textsan.gradient_leakage import cases, defences, factors, fluency, matching, scores, victims
+from textsan.gradient_leakage import cases, defences, factors, matching, scores, victims
 
 TEXTS, LABELS = ["a good film", "not so very good"], [1, 0]
 
@@ -79,10 +80,8 @@ def test_descent_from_near_the_truth_ends_there(case):
 
 
 def test_features_are_asked_for(case):
-    with pytest.raises(ValueError, match="features: None"):
-        matching.attack(case.shared, "feature match")
-    with pytest.raises(ValueError, match="name: 'lamp' is unknown"):
-        matching.attack(case.shared, "lamp")
+    refused("features: None", lambda: matching.attack(case.shared, "feature match"))
+    refused("name: 'lamp' is unknown", lambda: matching.attack(case.shared, "lamp"))
 
 
 def test_rouge_leaves_special_pieces_out_and_the_printed_one_does_not(case):
@@ -93,11 +92,6 @@ def test_rouge_leaves_special_pieces_out_and_the_printed_one_does_not(case):
         assert row["rouge1 with specials"] == pytest.approx(2 / (words + 2))
     for row in scores.score(case, case.sentences[::-1]):
         assert row["rouge1"] == row["rougeL"] == row["exact"] == 1
-
-
-def test_bigrams_prefer_the_order_that_was_read():
-    score = fluency.bigram_fluency([["the", "plot", "is", "thin"]] * 5)
-    assert score(["the plot is thin"])[0] < score(["thin the is plot"])[0]
 
 
 def test_factors_are_the_gradient(case):
@@ -163,9 +157,3 @@ def test_dp_sgd_noise_has_the_stated_size(case):
     one, other = (defences.dp_sgd(2.0, 0.5)(*args, seed)["pooler.weight"] for seed in (0, 1))
     # Two sentences: the sum's noise of 2 * 0.5 is halved; the difference of two draws has sqrt(2) of it.
     assert float((one - other).std()) == pytest.approx(0.5 * np.sqrt(2), rel=0.05)
-
-
-def test_pruning_drops_the_smallest():
-    args = (None, None, None, None, 0)
-    sent = defences.prune(0.75)({"w": torch.arange(1.0, 9.0)}, *args)["w"]
-    assert sent.tolist() == [0] * 6 + [7, 8]

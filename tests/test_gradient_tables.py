@@ -1,15 +1,11 @@
 """The joined tables of chapter 16, against the stored rows read without the package."""
 
-import csv
 import statistics
-from pathlib import Path
 
 import pytest
 from stored import lines as stored, mean
 
 from textsan_book.judging import gradient_tables
-
-RESULTS = Path(__file__).parents[1] / "data" / "results"
 
 
 def test_pairs_and_sentences_of_the_exact_attack_are_those_of_its_batches():
@@ -33,16 +29,6 @@ def test_searches_have_their_own_mean_and_the_published_one(specials, column):
     assert ours.low < ours.value < ours.high
     lamp = rows["CoLA", "LAMP"]["ours"].value
     assert lamp == pytest.approx(mean(stored("gradients-match-trained", method="LAMP cos"), column))
-    with (RESULTS.parent / "paper_numbers.csv").open(encoding="utf-8") as file:
-        (number,) = [
-            row["value"]
-            for row in csv.DictReader(file)
-            if (row["paper"], row["table_or_figure"], row["dataset"], row["metric"])
-            == ("Li 2023", "Table 1", "SST-2", "ROUGE-2 F")
-            and row["mechanism_or_method"] == "TAG"
-            and row["setting"].endswith("B=1")
-        ]
-    assert rows["SST-2", "TAG"]["published"] == pytest.approx(float(number) / 100)
 
 
 def test_starts_are_means_of_their_rows_and_gains_are_paired():
