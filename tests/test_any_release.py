@@ -224,14 +224,7 @@ def test_where_nothing_keeps_the_limits_it_is_said_what_would():
     report, _ = compared(text(), {"words": 0.2, "documents": 0.2}, same=text(), half=[f"{x} zz" for x in text()])
     assert report.verdict == DO_NOT and report.content["decision"]["named"] is None
     lines = "\n".join(report.content["decision"]["next"])
-    for way in (
-        "length alone identifies 4",
-        "Fewer kept words",
-        "Redaction as well",
-        "first 5 words",
-        "Aggregation",
-    ):
-        assert way in lines
+    assert all(way in lines for way in ("length alone identifies 4", "Redaction as well", "first 5 words"))
     assert [row["way"] for row in report.content["tried"]] == ["hidden", "cut", "hidden and cut"]
     by_way = {row["way"]: row["audit"]["linkage"] for row in report.content["tried"]}
     assert by_way["hidden"]["attacks"][0]["main"]["value"] < 0.6 < by_way["cut"]["attacks"][0]["main"]["value"]
@@ -316,19 +309,6 @@ def test_a_bug_quotes_nothing(monkeypatch):
     with pytest.raises(RuntimeError, match="RuntimeError at line") as error:
         audit_release([*text(), PLANTED], [*text(), PLANTED])
     assert PLANTED not in str(error.value) and error.value.__context__ is None
-
-
-def test_nothing_that_needs_a_mechanism_is_taken(run, tmp_path):
-    for name in ("in.txt", "out.txt"):
-        (tmp_path / name).write_text("\n".join(text()))
-    for option, value in (("--attacks", "markov"), ("--shadow", "in.txt"), ("--tolerate", "rare=0.1")):
-        result = run("in.txt", "--released", "out.txt", option, value)
-        assert result.exit_code == 2 and result.stderr.splitlines()[-1].count(":") >= 1, result.output
-    assert "does not exist" in run("in.txt", "--released", "out.txt", "--record", "out.txt.json").stderr
-    result = run("in.txt", "--released", "out.txt")
-    assert result.stdout.startswith("Do not release\n1. ") and "no record" in result.stderr
-    page = (tmp_path / "audit.html").read_text()
-    assert "Figures that need the channel" in page and "What is promised" not in page
 
 
 # The study: releases by other tools

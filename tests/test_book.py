@@ -789,16 +789,6 @@ def test_a_chapter_is_executed_where_its_cells_or_its_tables_differ(project, fil
     assert stale(project) == {"01-first": [], "02-second": [], chapter: [file]}
 
 
-@pytest.mark.parametrize(
-    ("file", "old", "new"),
-    [("mill/grind.py", "2 / 3", "2 / 4"), ("data/profiles/full.yml", "8", "9"), ("_toc.yml", "chap", "cha")],
-)
-def test_no_other_change_makes_a_chapter_stale(project, file, old, new):
-    """Not even of code: what it changes is found by executing some chapters every time, all before publishing."""
-    edit(project / file, old, new)
-    assert all(is_fresh(chapter) for chapter in chapters.chapters(project))
-
-
 def test_a_lost_table_and_a_notebook_without_metadata_are_noticed(project):
     (project / "data" / "sweeps" / "one.yml").unlink()
     edit_notebook(project / "notebooks" / "02-second.ipynb", lambda notebook: notebook.metadata.pop("textsan"))

@@ -83,22 +83,6 @@ def test_the_best_wholes_are_those_of_all_combinations(planted):
         assert found["whole"][row] == sorted(scores, key=lambda whole: -scores[whole])[:4]
 
 
-def test_training_repeats_itself_and_leaves_the_callers_stream_alone():
-    torch = pytest.importorskip("torch")
-    torch.manual_seed(5)
-    before = torch.rand(1)
-    torch.manual_seed(5)
-    released = digits(citizen.generate(10, 7))
-    one, two = (
-        pattern.PatternReconstruction.against(known(digits, seed=3), pairs=300, steps=30) for _ in range(2)
-    )
-    assert torch.rand(1) == before
-    other = pattern.PatternReconstruction.against(known(digits, seed=4), pairs=300, steps=30)
-    for name, table in one.log_probabilities(released).items():
-        assert np.array_equal(table, two.log_probabilities(released)[name])
-        assert not np.array_equal(table, other.log_probabilities(released)[name])
-
-
 def test_easy_and_hard_victims_are_seen_beyond_the_product():
     easy = np.random.default_rng(0).random(2000) < 0.5
     parts = {name: easy for name in ("year", "month", "day")}
@@ -133,14 +117,6 @@ def test_planted_bases_are_read_and_others_are_not():
     blind = genome.GenomeReconstruction.against(VectorKnowledge(nothing, texts[:1000]), steps=100)
     wrong = genome.hits(blind.reconstruct(nothing(texts[1000:])), texts[1000:])
     assert abs(wrong.mean() - 0.25) < 4 * math.sqrt(0.25 * 0.75 / wrong.size)
-
-
-def test_windows_follow_their_frequencies():
-    for kind in splice_sites.KINDS:
-        drawn = genome.numbered(splice_sites.generate(4000, 1, [kind]))
-        shares = np.stack([(drawn == base).mean(axis=0) for base in range(4)], axis=1)
-        assert np.abs(shares - splice_sites.frequencies(kind)).max() < 0.04
-        assert np.allclose(splice_sites.frequencies(kind).sum(axis=1), 1)
 
 
 def test_position_codes_are_those_of_the_formula():
