@@ -8,12 +8,11 @@ from types import SimpleNamespace
 import jsonschema
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from helpers_small import command
 
 from textsan.auditing import any_release, audit_release, compare_releases
 from textsan.auditing.deciding import DO_NOT, KEPT, OPEN
 from textsan.auditing.report import SCHEMA
-from textsan.cli.main import main
 from textsan.text import tokenize
 from textsan.text.corpora import Record
 from textsan_book.studies import any_release as study
@@ -67,14 +66,7 @@ def test_persons_are_identified_by_words_that_are_left_and_not_by_masks():
         assert "Of 100 persons with two texts" in "".join(report.summary) and "persons with two" in report.html()
 
 
-@pytest.fixture
-def run(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-    def call(*arguments):
-        return CliRunner().invoke(main, ["audit", *map(str, arguments)])
-
-    return call
+run = command("audit")
 
 
 # What is measured, in worlds where it is known

@@ -9,6 +9,7 @@ import jsonschema
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from helpers_small import command
 from hypothesis import given, settings, strategies as st
 
 import textsan
@@ -596,14 +597,7 @@ def test_words_of_lists_are_masked_though_no_text_would_have_them(token):
 # Files and the command
 
 
-@pytest.fixture
-def run(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-    def call(*arguments, **options):
-        return CliRunner().invoke(main, ["audit", *map(str, arguments)], **options)
-
-    return call
+run = command("audit")
 
 
 CUSTEXT = ("--mechanism", "custext", "--epsilon", "1", "--k", "4")
@@ -659,22 +653,16 @@ def test_a_release_is_audited_by_its_record(run, tmp_path):
 BAD = [
     ("in.csv", "text\n", (), "holds no document"),
     ("in.csv", "text\ngood film\n", (), "pass two texts or more"),
-    ("in.csv", "text\n\n,\n", (), "columns"),
     ("in.csv", "text\n...\n!!!\n", (), "no word of them is protected"),
-    ("in.csv", "words\ngood\n", (), "did you mean|no column"),
-    ("in.txt", "good\nfilm\n", ("--field", "x"), "txt has no field"),
     ("in.txt", "good\nfilm\n", ("--tolerate", "words"), "NAME=SHARE"),
     ("in.txt", "good\nfilm\n", ("--tolerate", "words=0.1", "--tolerate", "words=0.9"), "two limits"),
     ("in.txt", "good\nfilm\n", ("--tolerate", "words=2"), "out of range"),
     ("in.txt", "good\nfilm\n", ("--tolerate", "letters=0.2"), "unknown"),
     ("in.txt", "good\nfilm\n", ("--attacks", "nobody"), "unknown"),
     ("in.txt", "good\nfilm\n", ("--attacks", "contextual bound"), "is a bound"),
-    ("in.txt", "good\nfilm\n", ("--shadow", "none.txt"), "does not exist"),
-    ("in.txt", "good\nfilm\n", ("-o", "nowhere/r.html"), "folder"),
     ("in.txt", "good\nfilm\n", ("-o", "r.json"), "another ending"),
     ("in.txt", "good\nfilm\n", ("--guesses", "in.txt"), "jsonl or csv"),
     ("in.txt", "good\nfilm\n", ("--released", "in.txt"), "one of the two"),
-    ("in.docx", "good\n", (), "says no format"),
 ]
 
 
@@ -684,7 +672,7 @@ def test_bad_input_is_one_line_and_leaves_nothing(run, tmp_path, name, content, 
     for quiet in ((), ("--no-quotes",)):
         result = run(*CUSTEXT, name, *arguments, *quiet)
         assert result.exit_code == 2 and result.stderr.count("\n") == 1, result.output
-        assert any(part in result.stderr for part in message.split("|")) or quiet
+        assert message in result.stderr or quiet
         assert sorted(path.name for path in tmp_path.iterdir()) == [name]
 
 

@@ -54,6 +54,13 @@ def test_what_cannot_be_computed_is_named_and_only_a_difference_is_red(one, monk
     assert said.exit_code == 1 and "otherwise" in said.output
 
 
+def test_searches_under_other_kernels_are_not_compared(monkeypatch):
+    search, pinned = {"experiment": "gradient_attacks"}, {"hardware": ["x86_64, 2 cores"]}
+    for held in ("", "other kernels"):
+        monkeypatch.setattr(recompute.kernels, "held", lambda held=held: held)
+        assert recompute.incomparable(search, pinned) == ("the kernels that made it" if held else "")
+
+
 @pytest.mark.parametrize(("value", "is_near"), [(0.737, True), (0.70, False), (-0.734, False)])
 def test_with_other_kernels_a_number_without_an_interval_is_near(value, is_near):
     stored, anew = pd.DataFrame({"original": [0.734]}), pd.DataFrame({"original": [value]})

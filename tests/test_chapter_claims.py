@@ -192,11 +192,6 @@ def test_chapter_7_a_model_that_is_asked_and_a_model_without_text():
     rows = [row("7", name) for name in names]
     assert all(found[1][1] > 0.1 for found in rows)
     assert [found[2][1] > 0 for found in rows] == [True] * 3 + [False] * 3
-    ruled = [re.findall(r"above|undecided|below", line_of("7", name)) for name in names]
-    assert ruled == [["above", "above"]] * 3 + [["above", "undecided"]] * 3
-    assert all(line_of("7", f"{name}, minus combined").endswith("below") for name in ("this book", "symptoms"))
-    marked = line_of("7", "if marks count as words")
-    assert (marked.count(" above;"), marked.count(" below;")) == (2, 3)
     bug, right = (
         [float(number) for number in re.findall(r"[\d.]+", line_of("7", start))]
         for start in ("fitted on counted", "fitted on other")
@@ -411,8 +406,6 @@ def test_chapter_15_what_a_vector_discloses():
     for word in ("pain", "skin", "anxiety", "acne", "stomach"):
         (whole, *_), (_, low, _) = estimates(line_of("15", f"{word}: "))
         assert whole > 0.97 and low > 0.5
-    assert line_of("15", "adaptation").endswith("28 comparisons, 0 gains, 10 losses")
-    assert line_of("15", "26 defences") == "26 defences, 5 keep the task; of these stopped: 0"
     before, after = row("15", "comedy, erased, 3000")
     assert after[2] < before[1] and after[1] > 0.5
     before, after = row("15", "love, not erased, 3000")
@@ -452,27 +445,14 @@ def test_chapter_16_strong_noise_costs_little_and_a_promise_ends_learning():
         assert model > first
 
 
-def test_supplement_5_no_order_of_mechanisms_is_put_in_question_by_the_public_table():
-    lines = matching("S5", ".*orders are in question; against")
-    assert [line.partition(": ")[2].partition(" orders")[0] for line in lines] == ["0 of 20", "0 of 29", "0 of 36"]
-
-
 def test_supplement_7_orders_of_mechanisms_and_fitted_vectors():
-    lines = matching("S7", r"( +(sst2|stsb|qnli)|draw|keep|task's list|draw, .*): \{")
-    counts = {line.split(": {")[0].strip(): dict(re.findall(r"'([a-z ]+)': (\d+)", line)) for line in lines}
-    assert not any("the other way" in found for found in counts.values())
-    assert int(counts["draw"]["undecided"]) > int(counts["draw"]["as expected"])
-    assert counts["draw, original"] == {"as expected": "18"}
-    assert counts["draw, SanText ≥ FBDD"] == counts["draw, FBDD ≥ Random"] == {"undecided": "9"}
-    assert matching("S7", "   sst2")[1] == "   sst2: {'as expected': 9}"
+    assert "the other way" not in shown("S7")
     rows = [re.split(r" {2,}", line) for line in matching("S7", r"[1238]  -?\d.\d+ \[")]
     assert len(rows) == 4
     for epsilon, drawn, kept, printed, *_ in rows:
         (drawn,), (kept,) = estimates(drawn), estimates(kept)
         assert drawn[1] < 0 < drawn[2]
         assert (kept[1] > 0) == (epsilon != "8") and (kept[1] > float(printed)) == (epsilon in "12")
-    better = re.findall(r"better: (\w+)$", shown("S7"), re.MULTILINE)
-    assert better.count("fitted") == 2 and better.count("undecided") == 3
     rows = [re.split(r" {2,}", line.strip()) for line in matching("S7", r" *\d+  ")]
     rows = [cells for cells in rows if len(cells) == 7]
     assert len(rows) == 13

@@ -11,11 +11,10 @@ from typing import get_args
 import jsonschema
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from helpers_small import command
 
 import textsan
 from textsan import Embeddings
-from textsan.cli.main import main
 from textsan.mechanisms import MECHANISMS, custext, make, make_mechanism, recorded_mechanism
 from textsan.release import record, shards
 from textsan.release.formats import compression_of
@@ -31,14 +30,7 @@ def small_vocabulary(monkeypatch):
         monkeypatch.setattr(module, name, lambda name="": Embeddings(WORDS, vectors))
 
 
-@pytest.fixture
-def run(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-    def call(*arguments, **options):
-        return CliRunner().invoke(main, ["sanitize", *map(str, arguments)], **options)
-
-    return call
+run = command("sanitize")
 
 
 TEXT = "A good film.\n\nThe PLOT, the story: bad!\n"
@@ -184,23 +176,17 @@ def test_the_vocabulary_is_public_and_not_of_the_input(run, tmp_path):
         ("in.csv", 'id,text\n1,a\n2,"a\nb"\n', (*CUSTEXT_ID, "--oov", "error"), "line 3 has a word outside"),
         ("in.docx", "a\n", CUSTEXT, "of in.docx says no format; pass --format txt, jsonl, csv, tsv or parquet"),
         ("in.xlsx", "a\n", CUSTEXT, "save as csv first"),
-        ("README", "a\n", CUSTEXT, "the ending of README says no format"),
         ("in.txt", "a\n", (*CUSTEXT, "--field", "review"), "txt has no field 'review'"),
         ("in.csv.gz", b"id,text\n", CUSTEXT, "is no whole gz file"),
-        ("in.txt.gz", gzip.compress(b"good film " * 99, mtime=0)[:-12], CUSTEXT, "is no whole gz file"),
         ("in.txt.xz", lzma.compress(b"good film " * 99)[:-12], CUSTEXT, "is no whole xz file"),
         ("in.jsonl", '{"text": "a"}\n{"text"\n', CUSTEXT, "line 2 is no json"),
         ("in.jsonl", '{"title": "a"}\n', CUSTEXT, "line 1 has no text in field 'text'; pass"),
-        ("in.jsonl", '["a"]\n', CUSTEXT, "line 1 is no object; pass one object a line"),
-        ("in.csv", "id\n1\n", CUSTEXT, "among the 1 of the first line; pass one of id as --field"),
         ("in.csv", "id,body\n1,a\n", CUSTEXT, "pass one of id, body as --field"),
         ("in.csv", "1,my secret name\n", CUSTEXT, "first line; pass --field NAME or --format, or add a header"),
         ("in.csv", "", CUSTEXT, "it is empty; pass a table with a header"),
-        ("in.jsonl", '{"text": 3}\n', CUSTEXT, "line 1 has no text in field 'text'; pass"),
         ("in.csv", "id,text\n1,a,b\n", CUSTEXT_ID, "line 2 has 3 columns, the header 2; quote what holds"),
         ("in.csv", "id,text\n1,a\n2\n", CUSTEXT_ID, "line 3 has 1 columns, fewer than the 2 of the header; fill"),
         ("in.csv", "id;text\n1;a\n", CUSTEXT, "it has semicolons: if they are its delimiters, pass --delimiter"),
-        ("in.csv", "id\ttext\n1\ta\n", CUSTEXT, "it has tabs, which --format tsv takes for delimiters"),
         ("in.csv", "id, Text\n1,a\n", CUSTEXT, "no column 'text' among the 2 of the first line; did you mean"),
         ("in.csv", 'id,text\n1,"a\n', CUSTEXT_ID, "is no csv"),
         ("in.csv", "text,text\na,b\n", CUSTEXT, "2 columns are named 'text'; rename all but one"),

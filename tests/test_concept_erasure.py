@@ -228,6 +228,13 @@ def test_a_projection_hides_the_word_too_and_takes_more_with_it(planted):
     assert many[2]["asr"] < few[2]["asr"]  # six dimensions: the other word goes as well
 
 
+def test_no_sentence_is_in_two_parts(planted):
+    three = planted.parts("any", ["apple"], 150, 300, seed=0)
+    texts = [set(part.texts) for part in three]
+    assert [len(some) for some in texts] == [150, 150, 300] and len(set.union(*texts)) == 600
+    assert all(len(part.vectors) == len(part.records) for part in three)
+
+
 def test_a_cell_does_not_hang_on_the_cells_before_it(planted):
     given = {"dataset": "any", "keywords": ["apple"], "n": 150, "seed": 0, "encoder": "planted"}
     alone = planted.parts(**given, service=200)

@@ -85,6 +85,16 @@ def test_a_name_or_number_finds_one_master():
     refused("holds no master", lambda: master.masters(ROOT / "tests"), FileNotFoundError)
 
 
+def test_a_cohort_has_seeds_of_its_own_in_all_checks():
+    one = master.find("01", MASTERS)
+    theirs, others = one.for_cohort(2027), one.for_cohort(2028)
+    assert len({*one.seeds, *theirs.seeds, *others.seeds}) == 6
+    assert one.for_cohort(2027).seeds == theirs.seeds
+    for check in theirs.checks:
+        assert check.code.endswith(f"seed={theirs.seeds[check.hidden]})")
+    assert not any(str(one.seeds[1]) in cell.source for cell in versions.otter_source(theirs).cells)
+
+
 # Zips
 
 

@@ -119,6 +119,14 @@ def test_planted_bases_are_read_and_others_are_not():
     assert abs(wrong.mean() - 0.25) < 4 * math.sqrt(0.25 * 0.75 / wrong.size)
 
 
+def test_windows_follow_their_frequencies():
+    for kind in splice_sites.KINDS:
+        drawn = genome.numbered(splice_sites.generate(4000, 1, [kind]))
+        shares = np.stack([(drawn == base).mean(axis=0) for base in range(4)], axis=1)
+        assert np.abs(shares - splice_sites.frequencies(kind)).max() < 0.04
+        assert np.allclose(splice_sites.frequencies(kind).sum(axis=1), 1)
+
+
 def test_position_codes_are_those_of_the_formula():
     codes = genome.position_codes(6)
     for position, i in itertools.product((0, 7, 19), range(3)):

@@ -95,3 +95,4 @@ def test_copies_of_a_sentence_are_no_evidence():
 def test_a_detector_that_is_always_right_has_a_finite_slope():
     found = gate([1, 0] * 60, [3.0, -3.0] * 60, [0.0] * 120, [0] * 120, range(120))
     assert found.passed and np.isfinite(list(flat({"beta": found.beta}).values())).all()
+    assert (found.columns()["gate"], found.columns()["gate_beta_low"]) == ("passed", found.beta.low)

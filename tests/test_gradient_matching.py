@@ -5,7 +5,7 @@ import pytest
 import torch
 from helpers_small import refused
 
-from textsan.gradient_leakage import cases, defences, factors, matching, scores, victims
+from textsan.gradient_leakage import cases, defences, factors, fluency, matching, scores, victims
 
 TEXTS, LABELS = ["a good film", "not so very good"], [1, 0]
 
@@ -157,3 +157,16 @@ def test_dp_sgd_noise_has_the_stated_size(case):
     one, other = (defences.dp_sgd(2.0, 0.5)(*args, seed)["pooler.weight"] for seed in (0, 1))
     # Two sentences: the sum's noise of 2 * 0.5 is halved; the difference of two draws has sqrt(2) of it.
     assert float((one - other).std()) == pytest.approx(0.5 * np.sqrt(2), rel=0.05)
+
+
+def test_sberts_cosine_is_one_for_the_same_text_and_falls_with_the_meaning(default_data):
+    from textsan_book.studies.gradients import _sentence_cosine
+
+    recovered = ["a good film", "a great movie", "the price of coal rises"]
+    same, near, far = _sentence_cosine(["a good film"] * 3, recovered)
+    assert np.isclose(same, 1) and 0.999 > near > far + 0.2
+
+
+def test_bigrams_prefer_the_order_that_was_read():
+    score = fluency.bigram_fluency([["the", "plot", "is", "thin"]] * 5)
+    assert score(["the plot is thin"])[0] < score(["thin the is plot"])[0]

@@ -1,6 +1,7 @@
 """The beam that reads defended gradients, and the promise of the test for a piece."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -137,3 +138,11 @@ def test_no_piece_is_much_less_likely_than_its_frequency():
     assert np.allclose(
         np.exp(model._mixed(np.log([[0.1, 0.1], [1e-9, 0.3]]), ["a", "b"])), [[0.3, 0.1], [0.25, 0.2]]
     )
+
+
+def test_a_piece_that_goes_on_a_word_and_a_mark_have_no_blank_before_them():
+    def tokenizer(texts, add_special_tokens):
+        return SimpleNamespace(input_ids=[[len(text)] for text in texts])
+
+    model = study.PieceModel(None, tokenizer)
+    assert model.pieces(["good", "##ness", "##", ","]) == [(5,), (4,), (3,), (1,)]

@@ -78,6 +78,11 @@ def test_bounds_have_one_colour_of_their_own():
     assert looks.INK not in {one.colour for one in [*others, *MECHANISMS.values(), *looks.SERIES]}
 
 
+def test_no_mechanism_has_the_colour_of_an_attack():
+    mechanisms, attacks = ({one.colour for one in table.values()} for table in (MECHANISMS, ATTACKS))
+    assert mechanisms & attacks == {looks.GREY}
+
+
 @pytest.mark.parametrize(
     "named", [{}, {"role": "chance", "attack": "markov"}, {"series": 0, "mechanism": "tem"}, {"series": 6}]
 )
