@@ -18,7 +18,6 @@ from textsan import Embeddings
 from textsan.mechanisms import MECHANISMS, custext, make, make_mechanism, recorded_mechanism
 from textsan.release import record, shards
 from textsan.release.formats import compression_of
-from textsan.text import loading
 
 WORDS = ["the", ",", ".", "a", "film", "movie", "good", "bad", "great", "story", "actor", "plot"]
 
@@ -485,22 +484,6 @@ def test_text_of_a_line_stays_on_its_line(run, tmp_path):
     assert run(*CUSTEXT, "--detokenize", "in.txt", "out.txt").exit_code == 0
     released = (tmp_path / "out.txt").read_text()
     assert len(released.splitlines()) == 3 and released.count("\n") == 3
-
-
-def test_word_vectors_of_ones_own(run, tmp_path, monkeypatch):
-    monkeypatch.setattr(textsan, "load_embeddings", loading.load_embeddings)
-    (tmp_path / "own.txt").write_text("".join(f"{word} {i}.5 1\n" for i, word in enumerate(WORDS)))
-    (tmp_path / "in.txt").write_text(TEXT)
-    given = ("--mechanism", "santext", "--epsilon", "1", "--embedding")
-    assert run(*given, "own.txt", "in.txt", "out.txt").exit_code == 0
-    assert set((tmp_path / "out.txt").read_text().split()) <= set(WORDS)
-    made = json.loads((tmp_path / "out.txt.json").read_text())
-    sha256 = loading.load_embeddings("own.txt").sha256
-    assert made["embedding"] == {"name": "own.txt", "words": 12, "sha256": sha256}
-    for name, what in (("in.txt", "holds no word vectors"), ("nowhere.txt", "is unknown, and no file")):
-        refused = run(*given, name, "in.txt", "other.txt")
-        assert refused.exit_code == 2 and what in refused.output and len(refused.output.splitlines()) == 1
-        assert not (tmp_path / "other.txt").exists()
 
 
 def test_a_lone_carriage_return_in_another_cell_stays_in_its_cell(run, tmp_path):

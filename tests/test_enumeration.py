@@ -87,6 +87,15 @@ def test_lemma_fails_where_repeated_words_share_a_draw():
     assert disagreement(JointDistribution.reusing(source, matrix), 1) > 0.05
 
 
+def test_reusing_differs_from_tokenwise_only_on_sentences_with_repetitions():
+    source, (_, matrix) = np.full((3, 3, 3), 1 / 27), random_parts(1, 3, 2, 3)
+    one, other = JointDistribution.tokenwise(source, matrix).joint, JointDistribution.reusing(source, matrix).joint
+    for x in np.ndindex(source.shape):
+        same = np.allclose(one[x], other[x], atol=1e-15)
+        assert same == (len(set(x)) == 3)
+        assert other[x].sum() == pytest.approx(source[x], abs=1e-14)
+
+
 def test_no_deterministic_rule_beats_the_argmax():
     """Theorem 2 by enumeration: all 2^8 rules from three outputs to a word."""
     source, matrix = random_parts(5, 2, 2, 3)
