@@ -146,8 +146,7 @@ def test_parts_of_one_sentence_are_private_or_shadow_but_not_both():
     assert [[r.text for r in part] for part in private_and_shadow(loose, 50, 60, seed=0)] == [
         [r.text for r in part] for part in by_line
     ]
-    with pytest.raises(ValueError, match="split_by: 'paragraph' is unknown; pass one of 'source', 'line'"):
-        private_and_shadow(records, 50, 60, seed=0, split_by="paragraph")
+    refused("split_by: 'paragraph' is", lambda: private_and_shadow(records, 50, 60, seed=0, split_by="paragraph"))
 
 
 def test_by_line_equal_texts_are_kept_apart_all_the_same():
@@ -232,8 +231,7 @@ def test_sources_against_brute_force():
 
 
 def test_private_and_shadow_too_few_after_repeats():
-    with pytest.raises(ValueError, match="of which 0 are left for the shadow set"):
-        private_and_shadow([Record("a"), Record("A."), Record("a!")], 1, 1, seed=0)
+    refused("of which 0 are", lambda: private_and_shadow([Record("a"), Record("A."), Record("a!")], 1, 1, seed=0))
 
 
 # --- the folder TEXTSAN_DATA ---------------------------------------------------------------------------------
@@ -276,14 +274,12 @@ def test_other_folders_load_by_their_name(folder):
     assert load_dataset("notes", "test")[0].fields == {"note_id": 7}
     folder("rt_polarity", "train", [{"text": "fun", "label": 1}])
     assert load_dataset("rotten_tomatoes")[0].text == "fun"
-    with pytest.raises(KeyError, match="dataset: 'nothing' is unknown; known: rt, .*rotten_tomatoes, notes"):
-        load_dataset("nothing")
+    refused("dataset: 'nothing' is unknown; known: rt,", lambda: load_dataset("nothing"), KeyError)
 
 
 def test_folder_bad_input(folder, monkeypatch):
     file = folder("sst2", "train", [{"text": "good"}] * 1000)
-    with pytest.raises(KeyError, match="split: 'test' is unknown for 'sst2'; known: train, all"):
-        load_dataset("sst2", "test")
+    refused("split: 'test' is unknown for 'sst2'; known: train,", lambda: load_dataset("sst2", "test"), KeyError)
     file.write_bytes(file.read_bytes()[:-30])
     refused(r"TEXTSAN_DATA: .*train.jsonl.xz is damaged", lambda: load_dataset("sst2"))
     folder("sst2", "train", [])
@@ -364,7 +360,5 @@ def test_parquet_of_the_hub(tmp_path, monkeypatch, name, columns, expected):
 
 
 def test_unknown_names(default_data):
-    with pytest.raises(KeyError, match="'imdb' is unknown; known: rt, amazon, nyt, tweets, drugs, prose, sst2"):
-        load_dataset("imdb")
-    with pytest.raises(KeyError, match="split: 'validation' is unknown for 'rt'; known: train, dev, test, all"):
-        load_dataset("rt", "validation")
+    refused("'imdb' is unknown; known: rt, amazon, nyt, tweets, drugs,", lambda: load_dataset("imdb"), KeyError)
+    refused("split: 'validation' is unknown for 'rt'; known:", lambda: load_dataset("rt", "validation"), KeyError)
