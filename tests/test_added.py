@@ -4,14 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from textsan import load_dataset, project_data
 from textsan.evaluation import Estimate, clustered_difference, clustered_rate
 from textsan.sweeps.hits import packed
 from textsan.sweeps.tables import pooled
-from textsan.text.corpora import private_and_shadow
-from textsan_book.judging import added, on_words, stored
+from textsan_book.judging import added, stored
 
-RESULTS = project_data() / "results"
 STEPS = {name: {"attack": name} for name in ("context-free", "markov", "mixture")}
 RATES = {"context-free": 0.3, "markov": 0.4, "mixture": 0.6}
 
@@ -107,31 +104,3 @@ def test_the_best_cell_and_the_surest_answers(world):
     assert sure["right"].value == 1.0  # in this world the sure answers are the hits
     (none,) = added.surest(table, {"m": {"attack": "mixture"}}, {"dataset": "rt"}, least=1.0)
     assert none == {"attacker": "m", "words": 0, "right": None}
-
-
-def test_six_corpora_have_the_verdicts_of_their_intervals():
-    for told in (True, False):
-        rows = {row["corpus"]: row for row in added.alone(RESULTS, told)}
-        assert len(rows) == 6
-        for row in rows.values():
-            for name in ("public list", "word counts", "combined"):
-                gain = row[f"over {name}"]
-                if row[name] != "undecided":
-                    assert (gain.low > 0) == (row[name] == "above") and (gain.high < 0) == (row[name] == "below")
-        own = rows["this book"]
-        table = RESULTS / "alone-prose.csv"
-        asked = {"public list": {"attack": "public ranks", "attack.told": told}}
-        (line,) = on_words.success(table, asked, {"epsilon": 4.0})
-        gap = own["success"].value - line["public list"].value
-        assert gap == pytest.approx(own["over public list"].value)
-
-
-@pytest.mark.parametrize("corpus", ["amazon", "nyt"])
-def test_most_private_sentences_are_of_a_text_whose_other_sentences_the_attacker_owns(corpus):
-    """Chapter 7, on product reviews and news, in the draws of `alone.yml`."""
-    shares = []
-    for seed in range(3):
-        private, shadow = private_and_shadow(load_dataset(corpus), 60, 1000, seed)
-        owned = {record.fields["id"].rpartition("_")[0] for record in shadow}
-        shares.append(np.mean([record.fields["id"].rpartition("_")[0] in owned for record in private]))
-    assert np.mean(shares) > 0.9

@@ -8,15 +8,14 @@ from types import SimpleNamespace
 import jsonschema
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from helpers_small import command
 
 from textsan.auditing import any_release, audit_release, compare_releases
 from textsan.auditing.deciding import DO_NOT, KEPT, OPEN
 from textsan.auditing.report import SCHEMA
-from textsan.cli.main import main
 from textsan.text import tokenize
 from textsan.text.corpora import Record
-from textsan_book.studies import any_release as study, golden
+from textsan_book.studies import any_release as study
 
 PLANTED = "zyxwort"
 WORDS = [
@@ -67,14 +66,7 @@ def test_persons_are_identified_by_words_that_are_left_and_not_by_masks():
         assert "Of 100 persons with two texts" in "".join(report.summary) and "persons with two" in report.html()
 
 
-@pytest.fixture
-def run(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-    def call(*arguments):
-        return CliRunner().invoke(main, ["audit", *map(str, arguments)])
-
-    return call
+run = command("audit")
 
 
 # What is measured, in worlds where it is known
@@ -224,14 +216,7 @@ def test_where_nothing_keeps_the_limits_it_is_said_what_would():
     report, _ = compared(text(), {"words": 0.2, "documents": 0.2}, same=text(), half=[f"{x} zz" for x in text()])
     assert report.verdict == DO_NOT and report.content["decision"]["named"] is None
     lines = "\n".join(report.content["decision"]["next"])
-    for way in (
-        "length alone identifies 4",
-        "Fewer kept words",
-        "Redaction as well",
-        "first 5 words",
-        "Aggregation",
-    ):
-        assert way in lines
+    assert all(way in lines for way in ("length alone identifies 4", "Redaction as well", "first 5 words"))
     assert [row["way"] for row in report.content["tried"]] == ["hidden", "cut", "hidden and cut"]
     by_way = {row["way"]: row["audit"]["linkage"] for row in report.content["tried"]}
     assert by_way["hidden"]["attacks"][0]["main"]["value"] < 0.6 < by_way["cut"]["attacks"][0]["main"]["value"]
@@ -318,19 +303,6 @@ def test_a_bug_quotes_nothing(monkeypatch):
     assert PLANTED not in str(error.value) and error.value.__context__ is None
 
 
-def test_nothing_that_needs_a_mechanism_is_taken(run, tmp_path):
-    for name in ("in.txt", "out.txt"):
-        (tmp_path / name).write_text("\n".join(text()))
-    for option, value in (("--attacks", "markov"), ("--shadow", "in.txt"), ("--tolerate", "rare=0.1")):
-        result = run("in.txt", "--released", "out.txt", option, value)
-        assert result.exit_code == 2 and result.stderr.splitlines()[-1].count(":") >= 1, result.output
-    assert "does not exist" in run("in.txt", "--released", "out.txt", "--record", "out.txt.json").stderr
-    result = run("in.txt", "--released", "out.txt")
-    assert result.stdout.startswith("Do not release\n1. ") and "no record" in result.stderr
-    page = (tmp_path / "audit.html").read_text()
-    assert "Figures that need the channel" in page and "What is promised" not in page
-
-
 # The study: releases by other tools
 
 
@@ -353,46 +325,11 @@ def planted(monkeypatch):
     study._original.cache_clear()
 
 
-def test_a_tool_that_does_nothing_leaves_identifies_and_keeps_everything(planted):
-    rows = planted(lambda texts, seed: list(texts))
-    for figure in (("verbatim", "all"), ("recovered", "unchanged"), ("found", "words")):
-        assert rows[figure]["share"] == 1, figure
-    assert rows["kept", "released"]["share"] == rows["kept", "original"]["share"] > 0.95
-    assert rows["kept", "released"]["baseline"] == 0.5
-    assert rows["found", "words"]["excess_low"] > 0 and not any(figure == "guessed" for figure, _ in rows)
-
-
 def test_a_tool_that_masks_everything_leaves_lengths_and_keeps_nothing_of_the_task(planted):
     rows = planted(lambda texts, seed: masked(texts))
     assert rows["verbatim", "all"]["share"] == rows["found", "words"]["excess"] == 0
     assert rows["found", "words"]["share"] == rows["found", "words"]["baseline"]
     assert rows["kept", "released"]["share_high"] < rows["kept", "original"]["share_low"]
-
-
-def test_words_off_the_list_are_masked_and_guesses_are_held_against_one_word_for_all(planted):
-    rows = planted(study.TOOLS["common words"])
-    assert rows["verbatim", "all"]["share"] < 0.5  # good and bad are on the list, no other word is
-    assert rows["kept", "released"]["share"] == 1  # the words of a text's own are gone, too
-    guessed = rows["guessed", "dictionary"]
-    assert guessed["excess"] == pytest.approx(guessed["share"] - guessed["baseline"])
-
-
-def test_the_class_of_a_report_is_of_all_its_specialties(monkeypatch):
-    def report(words, label):
-        return Record("summary", label, {"transcription": words})
-
-    listed = [
-        report("a b", "Surgery"),
-        report("a b", " Urology"),
-        report("c d " * 30, " Urology"),
-        report("", "x"),
-    ]
-    monkeypatch.setattr(study, "load_dataset", lambda name, split: listed)
-    first, second = study.labelled("mtsamples")
-    assert (first.text, first.label, second.label) == ("a b", "surgery", "other")
-    assert len(second.text.split()) == study.REPORT
-    monkeypatch.setattr(study, "load_dataset", lambda name, split: [Record("x", -1.5), Record("y", "neutral")])
-    assert [record.label for record in study.labelled("any")] == ["negative", "neutral"]
 
 
 def spans(**of):
@@ -422,14 +359,6 @@ def test_presidio_masks_entities_or_puts_those_of_other_texts_in_their_place(mon
         assert second.split()[0] in ("Ann", "Bob") and second.endswith("in <CITY>")  # no other text has one
         assert third == study.TOOLS["presidio surrogates"](texts, seed)[2]
     study._entities.cache_clear()
-
-
-def test_a_cell_that_asks_presidio_is_skipped_by_name_where_it_is_not_installed(monkeypatch):
-    monkeypatch.setattr(golden.text_names, "is_presidio_here", lambda: False)
-    assert golden.lacking({"experiment": "any_releases", "dataset": "rt", "tool": "presidio masks"}) == [
-        "presidio"
-    ]
-    assert golden.lacking({"experiment": "any_releases", "dataset": "rt", "tool": "common words"}) == []
 
 
 def test_a_rewrite_is_the_likeliest_line_of_the_model_whatever_texts_are_with_it(monkeypatch):

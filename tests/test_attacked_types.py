@@ -1,15 +1,12 @@
 """The scatter of a rate with the types that are drawn: against enumeration, and the committed table."""
 
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from textsan_book.studies.attacked_types import attacked_types, scatter
+from textsan_book.studies.attacked_types import scatter
 
-TABLE = Path(__file__).parents[1] / "data" / "results" / "attacked-types.csv"
 WORDS = ["a"] * 40 + ["b"] * 8 + ["c"] * 6 + ["d"] * 6
 HITS = [1] * 36 + [0] * 4 + [0] * 8 + [1] * 3 + [0] * 3 + [1] * 6
 
@@ -30,16 +27,3 @@ def test_positions_add_their_own_error():
     found = scatter(HITS, WORDS, types=4, positions=few, draws=20_000, seed=0)
     expected = np.sqrt(rate * (1 - rate) / few * (n - few) / (n - 1))  # without replacement
     assert found.of_types == 0 and found.deviation == pytest.approx(expected, rel=0.03)
-
-
-def test_another_defence_is_refused():
-    with pytest.raises(ValueError, match="defence"):
-        attacked_types(dataset="rt", drawn_from="train", n_private=5, n_shadow=5, defence="tem", epsilon=1, seed=0)
-
-
-def test_committed_scatter_is_several_times_what_the_positions_alone_leave():
-    table = pd.read_csv(TABLE)
-    binomial = np.sqrt(table["mean"] * (1 - table["mean"]) / 3000)
-    assert (table.deviation > binomial).all() and (table.deviation >= table.of_types).all()
-    judged = table.defence == "released custext+"
-    assert judged.any() and (table.deviation > 4 * binomial)[judged].all()

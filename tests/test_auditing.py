@@ -1,7 +1,6 @@
 """`textsan audit`: small exact worlds, a planted word that nobody may quote, and input that does not fit."""
 
 import csv
-import html
 import json
 import traceback
 from itertools import product
@@ -10,6 +9,7 @@ import jsonschema
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from helpers_small import command
 from hypothesis import given, settings, strategies as st
 
 import textsan
@@ -18,17 +18,15 @@ from textsan.attacks import ContextFreeBayes
 from textsan.auditing import (
     attacking,
     documents,
-    files,
     linking,
     material as materials,
     quotes,
     use,
     words,
 )
-from textsan.auditing.deciding import DO_NOT, FEW, KEPT, OPEN, decided
+from textsan.auditing.deciding import DO_NOT, KEPT, OPEN, decided
 from textsan.auditing.quotes import HIDDEN, masked, unquoted
-from textsan.auditing.report import SCHEMA, Report, fates
-from textsan.auditing.wording import odds, percent
+from textsan.auditing.report import SCHEMA, fates
 from textsan.base import assets
 from textsan.cli import progress
 from textsan.cli.main import main
@@ -467,28 +465,18 @@ def test_a_hundred_words_are_one_grid():
     drawn = {legend: share for _, share, legend in fates(report.content)}
     assert sum(drawn.values()) == pytest.approx(1) and list(drawn) == [*shares, "not recovered"]
     assert all(drawn[legend] == pytest.approx(share) for legend, share in shares.items())
-    kept, unknown = (f"{percent(share)}" for share in list(shares.values())[:2])
-    reason = (
-        f"Of 100 words of the text {kept} are released as they are, by the mechanism's own rule, and {unknown}"
-    )
-    assert reason in html.unescape(report.html()) and reason in report.summary[3]  # legend and reason: one count
 
 
 def test_one_document_is_shown_before_after_and_read_back(monkeypatch):
     docs = text(60)
-    report = audited(docs, mechanism(3.0), shadow=None)
-    shown, first = report.content["example"], report.content["words"]["first"]
+    shown = audited(docs, mechanism(3.0), shadow=None).content["example"]
     found = materials.material(docs, mechanism(3.0), shadow=None)
     document = shown["document"]
     assert shown["before"] == found.docs[document] and shown["after"] == found.released[document]
-    assert (
-        shown["scored"] == [i for d, i in found.positions if d == document] and shown["attack"] == first["label"]
-    )
-    alike = materials.held_out(found, None)
-    assert document in alike.rows and len(shown["read"]) == len(shown["scored"])
-    assert "read back" in report.html()
-    assert audited(docs, quotes=False).content["example"] is None
-    assert "read back" not in audited(docs, quotes=False).html()
+    assert shown["scored"] == [i for d, i in found.positions if d == document]
+    assert document in materials.held_out(found, None).rows and len(shown["read"]) == len(shown["scored"])
+    silent = audited(docs, quotes=False)
+    assert silent.content["example"] is None and "read back" not in silent.html()
 
 
 def test_the_json_is_as_its_schema_says(tmp_path):
@@ -529,30 +517,6 @@ def test_what_stands_in_a_word_is_no_markup(tmp_path):
     assert "<b>bold" not in report.html() and "&lt;b&gt;bold&amp;" in report.html()
 
 
-def test_empty_documents_decide_nothing_either():
-    report = audited([["film", "bad"], ["good"], *[[]] * FEW], tolerate={"words": 1.0})
-    assert "show nothing" in report.html() and "kept" not in states(report).values()
-
-
-@pytest.mark.parametrize(
-    "value, low, clause",
-    [
-        (0.04, 0.03, "that an attacker does better is not shown"),
-        (0.06, 0.041, "that an attacker does better is not shown"),
-        (0.2, 0.1, None),
-    ],
-)
-def test_where_a_reader_is_not_shown_to_do_better_than_without_a_release_that_is_said(value, low, clause):
-    content = json.loads(json.dumps(audited().content))
-    content["words"]["first"] |= {"value": value, "low": low, "high": 0.3, "blind": 0.05}
-    content["linkage"] |= {"main": {"value": value, "low": low, "high": 0.3}, "length": 0.05}
-    content["decision"] = decided(content, {})
-    report = Report(content)
-    for shown in (" ".join(report.summary), report.html()):
-        assert (clause in shown) if clause else "does better" not in shown.partition("do not cover")[0]
-        assert ("the words add" in shown) == (clause is not None)
-
-
 def test_where_there_is_no_terminal_a_plain_line_says_how_far_it_is(monkeypatch, capsys):
     now = iter([0.0, 1.0, 30.0, 31.0, 60.0])
     monkeypatch.setattr(progress.time, "monotonic", lambda: next(now))
@@ -566,14 +530,6 @@ def test_where_there_is_no_terminal_a_plain_line_says_how_far_it_is(monkeypatch,
     ]
 
 
-def test_a_part_of_an_attack_is_progress(monkeypatch):
-    monkeypatch.setattr(attacking, "_SMALL_PART", 10)
-    said = []
-    audited(progress=lambda *now: said.append(now))
-    assert said == sorted(said) and said[-1][0] == said[-1][1]
-    assert len({done for done, _ in said}) > len(attacking.DEFAULT) * 2
-
-
 def test_a_task_keeps_what_the_words_say_and_nothing_where_they_do_not():
     docs = [["film", "good"] if i % 2 else ["plot", "bad"] for i in range(80)]
     labels = ["x" if i % 2 else "y" for i in range(80)]
@@ -581,13 +537,6 @@ def test_a_task_keeps_what_the_words_say_and_nothing_where_they_do_not():
         found = use.kept(materials.material(docs, made, shadow=text(50)), labels, 500)
         assert found["original"]["value"] == 1.0 and low <= found["released"]["value"] <= high
         assert found["reader"].startswith("word counts") and found["largest"] == 0.5
-
-
-def test_numbers_are_said_as_people_say_them():
-    said = [percent(share) for share in (0.0, 0.004, 0.5, 0.996, 1.0)]
-    assert said == ["none", "fewer than 1", "50", "more than 99", "100"]
-    assert odds(0.004) == "hardly any" and odds(0.999) == "nearly all" and odds(0.5) == "about 1 in 2"
-    assert odds(0.06) == "about 1 in 17" and odds(0.94) == "all but 1 in 17"  # not in ten
 
 
 # Nothing quoted
@@ -648,14 +597,7 @@ def test_words_of_lists_are_masked_though_no_text_would_have_them(token):
 # Files and the command
 
 
-@pytest.fixture
-def run(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-    def call(*arguments, **options):
-        return CliRunner().invoke(main, ["audit", *map(str, arguments)], **options)
-
-    return call
+run = command("audit")
 
 
 CUSTEXT = ("--mechanism", "custext", "--epsilon", "1", "--k", "4")
@@ -677,18 +619,6 @@ def test_a_table_gets_a_report_and_a_json(run, tmp_path):
     assert content["about"]["rows"] == 60 and content["use"]["classes"] == 2
     assert "Of 100 words that should be protected" in result.stdout
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.csv", "r.html", "r.json"]
-
-
-def test_the_report_calls_the_mechanism_as_it_is_registered(run, tmp_path):
-    plus = ("--mechanism", "custext+", "--epsilon", "1", "--k", "4")
-    write(tmp_path / "in.csv", text(60))
-    assert run(*plus, "in.csv").exit_code in (3, 4)
-    assert "under CusText+" in " ".join((tmp_path / "audit.html").read_text().split())
-    columns = ["--field", "text", "--pass", "id", "--drop", "class"]
-    assert CliRunner().invoke(main, ["sanitize", *plus, *columns, "in.csv", "safe.csv"]).exit_code == 0
-    assert run("in.csv", "--released", "safe.csv", "-o", "of.html").exit_code in (3, 4)
-    assert json.loads((tmp_path / "of.json").read_text())["mechanism"]["name"] == "CusText+"
-    assert audited().content["mechanism"]["name"] == "CusText"  # who calls Python may say more, with called=
 
 
 def test_the_status_says_whether_limits_hold(run, tmp_path):
@@ -723,22 +653,16 @@ def test_a_release_is_audited_by_its_record(run, tmp_path):
 BAD = [
     ("in.csv", "text\n", (), "holds no document"),
     ("in.csv", "text\ngood film\n", (), "pass two texts or more"),
-    ("in.csv", "text\n\n,\n", (), "columns"),
     ("in.csv", "text\n...\n!!!\n", (), "no word of them is protected"),
-    ("in.csv", "words\ngood\n", (), "did you mean|no column"),
-    ("in.txt", "good\nfilm\n", ("--field", "x"), "txt has no field"),
     ("in.txt", "good\nfilm\n", ("--tolerate", "words"), "NAME=SHARE"),
     ("in.txt", "good\nfilm\n", ("--tolerate", "words=0.1", "--tolerate", "words=0.9"), "two limits"),
     ("in.txt", "good\nfilm\n", ("--tolerate", "words=2"), "out of range"),
     ("in.txt", "good\nfilm\n", ("--tolerate", "letters=0.2"), "unknown"),
     ("in.txt", "good\nfilm\n", ("--attacks", "nobody"), "unknown"),
     ("in.txt", "good\nfilm\n", ("--attacks", "contextual bound"), "is a bound"),
-    ("in.txt", "good\nfilm\n", ("--shadow", "none.txt"), "does not exist"),
-    ("in.txt", "good\nfilm\n", ("-o", "nowhere/r.html"), "folder"),
     ("in.txt", "good\nfilm\n", ("-o", "r.json"), "another ending"),
     ("in.txt", "good\nfilm\n", ("--guesses", "in.txt"), "jsonl or csv"),
     ("in.txt", "good\nfilm\n", ("--released", "in.txt"), "one of the two"),
-    ("in.docx", "good\n", (), "says no format"),
 ]
 
 
@@ -748,7 +672,7 @@ def test_bad_input_is_one_line_and_leaves_nothing(run, tmp_path, name, content, 
     for quiet in ((), ("--no-quotes",)):
         result = run(*CUSTEXT, name, *arguments, *quiet)
         assert result.exit_code == 2 and result.stderr.count("\n") == 1, result.output
-        assert any(part in result.stderr for part in message.split("|")) or quiet
+        assert message in result.stderr or quiet
         assert sorted(path.name for path in tmp_path.iterdir()) == [name]
 
 
@@ -822,12 +746,3 @@ def test_no_text_makes_a_traceback(tmp_path_factory, lines, kind, quiet):
     assert result.exception is None or isinstance(result.exception, SystemExit)
     if result.exit_code == 2:
         assert result.stderr.count("\n") == 1 and not (folder / "r.html").exists()
-
-
-@pytest.mark.parametrize(
-    "content", ["[]", "x", '{"document": 0}', '{"document": "a", "index": 0, "word": "b"}', "{"]
-)
-def test_guesses_that_are_none_are_one_line(tmp_path, content):
-    (tmp_path / "g.jsonl").write_text(content + "\n")
-    with pytest.raises(ValueError, match="guesses"):
-        files.read_guesses(str(tmp_path / "g.jsonl"))

@@ -9,7 +9,6 @@ import os
 import re
 import shutil
 import subprocess
-from collections import Counter
 from importlib.resources import files
 from pathlib import Path
 from urllib.parse import urljoin
@@ -240,21 +239,6 @@ def test_the_script_of_every_old_page_leads_on(browser):
     tab.close()
 
 
-def test_old_addresses_lead_on_from_the_file_system(browser):
-    """Of every eighth old page the address without an anchor, and one with; the others have the same script."""
-    tab, seen = browser.new_page(), Counter()
-    for old, now in old_addresses():
-        seen[old.partition("#")[0]] += 1
-        if len(seen) % 8 != 1 or seen[old.partition("#")[0]] > 2:
-            continue
-        page, mark, anchor = now.partition("#")
-        tab.goto("about:blank")  # another anchor of the same page alone would load nothing
-        tab.goto((HTML / old.partition("#")[0]).as_uri() + "".join(old.partition("#")[1:]))
-        tab.wait_for_url((HTML / f"{page}.html").as_uri() + mark + anchor)
-        assert not anchor or tab.locator(f"[id='{anchor}']").count() == 1
-    tab.close()
-
-
 def test_search_from_a_file_finds_the_words_of_outsiders(browser):
     for word, page in (("anonymization", "notation"), ("GDPR", "notation"), ("linkability", "notation")):
         tab, said = opened(browser, "search", 1400)
@@ -263,14 +247,3 @@ def test_search_from_a_file_finds_the_words_of_outsiders(browser):
         links = tab.eval_on_selector_all("#search-results li a", "all => all.map(one => one.href)")
         assert any(page in link for link in links) and said == []
         tab.close()
-
-
-def test_a_phone_says_what_a_cell_is(browser):
-    tab, said = opened(browser, "book/pages/course-instructors", 420)
-    label = "(cell) => [cell.innerText, getComputedStyle(cell, '::before').content]"
-    cells = tab.eval_on_selector_all(
-        "table.table tbody tr:first-child td", f"(all) => all.slice(0, 4).map({label})"
-    )
-    assert [before for _, before in cells[1:]] == ['"part of the book: "', '"read first: "', '"minutes: "']
-    assert cells[0][1] == "none" and said == []
-    tab.close()

@@ -89,25 +89,6 @@ def test_what_fails_keeps_nothing(own_folder):
     assert not list(own_folder.rglob("*.npz")) and not list(own_folder.rglob("*.part"))
 
 
-def test_vectors_of_an_encoder_that_reads_otherwise_are_computed_anew(monkeypatch, own_folder):
-    vectors = pytest.importorskip("textsan.models.sentence_vectors")
-    monkeypatch.setattr(vectors, "fingerprint", lambda encoder: "the same weights")
-    monkeypatch.setattr(
-        vectors, "_forward", lambda texts, encoder, of, batch: [np.ones((len(texts), 2), np.float32)]
-    )
-    assert vectors.sentence_vectors(["a", "b"]).tolist() == [[1, 1], [1, 1]]
-    monkeypatch.setattr(
-        vectors, "_forward", lambda texts, encoder, of, batch: [np.zeros((len(texts), 2), np.float32)]
-    )
-    assert vectors.sentence_vectors(["a", "b"]).tolist() == [[1, 1], [1, 1]]
-    module = "textsan.models.sentence_vectors"
-    edited, file_of = own_folder / "edited.py", cache._file
-    edited.write_text(file_of(module).read_text(encoding="utf8") + "\nplanted = 1\n", encoding="utf8")
-    monkeypatch.setattr(cache, "_file", lambda name: edited if name == module else file_of(name))
-    cache.code_of.cache_clear()
-    assert vectors.sentence_vectors(["a", "b"]).tolist() == [[0, 0], [0, 0]]
-
-
 def test_a_victim_of_other_training_is_trained_anew(monkeypatch):
     torch = pytest.importorskip("torch")
     from textsan_book.studies import gradients

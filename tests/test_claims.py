@@ -116,28 +116,6 @@ def test_detectors_that_have_not_learnt_carry_no_claim(tmp_path):
     assert found.verdict == "holds" and "one cell" in found.reason
 
 
-def test_cells_are_matched_and_a_claim_may_vary_along_one_column(tmp_path):
-    rows = [row("x", 0.6, n_shadow=1600), row("x", 0.5, n_shadow=200), row("x", 0.9, n_shadow=200, dataset="rt")]
-    sides = {"left": {"attack": "x", "shadow_ratio": 8}, "right": {"attack": "x", "shadow_ratio": 1}}
-    assert judged(tmp_path, rows, **sides).verdict == "not run"
-    found = judged(tmp_path, rows, free=["n_shadow"], **sides)
-    assert found.verdict == "holds" and found.value == pytest.approx(0.1) and found.tables == "t.csv"
-
-
-def test_rows_that_differ_in_a_free_column_are_all_compared(tmp_path):
-    rows = [row("x", 0.6), row("x", 0.5, shadow_dataset="qnli"), row("x", 0.1, shadow_dataset="rt")]
-    sides = {"left": {"own_shadow": True}, "right": {"own_shadow": False}}
-    found = judged(tmp_path, rows, at_most=0.2, free=["shadow_dataset"], **sides)
-    assert found.verdict == "does not hold"
-    assert found.value == pytest.approx(0.5) and "of 2 cells 1 shown" in found.reason
-
-
-def test_columns_of_one_row_can_be_compared(tmp_path):
-    accuracy = {"after": 0.7, "after_low": 0.65, "after_high": 0.75, "before": 0.5}
-    sides = {"left": {"attack": "x", "column": "after"}, "right": {"attack": "x", "column": "before"}}
-    assert judged(tmp_path, [row("x", 0.5) | accuracy], **sides).low == pytest.approx(0.15)
-
-
 def test_several_rows_in_a_cell_are_refused(tmp_path):
     with pytest.raises(ValueError, match="several rows"):
         judged(tmp_path, [row("x", 0.6), row("x", 0.5), row("y", 0.5)])
@@ -151,16 +129,6 @@ def test_a_gain_that_is_named_must_be_exceeded(tmp_path):
     refuted = judged(tmp_path, rows, by=0.2)
     assert (refuted.verdict, refuted.value) == ("does not hold", pytest.approx(0.1))
     assert refuted["rule"] == "above 0.2 on average, refuted below 0.21"
-
-
-def test_a_side_can_be_multiplied_and_a_number_stand_on_the_right(tmp_path):
-    rows = [{"task": "slow", "seconds": 60.0}, {"task": "fast", "seconds": 2.0}]
-    sides = {"left": {"task": "slow", "column": "seconds"}, "right": {"task": "fast", "column": "seconds"}}
-    for factor, expected in ((20, "holds"), (40, "does not hold")):
-        found = judged(tmp_path, rows, cell=[], free=["task"], factor=factor, margin=0.0, **sides)
-        assert (found.verdict, found.value) == (expected, 60 - factor * 2)
-    found = judged(tmp_path, rows, left={"task": "slow", "column": "seconds"}, right=59, cell=["task"])
-    assert (found.verdict, found.value) == ("holds", 1)
 
 
 def test_a_mean_over_sentences_has_the_interval_of_the_batches_that_were_drawn(tmp_path):
@@ -185,13 +153,6 @@ def test_a_rule_that_was_changed_after_a_result_gives_a_number_and_no_verdict(tm
     found = judged(tmp_path, rows, changed="it asked for another column")
     assert (found.verdict, found.fixed, found.value) == ("no verdict", "after", pytest.approx(0.1))
     assert found.reason.startswith("it asked for another column; one data set, ")
-
-
-def test_claims_without_tables_say_why(tmp_path):
-    unjudged = [Claim("c", "p", not_run="no weights"), Claim("c", "p", not_comparable="vectors")]
-    found = claims.judge(unjudged, tmp_path)
-    assert found.verdict.tolist() == ["not run", "not comparable"]
-    assert found.reason.tolist() == ["no weights", claims.NOT_COMPARABLE["vectors"]] and found.value.isna().all()
 
 
 def test_at_the_papers_own_setting_a_training_is_the_unit():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers_small import refused
 from hypothesis import example, given, settings, strategies as st
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
@@ -111,17 +112,11 @@ def test_more_dimensions_than_vectors_and_a_repeated_concept():
     assert both(x.astype(np.float32)).dtype == np.float32
 
 
-def test_a_concept_that_vectors_say_nothing_of_changes_nothing():
-    x = np.array([[1.0], [-1.0], [1.0], [-1.0]])
-    assert (Eraser.fit(x, [0, 0, 1, 1])(x) == x).all()
-
-
 @pytest.mark.parametrize(
     ("concept", "message"), [([0, 1, 1], "concept: 3 rows for 4"), ([1] * 4, "the same for all 4 vectors")]
 )
 def test_what_cannot_be_erased_is_refused(concept, message):
-    with pytest.raises(ValueError, match=message):
-        Eraser.fit(np.eye(4), concept)
+    refused(message, lambda: Eraser.fit(np.eye(4), concept))
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -156,12 +151,9 @@ def test_projections_hide_a_planted_direction_and_change_more_than_the_least():
 def test_projections_end_where_no_direction_is_left():
     x, z = world(0, d=2)
     assert NullspaceProjection.fit(x, z, 9).dimensions <= 2
-    with pytest.raises(ValueError, match="^rounds: "):
-        NullspaceProjection.fit(x, z, 0)
-    with pytest.raises(ValueError, match="the same for all 60 vectors"):
-        NullspaceProjection.fit(x, np.ones(60), 1)
-    with pytest.raises(ValueError, match="concept: 59 rows for 60"):
-        NullspaceProjection.fit(x, z[:59], 1)
+    refused("^rounds: ", lambda: NullspaceProjection.fit(x, z, 0))
+    refused("the same for all 60 vectors", lambda: NullspaceProjection.fit(x, np.ones(60), 1))
+    refused("concept: 59 rows for 60", lambda: NullspaceProjection.fit(x, z[:59], 1))
 
 
 def test_a_reader_that_is_not_linear_may_still_see_it():
@@ -224,14 +216,6 @@ def test_the_erased_word_is_hidden_and_the_other_and_the_use_are_not(planted):
         assert both["pear", head]["balanced_low"] < 0.6
     assert all(row["utility"] > 0.95 for row in both.values())
     assert 0 < after["apple", "mlp"]["moved"] < both["apple", "mlp"]["moved"] < 1
-
-
-def test_two_fits_are_read_by_the_same_attackers(planted):
-    few, many = (rows(planted, "apple", fitted) for fitted in (60, 300))
-    plain = [rows(planted, "", fitted) for fitted in (60, 300)]
-    for key in few:
-        assert few[key]["fitted_positives"] < many[key]["fitted_positives"]
-        assert few[key]["positives"] == many[key]["positives"] and plain[0][key]["asr"] == plain[1][key]["asr"]
 
 
 def test_a_projection_hides_the_word_too_and_takes_more_with_it(planted):

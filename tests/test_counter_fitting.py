@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.stats
+from helpers_small import refused
 
 import textsan
 from textsan import Embeddings
@@ -59,10 +60,8 @@ def test_the_epochs_are_those_of_the_objective():
 def test_a_pair_that_is_both_is_an_antonym_and_unknown_words_do_not_count():
     both = counter_fit(TABLE, [("w1", "w0"), ("w4", "?")], [("w0", "w1")], epochs=2)
     assert np.array_equal(both.vectors, counter_fit(TABLE, [], [("w0", "w1")], epochs=2).vectors)
-    with pytest.raises(ValueError, match="no pair"):
-        counter_fit(TABLE, [("a", "b")], [])
-    with pytest.raises(ValueError, match="length 0"):
-        counter_fit(Embeddings(["a", "b"], [[0.0], [1.0]]), [("a", "b")], [])
+    refused("no pair", lambda: counter_fit(TABLE, [("a", "b")], []))
+    refused("length 0", lambda: counter_fit(Embeddings(["a", "b"], [[0.0], [1.0]]), [("a", "b")], []))
 
 
 def test_the_named_vectors_are_fitted_to_the_pairs_of_the_reader(tmp_path, monkeypatch):

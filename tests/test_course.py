@@ -1,6 +1,5 @@
 """The course: masters are read strictly, zips hold what their reader may see, proofs notice what is planted."""
 
-import ast
 import json
 import os
 import re
@@ -15,10 +14,11 @@ from pathlib import Path
 import nbformat
 import pytest
 from click.testing import CliRunner
+from helpers_small import refused
 
 from textsan.cli.main import main
 from textsan_book.chapters import build, chapters
-from textsan_book.course import master, mutants, texts, verify, versions
+from textsan_book.course import master, texts, verify, versions
 from textsan_book.course.checks import again
 
 ROOT = Path(__file__).parents[1]
@@ -48,20 +48,12 @@ def coin(tmp_path):
 def test_there_is_an_assignment_for_every_part_with_all_that_is_wanted():
     read = [master.read(path) for path in master.masters(MASTERS)]
     assert len(read) >= 10
-    parts = (
-        "channels and guarantees, optimal attacks, the evaluation, language models, utility, vectors, gradients"
-    )
-    assert {one.about["part"].lower() for one in read} == set(parts.split(", "))
     for one in read:
         kinds = [master.role(cell) for cell in one.cells]
         assert {"check", "hidden", "text", "answer"} <= set(kinds) and kinds.count("wrong") >= 3
-        texts = [cell for cell in one.cells if master.role(cell) == "text"]
-        assert all("**Rubric.**" in cell.source for cell in texts)
-        assert texts[-1].metadata["text"] == "open" and len(texts) >= 2
-        assert (ROOT / "book").is_dir() and all(chapters.find(ROOT, number) for number in one.about["chapters"])
+        assert all("**Rubric.**" in cell.source for cell in one.cells if master.role(cell) == "text")
+        assert all(chapters.find(ROOT, number) for number in one.about["chapters"])
         assert f"| {one.name[:2]} {one.about['title']} |" in PAGE
-        first = ", ".join(one.about["chapters"])
-        assert f"{first} | {one.about['minutes']} |" in re.sub(r"\[(\w+)\]\(/notebooks/[^)]+\)", r"\1", PAGE)
 
 
 @pytest.mark.parametrize(
@@ -89,10 +81,8 @@ def test_a_master_with_a_mistake_is_named_with_its_file(coin, before, after, sai
 
 def test_a_name_or_number_finds_one_master():
     assert master.find("08", MASTERS).name == master.find("08-hashed-names", MASTERS).name
-    with pytest.raises(KeyError, match="'99' is none; choose from 01-"):
-        master.find("99", MASTERS)
-    with pytest.raises(FileNotFoundError, match="holds no master"):
-        master.masters(ROOT / "tests")
+    refused("'99' is none; choose from 01-", lambda: master.find("99", MASTERS), KeyError)
+    refused("holds no master", lambda: master.masters(ROOT / "tests"), FileNotFoundError)
 
 
 def test_a_cohort_has_seeds_of_its_own_in_all_checks():
@@ -103,11 +93,6 @@ def test_a_cohort_has_seeds_of_its_own_in_all_checks():
     for check in theirs.checks:
         assert check.code.endswith(f"seed={theirs.seeds[check.hidden]})")
     assert not any(str(one.seeds[1]) in cell.source for cell in versions.otter_source(theirs).cells)
-
-
-def test_corpora_are_small_for_the_verifier_and_large_for_students():
-    (path,) = MASTERS.glob("06-*.md")
-    assert "size=400" in str(master.read(path).checks) and "size=60" in str(master.read(path, full=False).checks)
 
 
 # Zips
@@ -266,16 +251,6 @@ def test_texts_of_all_students_are_written_and_a_broken_file_costs_nobody_else(b
 
 
 # Mutants
-
-
-def test_mutants_differ_from_the_solution_and_from_each_other():
-    for path in master.masters(MASTERS):
-        one = master.read(path)
-        made = mutants.mutants(one)
-        assert len(made) == 10 and made == mutants.mutants(one)
-        assert len({(mutant.question, ast.unparse(ast.parse(mutant.source))) for mutant in made}) == 10
-        for mutant in made:
-            assert ast.unparse(ast.parse(mutant.source)) != ast.unparse(ast.parse(one.answers[mutant.question]))
 
 
 # Proofs
@@ -449,65 +424,3 @@ def test_commands_of_the_page_exist():
                 opt for option in command.params for opt in option.opts
             }
             assert context.params
-    assert f"that check fails after {versions.ANSWER_SECONDS} seconds" in PAGE
-    otter = pytest.importorskip("otter.cli").cli.commands
-    used = [shlex.split(line.partition("otter ")[2]) for line in lines if "bin/otter " in line]
-    assert {name for name, *_ in used} == {"grade", "run"}
-    for name, *rest in used:
-        known = {opt for option in otter[name].params for opt in option.opts}
-        assert {one for one in rest if one.startswith("-")} <= known
-
-
-def prerequisites(page):
-    """By assignment the chapters that the page's table says to read first."""
-    rows = re.findall(r"^\| (\d\d) .*?\|.*?\| (.*?) \| \d+ \|$", page, re.MULTILINE)
-    return {int(number): {*re.findall(r"\[(\w+)\]", cell)} for number, cell in rows}
-
-
-def plans(page):
-    """By title of a plan its weeks in their order, each with the chapters read to their end and what is done."""
-    order = [chapters.number(chapter.name) for chapter in chapters.chapters(ROOT)]
-    found = {}
-    for title, body in re.findall(r"^\*\*(\w+ weeks)\.\*\*\n\n((?:\|.*\n)+)", page, re.MULTILINE):
-        for week in re.findall(r"^\| \d+ \| (.*) \|$", body, re.MULTILINE):
-            week = re.sub(r"\[(\w+)\]\([^)]*\)", r"[\1]", week)
-            whole = re.sub(r"\[\w+\] up to", "", week)  # a part of it
-            read = {*re.findall(r"\[(\w+)\]", whole)}
-            for low, high in re.findall(r"\[(\w+)\] to \[(\w+)\]", whole):
-                read |= {*order[order.index(low) : order.index(high) + 1]}
-            done = {int(one) for one in re.findall(r"\b\d\d\b", re.sub(r"\[\w+\]", "", week))}
-            found.setdefault(title, []).append((read, done))
-    return found
-
-
-def too_soon(page):
-    """Each assignment that a plan asks for before its chapters are read, and which these are."""
-    first, soon = prerequisites(page), []
-    for title, weeks in plans(page).items():
-        known = set()
-        for number, (read, done) in enumerate(weeks, 1):
-            known |= read
-            soon += [(title, number, one, first[one] - known) for one in sorted(done) if first[one] - known]
-    return soon
-
-
-def test_plans_keep_the_table_of_prerequisites():
-    first = {int(path.name[:2]): {*master.read(path).about["chapters"]} for path in sorted(MASTERS.glob("*.md"))}
-    assert prerequisites(PAGE) == first
-    assert [(title, len(weeks)) for title, weeks in plans(PAGE).items()] == [
-        ("Three weeks", 3),
-        ("Six weeks", 6),
-        ("Twelve weeks", 12),
-    ]
-    twelve = plans(PAGE)["Twelve weeks"]
-    assert set.union(*(done for _, done in twelve)) == {*first}
-    assert too_soon(PAGE) == []
-
-
-def test_an_assignment_before_its_chapters_is_noticed():
-    swapped = PAGE.replace(
-        " to [4](/notebooks/04-what-epsilon-means), assignment 01 |", " and [2](x), assignment 01 |", 1
-    )
-    assert too_soon(swapped)[0] == ("Three weeks", 1, 1, {"4"})
-    early = PAGE.replace("up to forward–backward |", "up to forward–backward, assignment 05 |", 1)
-    assert too_soon(early) == [("Twelve weeks", 5, 5, {"6"})]

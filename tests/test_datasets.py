@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from arro3 import core, io
+from helpers_small import refused
 from hypothesis import given, strategies as st
 
 from textsan.base import assets
@@ -38,18 +39,6 @@ def _keys(records):
 # --- the corpora ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", CORPORA)
-def test_corpus_is_whole(default_data, name):
-    records = load_dataset(name, split="all")
-    assert len(records) == CORPORA[name]
-    assert all(record.tokens == tokenize_v1(record.text) and record.tokens for record in records)
-    if name == "drugs":
-        assert Counter(record.label for record in records)["Birth Control"] == 193
-        assert {record.fields["rating"] for record in records} == {"positive", "neutral", "negative"}
-    else:
-        assert all(-4 <= record.label <= 4 for record in records)
-
-
 def test_text_is_decoded(default_data):
     """The files are UTF-8 (read as latin-1 they show "\u00e2\u20ac\u2122" for apostrophes) with HTML entities."""
     last = load_dataset("rt", "all")[-2].text
@@ -64,6 +53,8 @@ def test_text_is_decoded(default_data):
 def test_splits_share_no_sentence_and_miss_none(default_data, name):
     splits = {split: load_dataset(name, split) for split in ("train", "dev", "test")}
     everything = load_dataset(name, "all")
+    assert len(everything) == CORPORA[name]
+    assert all(record.tokens == tokenize_v1(record.text) and record.tokens for record in everything)
     assert Counter(r.text for records in splits.values() for r in records) == Counter(r.text for r in everything)
     keys = [_keys(records) for records in splits.values()]
     assert len(set().union(*keys)) == sum(map(len, keys))
@@ -72,12 +63,6 @@ def test_splits_share_no_sentence_and_miss_none(default_data, name):
     for split, share in {"train": 0.8, "dev": 0.1, "test": 0.1}.items():
         spread = 5 * (share * (1 - share) / units) ** 0.5
         assert abs(len(splits[split]) / len(everything) - share) < spread
-
-
-@pytest.mark.parametrize(("name", "documents"), [("amazon", 300), ("nyt", 498)])
-def test_documents_are_not_cut(default_data, name, documents):
-    of = {s: {r.fields["id"].split("_")[0] for r in load_dataset(name, s)} for s in ("train", "dev", "test")}
-    assert len(of["train"] | of["dev"] | of["test"]) == sum(map(len, of.values())) == documents
 
 
 def test_the_books_own_sentences_are_of_its_paragraphs():
@@ -136,12 +121,10 @@ def test_private_and_shadow_share_no_sentence(default_data):
 
 
 @pytest.mark.parametrize(
-    ("n_private", "n_shadow", "what"),
-    [(3, 1, "3 rec"), (2, 2, "too many"), (0, 1, "private: 0"), (1, -1, "shadow: -1"), (1.5, 1, "private: 1.5")],
+    ("n_private", "n_shadow", "what"), [(2, 2, "too many"), (0, 1, "private: 0"), (1.5, 1, "private: 1.5")]
 )
 def test_private_and_shadow_bad_numbers(n_private, n_shadow, what):
-    with pytest.raises(ValueError, match=what):
-        private_and_shadow([Record("a"), Record("b"), Record("c")], n_private, n_shadow, seed=0)
+    refused(what, lambda: private_and_shadow([Record("a"), Record("b"), Record("c")], n_private, n_shadow, seed=0))
 
 
 def test_parts_of_one_sentence_are_private_or_shadow_but_not_both():
@@ -163,16 +146,14 @@ def test_parts_of_one_sentence_are_private_or_shadow_but_not_both():
     assert [[r.text for r in part] for part in private_and_shadow(loose, 50, 60, seed=0)] == [
         [r.text for r in part] for part in by_line
     ]
-    with pytest.raises(ValueError, match="split_by: 'paragraph' is unknown; pass one of 'source', 'line'"):
-        private_and_shadow(records, 50, 60, seed=0, split_by="paragraph")
+    refused("split_by: 'paragraph' is", lambda: private_and_shadow(records, 50, 60, seed=0, split_by="paragraph"))
 
 
 def test_by_line_equal_texts_are_kept_apart_all_the_same():
     records = [Record(f"w{i % 40}", None, {"part_of": 0}) for i in range(120)]
     private, shadow = private_and_shadow(records, 30, 15, seed=0, split_by="line")
     assert not _keys(private) & _keys(shadow)
-    with pytest.raises(ValueError, match="too many"):
-        private_and_shadow(records, 30, 15, seed=0)  # all of one source
+    refused("too many", lambda: private_and_shadow(records, 30, 15, seed=0))
 
 
 def _components(linked):
@@ -250,8 +231,7 @@ def test_sources_against_brute_force():
 
 
 def test_private_and_shadow_too_few_after_repeats():
-    with pytest.raises(ValueError, match="of which 0 are left for the shadow set"):
-        private_and_shadow([Record("a"), Record("A."), Record("a!")], 1, 1, seed=0)
+    refused("of which 0 are", lambda: private_and_shadow([Record("a"), Record("A."), Record("a!")], 1, 1, seed=0))
 
 
 # --- the folder TEXTSAN_DATA ---------------------------------------------------------------------------------
@@ -294,26 +274,20 @@ def test_other_folders_load_by_their_name(folder):
     assert load_dataset("notes", "test")[0].fields == {"note_id": 7}
     folder("rt_polarity", "train", [{"text": "fun", "label": 1}])
     assert load_dataset("rotten_tomatoes")[0].text == "fun"
-    with pytest.raises(KeyError, match="dataset: 'nothing' is unknown; known: rt, .*rotten_tomatoes, notes"):
-        load_dataset("nothing")
+    refused("dataset: 'nothing' is unknown; known: rt,", lambda: load_dataset("nothing"), KeyError)
 
 
 def test_folder_bad_input(folder, monkeypatch):
     file = folder("sst2", "train", [{"text": "good"}] * 1000)
-    with pytest.raises(KeyError, match="split: 'test' is unknown for 'sst2'; known: train, all"):
-        load_dataset("sst2", "test")
+    refused("split: 'test' is unknown for 'sst2'; known: train,", lambda: load_dataset("sst2", "test"), KeyError)
     file.write_bytes(file.read_bytes()[:-30])
-    with pytest.raises(ValueError, match=r"TEXTSAN_DATA: .*train.jsonl.xz is damaged"):
-        load_dataset("sst2")
+    refused(r"TEXTSAN_DATA: .*train.jsonl.xz is damaged", lambda: load_dataset("sst2"))
     folder("sst2", "train", [])
-    with pytest.raises(ValueError, match="split: 'train' of 'sst2' has no record"):
-        load_dataset("sst2")
+    refused("split: 'train' of 'sst2' has no record", lambda: load_dataset("sst2"))
     folder("words", "train", [{"w1": "a"}])
-    with pytest.raises(ValueError, match="dataset: row 1 of 'words' has no 'text'"):
-        load_dataset("words")
+    refused("dataset: row 1 of 'words' has no 'text'", lambda: load_dataset("words"))
     monkeypatch.setenv("TEXTSAN_DATA", "not there")
-    with pytest.raises(ValueError, match="TEXTSAN_DATA: 'not there' is not a folder"):
-        load_dataset("sst2")
+    refused("TEXTSAN_DATA: 'not there' is not a folder", lambda: load_dataset("sst2"))
 
 
 @needs_shared
@@ -379,22 +353,12 @@ def test_parquet_of_the_hub(tmp_path, monkeypatch, name, columns, expected):
     assert (record.text, record.label) == expected
     if name == "qnli":
         assert record.fields["sentence1"] == "Who?"
-    with pytest.raises(ValueError, match="split: 'train' of .* has no record"):
-        load_dataset(name)  # its only record is in the other split too
+    refused("split: 'train' of .* has no record", lambda: load_dataset(name))
 
 
 # --- bad input -----------------------------------------------------------------------------------------------
 
 
 def test_unknown_names(default_data):
-    with pytest.raises(KeyError, match="'imdb' is unknown; known: rt, amazon, nyt, tweets, drugs, prose, sst2"):
-        load_dataset("imdb")
-    with pytest.raises(KeyError, match="split: 'validation' is unknown for 'rt'; known: train, dev, test, all"):
-        load_dataset("rt", "validation")
-
-
-def test_a_folder_of_ones_own_is_said_under_every_name_of_the_data_set(tmp_path, monkeypatch):
-    monkeypatch.setattr(corpora, "_local_folders", lambda: {"rt_polarity": tmp_path / "rt_polarity"})
-    assert corpora.origin("rotten_tomatoes") == "the reader's own files, from TEXTSAN_DATA"
-    with pytest.raises(KeyError, match="dataset: 'nope' is unknown"):
-        corpora.origin("nope")
+    refused("'imdb' is unknown; known: rt, amazon, nyt, tweets, drugs,", lambda: load_dataset("imdb"), KeyError)
+    refused("split: 'validation' is unknown for 'rt'; known:", lambda: load_dataset("rt", "validation"), KeyError)

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from helpers_small import refused
 
 from textsan import Channel
-from textsan.attacks import ContextFreeBayes, ContextualBayes, DensityRatio, Knowledge, sentence_pairs
-from textsan.attacks.released_code import DEPARTURES, ReleasedContextual
+from textsan.attacks import ContextFreeBayes, ContextualBayes, DensityRatio, sentence_pairs
+from textsan.attacks.released_code import ReleasedContextual
 from textsan.attacks.sentence_pairs import Pair
 from textsan.base import assets
 from textsan.evaluation import attack_success_rate, sensitive_positions, words_at
@@ -46,10 +47,8 @@ def test_only_targets_and_sensitive_words_are_learnt_from():
     first, second = (("cat", "dog", "dog"), ("cow", "dog", "dog")), (("cat", "dog", "cow"), ("cat", "dog", "cat"))
     assert guesses() == [*first, *second]
     assert guesses(targets={"dog"}) == [("cat", "dog", "cow"), ("cat", "dog", "cat")]
-    with pytest.raises(ValueError, match="no released word"):
-        guesses(targets={"gnu"})
-    with pytest.raises(ValueError, match="lengths differ"):
-        attack.training_pairs(shadow, [["the"]])
+    refused("no released word", lambda: guesses(targets={"gnu"}))
+    refused("lengths differ", lambda: attack.training_pairs(shadow, [["the"]]))
 
 
 def test_fewer_pairs_are_whole_positions():
@@ -101,8 +100,7 @@ def test_a_narrow_detector_reads_the_words_around_the_position():
     assert attack.pair(["dog", "c", "d"], 0, "cat") == Pair(("dog", "c", "d"), ("cat", "c", "d"))
     fused = ReleasedContextual(ANIMALS, COUNTS, span=3, departures=["fused"])
     assert fused.attacked_pair(released[0], 2, "cat") == Pair(("b", "dog", "c"), ("bcatc",))
-    with pytest.raises(ValueError, match="span"):
-        ContextualBayes(ANIMALS, COUNTS, span=0)
+    refused("span", lambda: ContextualBayes(ANIMALS, COUNTS, span=0))
 
 
 def test_widening_shows_every_pair_once_words_alone_first(monkeypatch):
@@ -171,15 +169,6 @@ def test_the_detector_learns_what_context_tells(trained_once):
     positions = sensitive_positions(TOLD, set(VERBS.inputs))
     guesses = attack.reconstruct(fresh, positions)  # blind guessing is right half of the time
     assert attack_success_rate(guesses, words_at(TOLD, positions)).low > 0.8
-
-
-def test_fits_repeat():
-    docs = [["fish", "cat"], ["bird", "dog"]] * 8
-    odds = []
-    for _ in range(2):
-        attack = ContextualBayes(ANIMALS, COUNTS).fit(docs, docs, epochs=1, batch_size=8, seed=4)
-        odds.append(attack.detector.log_odds([Pair(("fish", "cat"), ("fish", "dog"))])[0])
-    assert odds[0] == odds[1]
 
 
 # --- density ratio ------------------------------------------------------------------------------------------
@@ -268,22 +257,7 @@ def test_calibration_undoes_a_distortion(monkeypatch):
     assert abs(a + b) < 0.15
 
 
-def test_density_ratio_fits_and_reconstructs():
-    docs = [["fish", "cat"], ["bird", "dog"], ["bug", "cow"], ["ant", "cow"]] * 6
-    attack = DensityRatio(ANIMALS, COUNTS).fit(docs, docs, held_out=0.25, epochs=0.5, batch_size=8)
-    assert attack.calibration[0] >= 0
-    assert set(attack.reconstruct(docs, [(0, 1), (1, 1)])) <= set(ANIMALS.inputs)
-
-
 # --- the released code --------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("asked, found", [("all", set(DEPARTURES)), ("dropped", {"dropped"})])
-def test_departures_are_asked_for_by_name(asked, found):
-    attack = ReleasedContextual.against(
-        Knowledge(ANIMALS, shadow=[["cat", "dog"]] * 4), departure=asked, copies=1, steps=1
-    )
-    assert attack.departures == found and attack.detector.segments == (asked != "all")
 
 
 def test_departures_of_the_released_code():
@@ -301,8 +275,7 @@ def test_departures_of_the_released_code():
     assert long == Pair(("an", "dog"), ("an", "oversupplied", "dog"))
     both = ReleasedContextual(ANIMALS, COUNTS, departures=["fused", "dropped"])
     assert both.attacked_pair(doc, 2, "cat").guess == ("ancatbarks", ".")
-    with pytest.raises(ValueError, match="departures"):
-        ReleasedContextual(ANIMALS, COUNTS, departures=["substring"])
+    refused("departures", lambda: ReleasedContextual(ANIMALS, COUNTS, departures=["substring"]))
 
 
 def test_without_segments_the_encoder_is_not_told_which_sentence_a_piece_is_of():

@@ -46,17 +46,6 @@ def test_the_next_parameter_is_another_one():
     assert meaning(lambda x: x, "x") == short_meaning(lambda x: x, "x") == UNDOCUMENTED
 
 
-def test_a_meaning_that_begins_with_a_bracket_is_told_whole():
-    def make(weights):
-        """Makes.
-
-        Args:
-            weights: (n,) numbers.
-        """
-
-    assert short_meaning(make, "weights") == "(n,) numbers."
-
-
 ROOT = Path(__file__).parents[1]
 DOORS = ["textsan", *(f"textsan.{path.parent.name}" for path in sorted((ROOT / "textsan").glob("*/__init__.py")))]
 BOOK = [path for folder in ("textsan_book", "book/_ext") for path in sorted((ROOT / folder).rglob("*.py"))]

@@ -74,15 +74,3 @@ def test_no_file_names_an_index_or_a_local_path():
     for name in ("pyproject.toml", "constraints.txt", "environment.yml", "Makefile"):
         text = (ROOT / name).read_text()
         assert not re.search(r"https?://|file:|--index|--find-links| @ ", text), name
-
-
-def test_licence_and_citation_say_the_same_everywhere():
-    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
-    assert cited["license"] == PROJECT["license"] == "BSD-3-Clause"
-    second = tomllib.loads((ROOT / "textsan_book" / "pyproject.toml").read_text())["project"]
-    assert cited["version"] == PROJECT["version"] == second["version"]
-    assert [author["name"] for author in cited["authors"]] == [author["name"] for author in PROJECT["authors"]]
-    terms = (ROOT / "LICENSE").read_text()
-    assert terms.startswith("BSD 3-Clause License") and PROJECT["authors"][0]["name"] in terms
-    readme = (ROOT / "README.md").read_text()
-    assert all(name in readme for name in ("BSD-3-Clause", "`LICENSE`", "`CITATION.cff`"))

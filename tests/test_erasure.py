@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from textsan import Embeddings
-from textsan.leakage import bayes_vulnerability
 from textsan.mechanisms import Erasure
 
 WORDS = [f"w{i}" for i in range(10)]
@@ -19,12 +18,6 @@ def test_a_word_or_a_stop():
     (released,) = mechanism.sanitize(docs, seed=0)
     kept = np.array([a == b for a, b in zip(released, docs[0], strict=True)])
     assert abs(kept.mean() - 0.3) < 0.03 and {*np.array(released)[~kept]} == {"."}
-
-
-@pytest.mark.parametrize("q", [0.0, 0.4, 1.0])
-def test_success_is_that_of_the_coin(q):
-    p = np.random.default_rng(0).dirichlet(np.ones(10))
-    assert bayes_vulnerability(p, Erasure(EMBEDDINGS, q).channel) == pytest.approx(q + (1 - q) * p.max())
 
 
 def test_a_stop_that_is_a_word_stays_one():

@@ -43,21 +43,6 @@ def test_the_register_has_each_departure_once_and_effects_that_are_there():
     assert all((ROOT / path).is_file() for path in REGISTER.effect.dropna())
 
 
-def test_the_page_shows_the_register():
-    page = (ROOT / "book" / "pages" / "errata.md").read_text(encoding="utf-8")
-    assert ":file: ../../data/errata.csv" in page
-
-
-def test_the_page_says_of_the_peers_what_their_table_has():
-    peers = pd.read_csv(ROOT / "data" / "results" / "peers.csv").set_index(["mechanism", "what"])
-    speeds = peers.xs("words a second", level="what")
-    assert (speeds.here > 10 * speeds.peer).all()
-    assert peers.peer["fbdd", "index names another word"] == 0
-    theirs, ours = peers.loc[("vickrey", "unchanged"), ["peer", "here"]]
-    assert ours - theirs > 4 * (ours * (1 - ours) / 300) ** 0.5  # of 300 words
-    assert peers.peer["1-diffractor", "length"] > peers.here["1-diffractor", "length"]
-
-
 # What stands in no other file of tests
 
 

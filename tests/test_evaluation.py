@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 import scipy.stats
+from helpers_small import refused
 from statsmodels.stats.proportion import proportion_confint
 
 from textsan import Embeddings
@@ -28,31 +29,6 @@ def test_wilson_interval_agrees_with_statsmodels(hits, n):
 
 def test_success_is_equality_not_containment():
     assert attack_success_rate(["artful", "Art"], ["art", "art"]).value == 0
-
-
-def test_sentences_that_stand_or_fall_together_widen_the_interval():
-    generator = np.random.default_rng(0)
-    groups = np.repeat(np.arange(200), 10)
-    hits = np.repeat(generator.random(200) < 0.4, 10)
-    guesses = np.where(hits, "a", "b").tolist()
-    clustered = attack_success_rate(guesses, ["a"] * 2000, [(group, 0) for group in groups])
-    naive = attack_success_rate(guesses, ["a"] * 2000)
-    assert clustered.value == naive.value
-    assert clustered.high - clustered.low == pytest.approx(np.sqrt(10) * (naive.high - naive.low), rel=0.15)
-
-
-def test_pairing_narrows_the_interval_of_a_difference():
-    generator = np.random.default_rng(0)
-    easy = generator.random(3000) < 0.5
-    better = easy | (generator.random(3000) < 0.02)
-    word = np.array(["b", "a"])
-    guesses, others = word[better.astype(int)].tolist(), word[easy.astype(int)].tolist()
-    truths, groups = ["a"] * 3000, np.arange(3000)
-    difference = paired_difference(guesses, others, truths, groups)
-    assert 0 < difference.low < difference.value < difference.high
-    assert attack_success_rate(guesses, truths).low < attack_success_rate(others, truths).high  # unpaired overlap
-    reverse = paired_difference(others, guesses, truths, groups)
-    assert reverse.value == -difference.value and reverse.high < 0
 
 
 def test_hits_are_scored_as_the_guesses_are():
@@ -94,39 +70,19 @@ def test_a_difference_of_two_kinds_is_that_of_their_means():
     assert difference == (6 / 9 - 1, *np.quantile(gaps, [0.025, 0.975]))
 
 
-def test_kinds_that_share_sentences_are_compared_more_closely_than_apart():
-    generator = np.random.default_rng(8)
-    rates, words = generator.beta(2, 3, size=200), np.full(200, 6)
-    first, second = ((generator.binomial(6, rates), words) for _ in range(2))
-    together = bootstrap_difference(first, second, seed=1)
-    alone = [bootstrap_difference(kind, (np.zeros(200), words), seed=1) for kind in (first, second)]
-    assert together.high - together.low < np.hypot(*(one.high - one.low for one in alone)) - 0.02
-
-
-@pytest.mark.parametrize(
-    "call, word",
-    [
-        (lambda: hit_rate([]), "hits"),
-        (lambda: clustered_rate([], []), "hits: none"),
-        (lambda: clustered_rate([1, 0], [0]), "groups: 1 for 2 hits"),
-        (lambda: clustered_rate([1, 2], [0, 1]), "hits: a number outside \\[0, 1\\]"),
-        (lambda: clustered_rate([1, float("nan")], [0, 1]), "outside"),
-        (lambda: clustered_difference([1, -1.5], [0, 1]), "gains: a number outside \\[-1, 1\\]"),
-        (lambda: bootstrap_mean([], [], seed=0), "values"),
-        (lambda: bootstrap_mean([1, 2], [0], seed=0), "groups"),
-        (lambda: bootstrap_difference(([1], [1]), ([1, 2], [1, 2]), seed=0), "same sentences"),
-        (lambda: bootstrap_difference(([1], [1]), ([0], [0]), seed=0), "no sentence"),
-    ],
-)
-def test_means_of_nothing_get_one_line(call, word):
-    with pytest.raises(ValueError, match=word):
-        call()
-
-
-@pytest.mark.parametrize("guesses, truths", [([], []), (["a"], ["a", "b"])])
-def test_nothing_to_score_is_an_error(guesses, truths):
-    with pytest.raises(ValueError, match="guesses"):
-        attack_success_rate(guesses, truths)
+def test_means_of_nothing_get_one_line():
+    refused("guesses", lambda: attack_success_rate([], []))
+    refused("guesses", lambda: attack_success_rate(["a"], ["a", "b"]))
+    refused("hits", lambda: hit_rate([]))
+    refused("hits: none", lambda: clustered_rate([], []))
+    refused("groups: 1 for 2 hits", lambda: clustered_rate([1, 0], [0]))
+    refused("hits: a number outside \\[0, 1\\]", lambda: clustered_rate([1, 2], [0, 1]))
+    refused("outside", lambda: clustered_rate([1, float("nan")], [0, 1]))
+    refused("gains: a number outside \\[-1, 1\\]", lambda: clustered_difference([1, -1.5], [0, 1]))
+    refused("values", lambda: bootstrap_mean([], [], seed=0))
+    refused("groups", lambda: bootstrap_mean([1, 2], [0], seed=0))
+    refused("same sentences", lambda: bootstrap_difference(([1], [1]), ([1, 2], [1, 2]), seed=0))
+    refused("no sentence", lambda: bootstrap_difference(([1], [1]), ([0], [0]), seed=0))
 
 
 def test_sensitive_positions_are_those_of_the_original_words():

@@ -19,11 +19,9 @@ nb_execution_mode = "off"
 html_theme = "sphinx_book_theme"
 """
 PAGES = {
-    "index": "# First\n\nWords.\n\n```{toctree}\nbook/pages/explorer\nsmall\ncurves\nsentence\nthree\n```\n",
+    "index": "# First\n\nWords.\n\n```{toctree}\nbook/pages/explorer\nsmall\n```\n",
     "book/pages/explorer": "# The explorer\n\n```{explorer}\n```\n",
-} | {
-    name: f"# One view\n\n```{{explorer}}\n:view: {name}\n```\n"
-    for name in ("small", "curves", "sentence", "three")
+    "small": "# One view\n\n```{explorer}\n:view: small\n```\n",
 }
 
 
@@ -171,28 +169,6 @@ def test_the_opening_draw_is_the_first_seeds_and_later_ones_are_fresh(pages, bro
     assert texts(browser, ".noise") == ["Fresh noise from this browser's secure generator."]
 
 
-def test_a_long_text_is_said_to_be_cut(pages, browser):
-    browser.open(pages / "book" / "pages" / "explorer.html", 1000)
-    assert texts(browser, ".warning.cut") == [""]
-    browser.run("""(() => {
-      const text = document.querySelector('textarea.text');
-      text.value = 'the house '.repeat(250);
-      text.dispatchEvent(new Event('input'));
-    })()""")
-    assert texts(browser, ".warning.cut") == ["Cut: your text has 500 words, and only the first 40 are used here."]
-    assert len(texts(browser, WRITTEN)) == explorer.LONGEST == 40
-
-
-def test_the_score_counts_right_guesses(pages, browser):
-    browser.open(pages / "book" / "pages" / "explorer.html", 1000)
-    [score] = texts(browser, ".score strong")
-    right = browser.run("document.querySelectorAll('.words button span.hit:nth-child(4)').length")
-    assert score.split()[0] == str(right) and score.endswith("read")
-    rivals = texts(browser, ".linked li")
-    assert any(line.startswith(" ".join(explorer.words_of(explorer.SENTENCES[0]))) for line in rivals)
-    assert "kept words" in texts(browser, ".linked .hint")[0]
-
-
 def test_the_page_answers_while_pairs_are_added_up(pages, browser):
     browser.open(pages / "book" / "pages" / "explorer.html", 1000)
     browser.run("""(() => {
@@ -240,50 +216,3 @@ def test_the_keyboard_moves_tabs_and_slider(pages, browser):
     after = browser.until(f"{said} !== {json.dumps(before)} && {said}")
     values = [float(word) for word in after.split() if word[0].isdigit()]
     assert values[1] > 0.9 > values[0]  # three words at the slider's end are all but told
-
-
-def test_all_values_are_drawn_with_the_chosen_one_marked(pages, browser):
-    browser.open(pages / "book" / "pages" / "explorer.html", 1000)
-    browser.run("document.querySelectorAll('[role=tab]')[1].click()")
-    browser.until("document.querySelector('.numbers tbody')")
-    rows = [[float(text.strip("< ")) for text in row] for row in table(browser, ".numbers")]
-    assert [row[0] for row in rows] == sorted(row[0] for row in rows) and (rows[0][0], rows[-1][0]) == (0, 16)
-    best = [row[1] for row in rows]
-    assert best == sorted(best)  # of the exponential mechanism within groups
-    assert all(row[2] <= row[1] for row in rows)
-    assert browser.run("document.querySelectorAll('.chart .mark').length") == 1
-    assert not browser.faults
-
-
-def test_the_small_form_works_and_leads_on(pages, browser):
-    browser.open(pages / "small.html", 420)
-    assert texts(browser, WRITTEN) == explorer.words_of(explorer.SENTENCES[0])
-    assert (
-        browser.run("document.querySelector('.textsan-explorer a').getAttribute('href')")
-        == "book/pages/explorer.html"
-    )
-    assert browser.run("document.documentElement.scrollWidth <= innerWidth")
-
-
-@pytest.mark.parametrize(
-    ("view", "shown", "absent"),
-    [("curves", ".numbers tbody", ".words"), ("sentence", ".linked li", "[role=tab]")]
-    + [("three", ".three td", ".words")],
-)
-def test_a_single_view_stands_alone_with_the_controls(pages, browser, view, shown, absent):
-    browser.open(pages / f"{view}.html", 420)
-    browser.until(f"document.querySelector('{shown}')")
-    assert not browser.run(f"document.querySelectorAll('{absent}').length")
-    assert texts(browser, ".textsan-explorer output") == ["ε = 6"]
-    if view == "curves":  # without a sentence the two that need none, the blind guess never above the best
-        rows = [[float(one.strip("< ")) for one in row] for row in table(browser, ".numbers")]
-        assert {len(row) for row in rows} == {3} and all(row[2] <= row[1] for row in rows)
-        assert "sentence" not in texts(browser, ".curves .said")[0]
-    assert browser.run("document.documentElement.scrollWidth <= innerWidth")
-    assert not browser.faults
-
-
-def test_without_scripts_the_draw_is_shown(pages, chromium):
-    page = chromium.new_context(java_script_enabled=False).new_page()
-    page.goto((pages / "small.html").as_uri())
-    assert page.locator(".textsan-explorer noscript dl.three-lines").is_visible()

@@ -6,7 +6,7 @@ from scipy.spatial.distance import cdist
 
 from textsan import Channel
 from textsan.channel import exponential
-from textsan.channel.accelerator import TorchDistances, choose_device
+from textsan.channel.accelerator import TorchDistances
 
 N, M = 700, 500
 
@@ -80,9 +80,3 @@ def test_torch_gives_the_same_within_rounding(monkeypatch):
     np.testing.assert_allclose(channel.log_columns(np.arange(N)), expected.log_columns(np.arange(N)), atol=1e-10)
     rows, uniforms = np.arange(N), np.random.default_rng(2).random(N)
     np.testing.assert_array_equal(channel.sample(rows, uniforms), expected.sample(rows, uniforms))
-
-
-def test_devices():
-    assert choose_device("cpu") == "cpu" and choose_device("auto") in ("cpu", "cuda")
-    with pytest.raises(ValueError, match="device: 'abacus' is not available"):
-        choose_device("abacus")

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 import scipy
+from helpers_small import refused
 from hypothesis import given, settings, strategies as st
 from qif.mechanism import bayes_vuln
 from scipy.spatial.distance import cdist
 
 from textsan import Embeddings, Prior
 from textsan.leakage import bayes_vulnerability, frontier, least_loss, sorted_outputs
-from textsan_book.studies.frontier_gap import LEVELS, frontier_gaps
 
 
 def programme(p, far, v):
@@ -49,6 +49,8 @@ def test_the_ends_hold_what_two_solvers_find(seed):
     assert found.upper - found.lower <= 1e-6
     table = np.array(bayes_vuln.min_loss_given_max_vuln(p, len(p), v, lambda x, y: far[x, y]))
     assert (p[:, None] * table * far).sum() == pytest.approx(exact, abs=1e-7)
+    assert bayes_vulnerability(p, found.channel) <= v + 1e-12
+    assert loss(p, far, found.channel, found.channel.inputs) == pytest.approx(found.upper, abs=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(50))
@@ -59,14 +61,6 @@ def test_the_ends_of_the_updates_hold_what_the_programme_finds(seed, monkeypatch
     assert found.lower - 1e-9 <= exact <= found.upper + 1e-9
     assert found.upper - found.lower <= 0.02 * far.mean()
     assert bayes_vulnerability(p, found.channel) <= v + 1e-12
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_the_channel_has_the_loss_and_at_most_the_success(seed):
-    p, _, far, v = world(seed)
-    found = frontier(Prior([f"w{i}" for i in range(len(p))], p), far, v)
-    assert bayes_vulnerability(p, found.channel) <= v + 1e-12
-    assert loss(p, far, found.channel, found.channel.inputs) == pytest.approx(found.upper, abs=1e-12)
 
 
 @settings(max_examples=60, deadline=None)
@@ -115,12 +109,6 @@ def test_at_the_blind_guess_there_is_a_channel_and_below_it_none():
         frontier(p, far, p.max() / 2)
 
 
-def test_a_success_that_bounds_nothing_leaves_every_word():
-    p, _, far, _ = world(8, n=6)
-    found = frontier(p, far, 1.0)
-    assert (found.lower, found.upper) == (0, 0) and found.channel.outputs == found.channel.inputs
-
-
 @pytest.mark.parametrize("seed", range(8))
 def test_an_erasure_symbol_is_one_more_output(seed):
     p, _, far, v = world(seed)
@@ -139,24 +127,10 @@ def test_words_that_never_occur_are_outputs_only():
     assert found.channel.matrix().sum(axis=1) == pytest.approx(1) and found.channel.shape[0] == 3
 
 
-def test_the_channel_can_be_sampled_and_attacked_and_promises_nothing():
-    p, points, _, _ = world(2, n=10)
-    words = Embeddings([f"w{i}" for i in range(10)], points)
-    found = frontier(Prior(words.words, p), words, 0.6)
-    released = found.mechanism.sanitize([words.words] * 3, seed=0)
-    assert {word for doc in released for word in doc} <= set(found.channel.outputs)
-    assert found.mechanism.guarantee.definition == "none" and "no epsilon" in repr(found)
-
-
 @pytest.mark.parametrize(
     "prior, vectors, success, message",
     [
-        (
-            [0.5, 0.5],
-            [[0, -1], [1, 0]],
-            0.7,
-            r"vectors: the distance in row 0, column 1 is -1.0; pass numbers of at",
-        ),
+        ([0.5, 0.5], [[0, -1], [1, 0]], 0.7, r"vectors: the distance in row 0, column 1 is -1.0; pass"),
         ([0.5, 0.5], [[0, np.nan], [1, 0]], 0.7, r"vectors: the distance in row 0, column 1 is nan"),
         ([0.5, 0.5], [[0, np.inf], [1, 0]], 0.7, r"vectors: the distance in row 0, column 1 is inf"),
         ([0.5, 0.5], [[0.0], [np.nan]], 0.7, "vectors: a number is missing"),
@@ -167,23 +141,13 @@ def test_the_channel_can_be_sampled_and_attacked_and_promises_nothing():
     ],
 )
 def test_bad_input_is_one_line(prior, vectors, success, message):
-    with pytest.raises(ValueError, match=message) as error:
-        frontier(prior, vectors, success)
-    assert "\n" not in str(error.value)
+    refused(message, lambda: frontier(prior, vectors, success))
 
 
 def test_a_table_of_too_many_words_is_refused(monkeypatch):
     monkeypatch.setattr(least_loss, "_LARGEST", 3)
     with pytest.raises(ValueError, match="a table of 4 words; pass Embeddings, or at most 3 words"):
         frontier(np.full(4, 0.25), np.ones((4, 4)) - np.eye(4), 0.5)
-
-
-def test_gap_over_a_vocabulary_is_nothing_where_the_programme_is_solved():
-    rows = frontier_gaps(dataset="rt", vocabulary=60, seed=0)
-    assert [row["level"] for row in rows] == [level for level in LEVELS if level > rows[0]["blind"]]
-    assert all(row["words"] == 60 and 0 <= row["gap"] < 1e-6 for row in rows)
-    losses = [row["upper"] for row in rows]
-    assert losses == sorted(losses, reverse=True) and losses[0] > 0
 
 
 def test_what_was_asked_for_first_is_attained_up_to_rounding():

@@ -95,14 +95,4 @@ def test_copies_of_a_sentence_are_no_evidence():
 def test_a_detector_that_is_always_right_has_a_finite_slope():
     found = gate([1, 0] * 60, [3.0, -3.0] * 60, [0.0] * 120, [0] * 120, range(120))
     assert found.passed and np.isfinite(list(flat({"beta": found.beta}).values())).all()
-
-
-def test_columns_are_those_that_tables_have():
-    found = gate(*planted(1, "context", strength=1.0))
-    columns = found.columns()
-    assert columns["gate"] == "passed" and columns["gate_beta_low"] == found.beta.low
-    ends = ("", "_low", "_high")
-    assert set(columns) == {"gate"} | {
-        f"{a}{b}" for a in ("gate_permuted", "gate_beta", "accuracy_blind") for b in ends
-    }
-    assert gate(*planted(1, "constant")).columns()["gate"] == "not passed"
+    assert (found.columns()["gate"], found.columns()["gate_beta_low"]) == ("passed", found.beta.low)

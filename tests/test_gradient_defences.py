@@ -4,7 +4,6 @@ import pytest
 
 from textsan.channel import Channel
 from textsan.gradient_leakage import defences, victims
-from textsan.text.corpora import load_dataset
 from textsan_book.studies import gradient_defences as study
 
 DOCS = [["not", "a", "good", "film"], ["the", "plot", "is", "unwatchable"]]
@@ -14,17 +13,6 @@ LABELS = [[0], [0]]
 @pytest.fixture(scope="module")
 def small(default_data):
     return victims.small_victim(seed=0)
-
-
-@pytest.fixture
-def little(small, monkeypatch):
-    records = load_dataset("rt")[:60]
-    monkeypatch.setattr(study, "training_records", lambda dataset, seed: records)
-    monkeypatch.setattr(study.victims, "load_victim", lambda seed: victims.small_victim(seed=seed))
-    monkeypatch.setattr(study, "load_dataset", lambda name, split="train": load_dataset(name, split)[:200])
-    monkeypatch.setattr(study, "CUTS", (1e-6, 0.1))
-    given = {"dataset": "rt", "steps": 2, "attacked": 2, "longest": 8, "vocabulary": 1000, "seed": 0}
-    return lambda defence, size, **more: study.gradient_defences(defence=defence, size=size, **given | more)[0]
 
 
 def test_an_undefended_gradient_is_read_whole(small):
@@ -60,24 +48,3 @@ def test_originals_are_guessed_by_the_channel_and_public_counts(monkeypatch):
 
     monkeypatch.setattr(study, "load_dataset", lambda name: [Record])
     assert study._originals(Said, [["movie", "dull", "!"]]) == [["film", "dull", "!"]]
-
-
-def test_the_row_of_no_defence_and_of_sanitized_text(little):
-    plain, sanitized = little("none", 0), little("custext+", 1.0)
-    assert plain["read"] == plain["sent_read"] == 1.0
-    assert sanitized["sent_read"] == 1.0 and sanitized["read"] < 1.0
-    for row in (plain, sanitized):
-        assert row["accuracy_low"] <= row["accuracy"] <= row["accuracy_high"]
-        assert 0.5 <= row["majority"] <= 1 and row["words"] == plain["words"] > 0
-
-
-def test_a_word_without_a_row_is_read_where_it_is_kept_and_has_one_over_the_words_of_the_data(little):
-    drawn, kept = (little("custext+", 1.0, oov=rule) for rule in ("uniform", "keep"))
-    assert kept["sent_read"] == 1.0 and kept["read"] > drawn["read"]
-    most = little("custext+", 1000.0, vocabulary="data")
-    assert most["sent_read"] == 1.0 and most["read"] > drawn["read"]
-
-
-def test_an_unknown_defence_is_one_line(little):
-    with pytest.raises(ValueError, match="defence: 'prayer'.*DP-SGD"):
-        little("prayer", 1.0)

@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 import torch
+from helpers_small import refused
 
 from textsan.gradient_leakage import cases, features, victims
 
@@ -90,11 +91,6 @@ def test_planted_features_are_found_unless_the_third_derivative_vanishes(activat
     assert (features.cosines(found.directions, x).mean() > 0.98) == works
 
 
-def test_one_sentence_is_the_first_singular_vector():
-    x, _, seen = planted(1)
-    assert features.cosines(features.baseline(seen, 1).directions, x)[0] == pytest.approx(1)
-
-
 def test_features_lie_in_the_row_space_and_singular_vectors_are_not_them():
     x, _, seen = planted(4)
     found = features.baseline(seen, 4).directions
@@ -142,12 +138,6 @@ def test_the_pooler_gradient_is_the_two_layer_model(small):
     small.float()
 
 
-def test_features_need_a_widened_pooler(small):
-    case = cases.make_case(small, ["a good film"], [1])
-    with pytest.raises(ValueError, match="not widened"):
-        features.TwoLayer.of(case.shared)
-
-
 def test_an_unchanged_pooler_gives_the_feature(small):
     case = cases.make_case(small, ["a good film", "no"], [1, 0])
     seen, outer = features.TwoLayer.own(case.shared)
@@ -158,9 +148,7 @@ def test_an_unchanged_pooler_gives_the_feature(small):
 
 
 def test_no_gradient_has_no_components():
-    with pytest.raises(ValueError, match="tensor: it is zero"):
-        features.decompose(np.zeros((2, 2, 2)), 2)
+    refused("tensor: it is zero", lambda: features.decompose(np.zeros((2, 2, 2)), 2))
     rng = np.random.default_rng(0)
     seen = features.TwoLayer(rng.normal(size=(50, 4)), np.zeros((50, 4)))
-    with pytest.raises(ValueError, match="sure of every label"):
-        features.recover_features(seen, 2)
+    refused("sure of every label", lambda: features.recover_features(seen, 2))

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from helpers_small import refused
 
 from textsan.gradient_leakage import cases, defences, factors, fluency, matching, scores, victims
 
@@ -37,13 +38,6 @@ def test_orders_together_are_scored_as_one_by_one(case, name):
     weight = settings.feature_orders
     singly = torch.stack([one.distance(row, weight=weight).detach() for row in x])
     assert torch.allclose(one.distances(x, weight=weight), singly, rtol=1e-4, atol=1e-5)
-
-
-def test_a_case_on_another_device_is_a_copy(case):
-    moved = case.shared.to("meta")
-    assert moved.labels.is_meta and moved.mask.is_meta and moved.victim.words.is_meta
-    assert all(one.is_meta for one in moved.gradient.values())
-    assert not case.shared.victim.words.is_meta and case.shared.to("cpu") is case.shared
 
 
 def test_a_discrete_phase_puts_a_planted_order_right(case):
@@ -86,10 +80,8 @@ def test_descent_from_near_the_truth_ends_there(case):
 
 
 def test_features_are_asked_for(case):
-    with pytest.raises(ValueError, match="features: None"):
-        matching.attack(case.shared, "feature match")
-    with pytest.raises(ValueError, match="name: 'lamp' is unknown"):
-        matching.attack(case.shared, "lamp")
+    refused("features: None", lambda: matching.attack(case.shared, "feature match"))
+    refused("name: 'lamp' is unknown", lambda: matching.attack(case.shared, "lamp"))
 
 
 def test_rouge_leaves_special_pieces_out_and_the_printed_one_does_not(case):
@@ -100,11 +92,6 @@ def test_rouge_leaves_special_pieces_out_and_the_printed_one_does_not(case):
         assert row["rouge1 with specials"] == pytest.approx(2 / (words + 2))
     for row in scores.score(case, case.sentences[::-1]):
         assert row["rouge1"] == row["rougeL"] == row["exact"] == 1
-
-
-def test_bigrams_prefer_the_order_that_was_read():
-    score = fluency.bigram_fluency([["the", "plot", "is", "thin"]] * 5)
-    assert score(["the plot is thin"])[0] < score(["thin the is plot"])[0]
 
 
 def test_factors_are_the_gradient(case):
@@ -172,15 +159,14 @@ def test_dp_sgd_noise_has_the_stated_size(case):
     assert float((one - other).std()) == pytest.approx(0.5 * np.sqrt(2), rel=0.05)
 
 
-def test_pruning_drops_the_smallest():
-    args = (None, None, None, None, 0)
-    sent = defences.prune(0.75)({"w": torch.arange(1.0, 9.0)}, *args)["w"]
-    assert sent.tolist() == [0] * 6 + [7, 8]
-
-
 def test_sberts_cosine_is_one_for_the_same_text_and_falls_with_the_meaning(default_data):
     from textsan_book.studies.gradients import _sentence_cosine
 
     recovered = ["a good film", "a great movie", "the price of coal rises"]
     same, near, far = _sentence_cosine(["a good film"] * 3, recovered)
     assert np.isclose(same, 1) and 0.999 > near > far + 0.2
+
+
+def test_bigrams_prefer_the_order_that_was_read():
+    score = fluency.bigram_fluency([["the", "plot", "is", "thin"]] * 5)
+    assert score(["the plot is thin"])[0] < score(["thin the is plot"])[0]

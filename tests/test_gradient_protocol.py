@@ -1,22 +1,18 @@
 """The beam that reads defended gradients, and the promise of the test for a piece."""
 
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 
-from textsan.evaluation import clustered_difference
 from textsan.gradient_leakage import cases, defences, spans, victims
 from textsan.priors import MarkovModel
 from textsan.text.corpora import load_dataset
 from textsan_book.studies import gradient_defences as learning, gradient_protocol as study
 
 CLIENT = learning.Client("rt", "none", 0.0, 8, 0)
-RESULTS = Path(__file__).parents[1] / "data" / "results"
 
 
 @pytest.fixture(scope="module")
@@ -136,14 +132,6 @@ def test_pruning_by_selection_is_pruning(share):
     assert all(torch.equal(found[name], other[name]) for name in gradient)
 
 
-def test_a_piece_that_goes_on_a_word_and_a_mark_have_no_blank_before_them():
-    def tokenizer(texts, add_special_tokens):
-        return SimpleNamespace(input_ids=[[len(text)] for text in texts])
-
-    model = study.PieceModel(None, tokenizer)
-    assert model.pieces(["good", "##ness", "##", ","]) == [(5,), (4,), (3,), (1,)]
-
-
 def test_no_piece_is_much_less_likely_than_its_frequency():
     model = study.PieceModel(None, None)
     model.frequencies = {"a": 0.5, "b": 0.1}
@@ -152,45 +140,9 @@ def test_no_piece_is_much_less_likely_than_its_frequency():
     )
 
 
-def test_rows_of_reading_and_learning(small, bigrams, monkeypatch):
-    monkeypatch.setattr(study.victims, "load_victim", lambda seed: victims.small_victim(seed=seed))
-    monkeypatch.setattr(study.PieceModel, "against", lambda encoder: bigrams)
-    for module in (study, learning):
-        monkeypatch.setattr(module, "load_dataset", lambda name, split="train": load_dataset(name, split)[:300])
-    given = {"dataset": "rt", "defence": "pruning", "size": 0.5, "B": 2, "longest": 8, "seed": 0}
-    rows = study.gradient_reading(**given, sentences=4, own=2, width=2)
-    assert len(rows) == 4 and [row["batch"] for row in rows] == [0, 0, 1, 1]
-    for row in rows:
-        assert all(0 <= row[name] <= row["pieces"] for name in ("beam", "blind", "nearest", "listed", "passed"))
-        assert row["beam"] <= row["listed"] and row["alarms"] <= row["tried"] and not row["full"]
-    [row] = learning.gradient_learning(**given, sentences=8)
-    assert row["steps"] == 4 and row["accuracy_low"] <= row["accuracy"] <= row["accuracy_high"]
-    right = np.unpackbits(np.frombuffer(bytes.fromhex(row["right"]), np.uint8), count=row["test"])
-    assert right.mean() == pytest.approx(row["accuracy"])
+def test_a_piece_that_goes_on_a_word_and_a_mark_have_no_blank_before_them():
+    def tokenizer(texts, add_special_tokens):
+        return SimpleNamespace(input_ids=[[len(text)] for text in texts])
 
-
-def test_what_the_committed_noise_costs_is_three_hundredths_at_most_by_its_intervals():
-    """In pairs with the undefended model at the same batch, as S16 says."""
-    table = pd.read_csv(RESULTS / "gradients-learning.csv").set_index(["defence", "size", "B"])
-    right = {
-        key: np.unpackbits(np.frombuffer(bytes.fromhex(row.right), np.uint8), count=row.test)
-        for key, row in table.iterrows()
-    }
-    for B in (1, 4, 8, 32):
-        gap = right["noise", 1.0, B].astype(float) - right["none", 0.0, B]
-        assert clustered_difference(gap, range(len(gap))).low > -0.03
-        assert table.loc[("noise", 1.0, B), "accuracy"] == pytest.approx(right["noise", 1.0, B].mean(), abs=1e-5)
-
-
-def test_two_of_three_strong_defences_cost_no_more_than_one_mild_one_gains():
-    """By intervals that count sentences and no trainings; the third costs more, as S16 says."""
-    table = pd.read_csv(RESULTS / "gradients-learning.csv").set_index(["defence", "size", "B"]).accuracy
-    gained = table["pruning", 0.9, 1] - table["none", 0.0, 1]
-    lost = {key: table["none", 0.0, 8] - table[*key, 8] for key in (("noise", 3.0), ("DP-SGD", 1e-4))}
-    assert 0.02 < gained < 0.03 and all(0.02 < one < gained + 0.005 for one in lost.values())
-    assert table["none", 0.0, 8] - table["pruning", 0.99, 8] > 2 * gained
-
-
-def test_an_unknown_defence_is_one_line():
-    with pytest.raises(ValueError, match="defence: 'prayer'.*DP-SGD"):
-        replace(CLIENT, defence="prayer").change()
+    model = study.PieceModel(None, tokenizer)
+    assert model.pieces(["good", "##ness", "##", ","]) == [(5,), (4,), (3,), (1,)]

@@ -42,23 +42,6 @@ def test_the_signs_of_the_tensors_slopes_are_the_labels_of_planted_features():
         assert np.sign(found.weights * signs * third)[order].tolist() == [-1, 1], activation
 
 
-def test_without_a_direction_nothing_of_it_is_left_and_floors_fall():
-    rows = gradient_whole.gradient_tensors(**SETTINGS, B=2, activation="selu", recovered=16)
-    assert [row["sentence"] for row in rows] == [0, 1]
-    for row in rows:
-        assert row["fit"] > 0.99 and row["fit inner"] > 0.99
-        assert row["floor inner"] < row["floor"]
-    rest = gradient_whole.without(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([0.6, 0.8]))
-    np.testing.assert_allclose(rest @ [0.6, 0.8], 0, atol=1e-12)
-
-
-def test_a_method_that_is_not_there_is_named():
-    with pytest.raises(ValueError, match="method: 'LAMP'; known: LAMP cos, tensor"):
-        gradient_whole.gradient_whole(
-            **SETTINGS, B=2, activation="selu", recovered=16, method="LAMP", share=0.01, language_model="none"
-        )
-
-
 def test_features_reach_the_attack_in_the_order_of_the_sentences(monkeypatch):
     """With the oracle's order the attack is given the true features, up to their lengths."""
     given = {}

@@ -163,15 +163,6 @@ def test_a_file_that_does_not_come_is_a_line(hub, fetch, tmp_path, trouble, said
     assert _kept(tmp_path) == {}
 
 
-def test_busy_then_good(hub, fetch, tmp_path):
-    hub.files["data/train.parquet"] = CONTENT
-    hub.trouble = "503 first"
-    done = fetch(_sha256(CONTENT))
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert _kept(tmp_path)["train.parquet"] == CONTENT
-    assert max(hub.requests.values()) > 1
-
-
 @pytest.mark.parametrize("kind", ["large", "small"])
 def test_hash_of_the_hub_is_recorded_and_demanded(hub, fetch, tmp_path, kind):
     if kind == "small":  # git's own hash, which the hub gives for files outside its large-file store

@@ -1,14 +1,15 @@
 """Inversion BERT: counting against brute force and its limit, and a world where only reading a sentence helps."""
 
 from fractions import Fraction
+from functools import partial
 from itertools import product
 
 import numpy as np
 import pytest
+from helpers_small import refused
 
 from textsan import Channel
 from textsan.attacks import ContextFreeBayes, EmpiricalInversion, InversionBert
-from textsan.attacks.training_text import windows
 from textsan.evaluation import attack_success_rate
 
 pytestmark = pytest.mark.usefixtures("default_data")
@@ -120,22 +121,6 @@ def test_a_sentence_is_read_once_and_its_neighbours_do_not_matter(taught):
     assert attack.reconstruct(docs, positions[::-1]) == together[::-1]
 
 
-def test_long_documents_are_read_in_parts(taught):
-    attack, _, private = taught
-    long = sum(sanitize(private), []) * 4
-    before = attack.details["encoded"]
-    guesses = attack.reconstruct([long], [(0, i) for i in range(len(long))])
-    assert attack.details["encoded"] - before == len(windows([len(long)], 128))
-    assert set(guesses) <= set(WORLD)
-
-
-def test_untrained_it_answers_the_released_word():
-    words = "fish bird snake movie film actor plot funny great dull moving script".split()
-    attack = InversionBert(words)
-    guesses = attack.reconstruct([words], [(0, i) for i in range(len(words))])
-    assert np.mean([a == b for a, b in zip(guesses, words, strict=True)]) > 0.9
-
-
 def test_fits_repeat_with_their_seed():
     docs = sentences(FRAMES[:4])
     asked = {"epochs": 1, "batch_size": 4}  # three steps: the first one of Adam knows signs alone
@@ -147,17 +132,11 @@ def test_fits_repeat_with_their_seed():
 
 
 def test_bad_input_is_named():
-    with pytest.raises(ValueError, match="words: none"):
-        InversionBert([])
-    with pytest.raises(KeyError, match="no-such-model"):
-        InversionBert(["a"], encoder="no-such-model")
+    refused("words: none", lambda: InversionBert([]))
+    refused("no-such-model", lambda: InversionBert(["a"], encoder="no-such-model"), KeyError)
     attack = InversionBert(["fish"])
     for fit in (attack.fit, EmpiricalInversion().fit):
-        with pytest.raises(ValueError, match="lengths differ"):
-            fit([["fish"]], [["a", "b"]])
-        with pytest.raises(ValueError, match="shadow_docs: empty"):
-            fit([[]], [[]])
-    with pytest.raises(ValueError, match="none of the words"):
-        attack.fit([["the"]], [["the"]])
-    with pytest.raises(ValueError, match="lies outside"):
-        attack.reconstruct([["fish"]], [(0, 1)])
+        refused("lengths differ", partial(fit, [["fish"]], [["a", "b"]]))
+        refused("shadow_docs: empty", partial(fit, [[]], [[]]))
+    refused("none of the words", lambda: attack.fit([["the"]], [["the"]]))
+    refused("lies outside", lambda: attack.reconstruct([["fish"]], [(0, 1)]))

@@ -4,7 +4,6 @@ import os
 import platform
 import subprocess
 import sys
-from types import SimpleNamespace
 
 import joblib
 import pytest
@@ -112,11 +111,3 @@ def test_another_processor_has_its_threads_pinned_and_says_so(monkeypatch):
         == threads
     )
     assert kernels.held() == "kernels of aarch64"
-
-
-@pytest.mark.parametrize("unpinned, gpu", [(False, False), (True, False), (False, True)])
-def test_the_hardware_says_what_models_are_computed_on(monkeypatch, unpinned, gpu):
-    monkeypatch.setattr(kernels, "held", lambda: "not as pinned: MKL_CBWR" * unpinned)
-    cuda = SimpleNamespace(is_available=lambda: gpu, get_device_name=lambda: "a GPU")
-    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(cuda=cuda))
-    assert kernels.hardware().endswith("cores" + ", not as pinned: MKL_CBWR" * unpinned + ", a GPU" * gpu)

@@ -5,6 +5,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from helpers_small import refused
 
 import textsan
 from textsan import Channel, CusText, Embeddings, Knowledge, Prior
@@ -94,8 +95,7 @@ def test_a_prior_instead_of_shadow_text(world):
     ],
 )
 def test_bad_knowledge_is_refused(world, granted, message):
-    with pytest.raises(ValueError, match=message):
-        Knowledge(world[0].channel, **granted)
+    refused(message, lambda: Knowledge(world[0].channel, **granted))
 
 
 def test_a_prior_of_other_words_is_refused(world):
@@ -140,17 +140,7 @@ def test_an_attack_that_only_guesses_has_no_posterior():
 
     with pytest.raises(NotImplementedError, match="Stubborn has no posterior, only guesses"):
         Stubborn().posteriors([["a"]], [(0, 0)])
-    with pytest.raises(NotImplementedError, match="no against"):
-        Stubborn.against(None)
-
-
-def test_switches_that_nobody_knows_are_refused(world):
-    knowledge = Knowledge.of(world[0], shadow=world[2])
-    with pytest.raises(ValueError, match="split: 'public' is unknown"):
-        ContextFreeBayes.unseen(knowledge, split="public")
-    granted = Knowledge.of(world[0], prior=Prior(["w1"], [1.0]))
-    with pytest.raises(ValueError, match="multiple: 3.0, but a prior that is granted takes no constant"):
-        ContextFreeBayes.against(granted, multiple=3.0)
+    refused("no against", lambda: Stubborn.against(None), NotImplementedError)
 
 
 def test_owner_attacker_and_bound_draw_apart(world):

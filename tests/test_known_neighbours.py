@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from textsan.attacks import Knowledge
-from textsan.attacks.language_model import COUNTS, _Chain, unseen_prior
+from textsan.attacks.language_model import _Chain
 from textsan.channel import Channel
 from textsan.priors import LanguageModel, MarkovModel
 from textsan_book.studies import language
@@ -30,17 +30,6 @@ def world():
 
 def circle():
     return _Chain(MarkovModel.from_arrays(WORDS, np.full(4, 0.25), np.roll(np.eye(4), 1, axis=1)))
-
-
-def test_words_are_listed_with_channel_and_flattened_counts(world):
-    listed = language.listed_words(world, 4)
-    prior = world.knowledge.channel.prior_array(unseen_prior(world.knowledge, world.knowledge.shadow))
-    for (d, i), (words, logs) in zip(world.positions, listed, strict=True):
-        column = np.exp(world.knowledge.channel.log_columns([world.released[d][i]])[0])
-        expected = dict(zip(WORDS, np.log(column) + COUNTS * np.log(prior), strict=True))
-        assert sorted(words) == WORDS
-        assert np.allclose(logs, [expected[word] for word in words])
-    assert all(len(words) == 2 for words, _ in language.listed_words(world, 2))
 
 
 def test_a_model_that_knows_the_source_and_is_told_what_stands_before_is_always_right(world, monkeypatch):

@@ -6,11 +6,11 @@ The witness here reads the tables with the csv module and the hits with NumPy, a
 import json
 import os
 import re
+from functools import cache
 from pathlib import Path
 
 import nbformat
 import numpy as np
-import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
 from stored import lines
@@ -62,40 +62,36 @@ def test_another_number_is_noticed():
     assert missing(first.replace("0.324", "0.329"), printed(name)) == ["0.329"]
 
 
-def test_there_is_a_row_for_each_published_number():
-    (number,) = re.findall(r"of all (\d+) published numbers", " ".join(findings()))
-    published = pd.read_csv(ROOT / "data" / "paper_numbers.csv")
-    board = pd.read_csv(ROOT / "data" / "results" / "scoreboard.csv")
-    assert int(number) == len(published) == len(board)
-
-
-def rows(name):
-    return [row | {"number": i} for i, row in enumerate(lines(name))]
+@cache
+def shares(name):
+    """Rows of a table with the shares of words, with a letter or a digit, that were hit or left unchanged."""
+    found = []
+    with np.load(ROOT / "data" / "results" / f"{name}.npz") as file:
+        families = dict(zip(file["rows"].tolist(), file["families"].tolist(), strict=True))
+        for number, row in enumerate(lines(name)):
+            if number not in families:
+                continue
+            family, n = f"family {families[number]}", int(file[f"family {families[number]}/n"])
+            words = np.unpackbits(file[f"{family}/letter"], count=n).astype(bool)
+            places = {"hit": f"{number}/hit", "unchanged": f"{family}/unchanged"}
+            given = json.loads(row["attack_parameters"])
+            row |= {what: np.unpackbits(file[at], count=n)[words].mean() for what, at in places.items()}
+            found.append(row | {"told": given.get("told"), "model": given.get("model", row["attack"])})
+    return found
 
 
 def share(what, epsilon, attack):
-    """Of the words with a letter or a digit, not told, each seed alike: what was hit, or came out unchanged."""
-    rates = []
-    with np.load(ROOT / "data" / "results" / f"{TABLE}.npz") as file:
-        families = dict(zip(file["rows"].tolist(), file["families"].tolist(), strict=True))
-        for row in rows(TABLE):
-            told = json.loads(row["attack_parameters"])["told"]
-            if (float(row["epsilon"]), row["attack"], told) != (epsilon, attack, False):
-                continue
-            family = f"family {families[row['number']]}"
-            n = int(file[f"{family}/n"])
-            words = np.unpackbits(file[f"{family}/letter"], count=n).astype(bool)
-            place = f"{row['number']}/hit" if what == "hit" else f"{family}/{what}"
-            rates.append(np.unpackbits(file[place], count=n)[words].mean())
-    return np.mean(rates) if rates else None
+    """Of the attackers who are not told the words, each seed alike."""
+    asked = (epsilon, attack, False)
+    return np.mean(
+        [one[what] for one in shares(TABLE) if (float(one["epsilon"]), one["attack"], one["told"]) == asked]
+    )
 
 
 OPENINGS = {
     "words": "of the protected words of film reviews",
     "documents": "of documents are identified",
     "task": "of what a classifier learns",
-    "path": "Follow the line.",
-    "figure": "*What a sentiment classifier keeps",
     "claims": "claims that were measured on a scale",
     "published": "The five papers print",
     "seeds": "*Share of the protected words",
@@ -136,37 +132,23 @@ def test_no_number_is_typed_in():
     assert int(re.search(r"language model of (\d+)\s+million", text)[1]) == 135
 
 
-def test_what_is_recovered(said):
-    low, high = 1, 4
-    half = share("hit", high, "mixture")
-    assert 0.45 < half < 0.55  # "we read half of them back"
-    shown = [round(100 * share("hit", epsilon, "mixture")) for epsilon in (high, low)]
-    found = numbers(said["words"])
-    assert [found[0], found[3]] == shown and found[1:3] == [high, low]
-
-
 def test_the_table_of_words_has_what_each_attacker_recovers(page, said):
     for epsilon in (1, 2, 4, 8):
         (row,) = re.findall(rf"^\| {epsilon} \|(.*)\|$", page, re.MULTILINE)
-        shares = [int(one) for one in re.findall(r"(\d+) %", row)]
+        shown = [int(one) for one in re.findall(r"(\d+) %", row)]
         attacks = (("unchanged", "context-free"), ("hit", "context-free"), ("hit", "mixture"))
-        assert shares == [round(100 * share(what, epsilon, attack)) for what, attack in attacks]
-    covered = [float(r["coverage"]) for r in rows(TABLE) if (r["dataset"], r["defence"]) == ("rt", "custext+")]
+        assert shown == [round(100 * share(what, epsilon, attack)) for what, attack in attacks]
+    halves = [round(100 * share("hit", epsilon, "mixture")) for epsilon in (4, 1)]
+    assert 45 < halves[0] < 55 and numbers(said["words"])[:4] == [halves[0], 4, 1, halves[1]]  # "we read half"
+    covered = [float(r["coverage"]) for r in lines(TABLE) if (r["dataset"], r["defence"]) == ("rt", "custext+")]
     assert f"{round(100 * np.mean(covered))} % of those that CusText+ protects" in said["seeds"]
 
 
 def test_a_larger_model_reads_more(said):
     """By the csv and the hits, without the package's own differences."""
     rates = {}
-    with np.load(ROOT / "data" / "results" / "alone-gemma.npz") as file:
-        families = dict(zip(file["rows"].tolist(), file["families"].tolist(), strict=True))
-        for row in rows("alone-gemma"):
-            family = f"family {families[row['number']]}"
-            model = json.loads(row["attack_parameters"]).get("model", row["attack"])
-            n = int(file[f"{family}/n"])
-            words = np.unpackbits(file[f"{family}/letter"], count=n).astype(bool)
-            rate = np.unpackbits(file[f"{row['number']}/hit"], count=n)[words].mean()
-            rates.setdefault((row["dataset"], row["epsilon"]), {}).setdefault(model, []).append(rate)
+    for row in shares("alone-gemma"):
+        rates.setdefault((row["dataset"], row["epsilon"]), {}).setdefault(row["model"], []).append(row["hit"])
     assert len(rates) == 4 and all(len(one["gemma3-270m"]) == 3 for one in rates.values())
     more = [np.mean(one["gemma3-270m"]) - np.mean(one["mixture without language"]) for one in rates.values()]
     shown = [round(100 * min(more)), round(100 * max(more))]
@@ -181,7 +163,7 @@ KEPT = ("utility-oov", "utility-oov-between")
 
 
 def learnt_from_the_original():
-    found = [r["utility"] for r in rows("utility-sst2-original") if '"words": "text"' in r["task_parameters"]]
+    found = [r["utility"] for r in lines("utility-sst2-original") if '"words": "text"' in r["task_parameters"]]
     return np.mean([float(one) for one in found])
 
 
@@ -189,10 +171,10 @@ def given_and_kept(exposures="utility-sst2-exposure", tables=DRAWN):
     """Read by the csv module: mechanism and epsilon, mean exposure, mean share of the gain over chance."""
     original = learnt_from_the_original()
     exposure, utility = {}, {}
-    for row in rows(exposures):
+    for row in lines(exposures):
         exposure.setdefault((row["defence"], row["epsilon"]), []).append(float(row["exposure"]))
     for table in tables:
-        for row in rows(table):
+        for row in lines(table):
             if row["utility"] and row["defence"] in tradeoffs.SANITIZERS:
                 one = (float(row["utility"]), float(row["chance"]))
                 utility.setdefault((row["defence"], row["epsilon"]), []).append(one)
@@ -219,49 +201,11 @@ def test_what_hiding_costs_is_said_under_both_rules_for_unlisted_words(page, sai
         assert front.with_ends(best) in said[passage]
 
 
-def test_the_path_of_the_figure_and_what_half_of_a_task_costs(said):
-    found = given_and_kept()
-    for epsilon in ("3.0", "4.0", "5.0"):
-        disclosed, kept = found["santext", epsilon]
-        words = f"discloses {round(100 * disclosed)} % of the words and keeps {round(100 * kept)} % ["
-        assert words in said["path"]
-        assert disclosed < 0.5 or epsilon == "5.0"
-    small = {name: found[name, "1.0"][0] for name in tradeoffs.SANITIZERS}
-    assert min(small, key=small.get) == "santext"  # the other three disclose more
-    half = min(disclosed for disclosed, kept in found.values() if kept >= 0.5)
-    assert numbers(said["figure"]) == [len(found), round(100 * half)]
-
-
-def test_the_task_says_its_seeds_and_phrases(said):
-    tables = ("utility-sst2", "utility-sst2-between", "utility-sst2-custext", "utility-sst2-exposure")
-    assert all(len({row["seed"] for row in rows(table)}) == 3 for table in tables)
-    assert "three seeds" in said["best"]
-    tuned = [r for r in rows("papers-settings-sst2") if (r["defence"], r["epsilon"]) == ("santext+", "3.0")]
-    found = []
-    for protocol in ("fine-tuned", "frozen"):
-        some = [float(r["utility"]) for r in tuned if f'"protocol": "{protocol}"' in r["task_parameters"]]
-        found.append(round(100 * np.mean(some)))
-    assert f"is right in {found[0]} % of cases; a frozen one in {found[1]} %" in said["limits"]
-    assert f"({len(some)} random seeds)" in said["limits"]
-    for table, many, passage in (("utility-sst2", "1,000", "best"), ("papers-settings-sst2", "60,000", "limits")):
-        assert {int(row["n_private"]) for row in rows(table)} == {int(many.replace(",", ""))}
-        assert f"{many} " in said[passage]
-
-
-def test_the_picture_joins_the_settings_of_the_sanitizer_that_keeps_most_below_one_half():
-    settings = front.settings()
-    best = max((one for one in settings if one.disclosed < 0.5), key=lambda one: one.kept.value)
-    assert best.mechanism == front.PATH
-    svg, label = front_pictures.tradeoff(settings)
-    assert svg.count("<circle") == len(settings) and f"{len(settings)} settings" in label
-    assert all(f">ε = {epsilon}<" in svg for epsilon in (3, 4, 5, 10)) and ">ε = 1, 2<" in svg
-
-
 def test_a_claim_is_drawn_at_its_distance_from_what_it_needs(said):
     """By a second reading of the rules: right of the line a claim is met, of a gain as of a limit."""
     drawn = front.claims()
     by_claim = {one.claim: one for one in drawn}
-    measured = [row for row in rows("claims") if row["rule"] and row["low"] != row["high"]]
+    measured = [row for row in lines("claims") if row["rule"] and row["low"] != row["high"]]
     assert len(measured) == len(by_claim) == len(drawn) == numbers(said["claims"])[0]
     for row in measured:
         asked = float(re.search(r"\d[\d.]*(?:e-\d+)?", row["rule"])[0])
@@ -283,13 +227,13 @@ def test_a_claim_is_drawn_at_its_distance_from_what_it_needs(said):
 
 def test_what_is_linked(said):
     def mean(column, **where):
-        some = [r for r in rows("linkage") if r["threat"] == "original" and r["candidates"] == "1000"]
+        some = [r for r in lines("linkage") if r["threat"] == "original" and r["candidates"] == "1000"]
         return np.mean([float(r[column]) for r in some if all(r[k] == v for k, v in where.items())])
 
     cases = [{"defence": "custext+", "epsilon": "1.0"}] + [
         {"defence": "santext", "epsilon": e} for e in ("1.0", "2.0")
     ]
-    drawn = [{(r["dataset"], r["seed"]) for r in rows("linkage") if one.items() <= r.items()} for one in cases]
+    drawn = [{(r["dataset"], r["seed"]) for r in lines("linkage") if one.items() <= r.items()} for one in cases]
     assert all(len({corpus for corpus, _ in one}) == 2 and len(one) == 6 for one in drawn)
     assert "means over two corpora and three seeds" in said["linked"]
     first, second, third = (round(100 * mean("main", **one)) for one in cases)
@@ -303,10 +247,10 @@ def test_what_is_linked(said):
 
 
 def test_what_became_of_the_published_numbers(said):
-    board = [(r["verdict"], r["trivial"]) for r in rows("scoreboard")]
+    board = [(r["verdict"], r["trivial"]) for r in lines("scoreboard")]
     counts = [sum(one == (name, "") for one in board) for name in ("agrees", "differs", "undecided")]
-    claims = [r["verdict"] for r in rows("claims")]
-    agreed = [r for r in rows("scoreboard") if (r["verdict"], r["trivial"]) == ("agrees", "")]
+    claims = [r["verdict"] for r in lines("claims")]
+    agreed = [r for r in lines("scoreboard") if (r["verdict"], r["trivial"]) == ("agrees", "")]
     blind = [r for r in agreed if r["mechanism_or_method"] == "Baseline (random guess)"]
     expected = [len(board), sum(counts), counts[0], len(blind), *counts[1:], len(claims)]
     expected += [claims.count("does not hold"), claims.count("holds")]
@@ -348,11 +292,3 @@ def test_the_sentence_of_the_card_is_the_one_that_the_chapter_releases():
 def test_the_card_is_made_again(default_data, tmp_path):
     study.write(tmp_path / "card.json")
     assert (tmp_path / "card.json").read_bytes() == (ROOT / front.CARD).read_bytes()
-
-
-def test_the_table_says_how_many_seeds_it_rests_on(said):
-    drawn = front.budgets()
-    assert [one.epsilon for one in drawn] == [1, 2, 4, 8]
-    for one in drawn:
-        assert len({*one.seeds}) == len(one.seeds) == 3  # a headline
-    assert f"{front.seeds_in_words(drawn[0].seeds)} at each ε" in said["seeds"]

@@ -5,6 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 import scipy
+from helpers_small import refused
 
 from textsan import Channel, Prior, leakage
 from textsan.attacks import ContextFreeBayes
@@ -81,7 +82,5 @@ def test_outputs_that_are_no_inputs_and_channels_that_are_estimates():
     channel, true, _ = world(6, outputs="uvw")
     found = learning_curve(channel, true, [2.0], pseudo_count=0.0)[0]
     assert found == pytest.approx(enumerated(channel, true, 2.0, 0.0), abs=1e-5)
-    with pytest.raises(ValueError, match="estimated from 5 draws"):
-        learning_curve(Channel.estimated([[5]], 5, "a", "a"), [1.0], [1.0])
-    with pytest.raises(ValueError, match="sizes: "):
-        learning_curve(channel, true, [-1.0])
+    refused("estimated from 5 draws", lambda: learning_curve(Channel.estimated([[5]], 5, "a", "a"), [1.0], [1.0]))
+    refused("sizes: ", lambda: learning_curve(channel, true, [-1.0]))

@@ -3,7 +3,7 @@
 import statistics
 
 import pytest
-from stored import RESULTS, lines, mean
+from stored import lines, mean
 
 from textsan.evaluation import Estimate
 from textsan_book.judging import learning
@@ -87,80 +87,3 @@ def test_leads_are_means_over_seeds_and_three_epsilons_of_either_side():
             assert line[column].value == pytest.approx(gap, abs=1e-9)
         assert line["rule"].value == pytest.approx(means["theirs"]["keep"] - means["theirs"]["draw"], abs=1e-9)
         assert line["rule"].value == pytest.approx(line["only CusText keeps"].value - line["both keep"].value)
-
-
-def test_losses_and_exposures_of_both_rules_are_of_one_mechanism():
-    whole = read("utility-sst2-original", **{"task.text": "original"})
-    for line in learning.published_losses():
-        at = {"defence": "custext+", "epsilon": f"{line['ε']:.1f}"}
-        drawn = read("utility-sst2", **at, **{"task.text": "released"})
-        kept = read("utility-oov", **at)
-        assert line["drawn"].value == pytest.approx(lead(whole, drawn), abs=1e-9)
-        assert line["kept"].value == pytest.approx(lead(whole, kept), abs=1e-9)
-        exposures = mean(read("utility-sst2-exposure", **at), "exposure")
-        others = read("utility-oov-exposure", vocabulary="10000", **at)
-        assert line["exposure drawn"] == pytest.approx(exposures)
-        assert line["exposure kept"] == pytest.approx(mean(others, "exposure"))
-        assert line["exposure kept"] - exposures == pytest.approx(line["unlisted"], abs=1e-4)
-
-
-@pytest.mark.parametrize(
-    ("rule", "tables", "where"),
-    [
-        ("draw", ("utility-sst2",), {"task.text": "released"}),
-        ("keep", ("utility-oov", "utility-oov-between"), {"defence.oov": "keep"}),
-    ],
-)
-def test_steps_of_an_accuracy_are_counted_from_the_signs(rule, tables, where):
-    found = [line for line in learning.steps(rule) if line["data"] == "sst2"]
-    between = [line for line in found if line["step"] == "CusText+ ≥ SanText"]
-    assert [line["ε"] for line in between] == [1, 2, 3]
-    for line in between:
-        epsilon = f"{line['ε']:.1f}"
-        pair = [read(*tables, defence=name, epsilon=epsilon, **where) for name in ("custext+", "santext")]
-        assert line["gap"].value == pytest.approx(lead(*pair), abs=1e-9)
-        assert (line["verdict"] == "as expected") == (line["gap"].low > 0)
-
-
-def test_a_choice_on_the_test_set_never_loses():
-    tables = [
-        f"utility-{d}{kind}" for d in ("sst2", "stsb", "qnli", "cola") for kind in ("", "-original", "-noise")
-    ]
-    rows = [row for table in tables if (RESULTS / f"{table}.csv").is_file() for row in read(table)]
-    gains = [float(row["best_on_test"]) - float(row["utility"]) for row in rows if row["best_on_test"]]
-    assert min(gains) >= -1e-9
-    assert learning.chosen_on_test() == pytest.approx((statistics.fmean(gains), max(gains)))
-
-
-def test_fitted_vectors_are_compared_over_the_exposures_that_both_reach():
-    lines = learning.fitted_at_equal_exposure(points=3)
-    kept = {"defence": "custext", "oov": "keep"}
-    reached = []
-    for table in ("utility-oov-vectors-exposure", "utility-oov-all-exposure"):
-        by_seed = {}
-        for row in read(table, **kept):
-            by_seed.setdefault(row["seed"], []).append(float(row["exposure"]))
-        reached += [(min(some), max(some)) for some in by_seed.values()]
-    ends = lines[0]["exposure"], lines[-1]["exposure"]
-    assert ends == pytest.approx((max(low for low, _ in reached), min(high for _, high in reached)))
-    for line in lines:
-        assert line["better"] in {"fitted", "undecided"} and line["gap"].low < 0.02 < line["gap"].high
-
-
-def test_printed_gains_have_the_sign_of_an_attackers_success():
-    printed = learning.printed_gains()
-    truth = [0.6208 - 0.6084, 0.7731 - 0.7548, 0.8830 - 0.8698, 0.6037 - 0.5822, 0.7309 - 0.7143, 0.8369 - 0.8265]
-    assert printed["learner"] == pytest.approx(truth)
-    assert printed["mask inference"] == pytest.approx([-0.0089, -0.0101, 0.0046, -0.0076, 0.0047, 0.0039])
-
-
-@pytest.mark.parametrize(("dataset", "table"), [("sst2", "utility-pieces"), ("qnli", "utility-pieces-qnli")])
-def test_attacks_in_the_encoders_space_are_means_of_their_rows(dataset, table):
-    for line in learning.encoder_space(dataset):
-        rows = read(table, epsilon=f"{line['ε']:.1f}")
-        masked = read(table.replace("utility", "mask-public"), epsilon=f"{line['ε']:.1f}")
-        assert line["mask inference"].value == pytest.approx(mean(masked, "asr"))
-        noisy = [row for row in rows if row["attack"] == "noisy channel"]
-        assert line["noisy channel"].value == pytest.approx(mean(noisy, "asr"))
-        assert line["accuracy"].value == pytest.approx(mean([r for r in rows if r["task"]]))
-        assert line["V(X | Y)"] == pytest.approx(mean(rows, "vulnerability"))

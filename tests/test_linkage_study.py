@@ -71,11 +71,6 @@ def test_at_epsilon_0_nothing_is_left_but_length(small):
             assert row["main"] == pytest.approx(row["baseline"])
 
 
-def test_the_same_seed_gives_the_same_rows(small):
-    assert small("custext", 1.0) == small("custext", 1.0)
-    assert small("custext", 1.0) != small("custext", 1.0, seed=1)
-
-
 def test_controls_have_the_lengths_of_what_is_released_and_none_is_used_twice():
     pool = [["a"] * n for n in (3, 3, 5, 9)]
     found = study.of_equal_lengths([["b"] * n for n in (3, 5, 3, 3)], pool)
