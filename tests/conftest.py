@@ -28,6 +28,16 @@ def default_data():
     return assets.cache_folder()
 
 
+@pytest.fixture
+def plugged(monkeypatch):
+    """The registries as they are, which forget what a test adds."""
+    from textsan.attacks import ATTACKS
+    from textsan.mechanisms import MECHANISMS
+
+    for registry in (MECHANISMS, ATTACKS):
+        monkeypatch.setattr(registry, "_entries", dict(registry._entries))
+
+
 @pytest.fixture(scope="session")
 def trained_once():
     """`trained_once(train, *modules)`: what the function `train` of a test returns, kept in the user's cache.

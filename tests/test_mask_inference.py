@@ -10,8 +10,6 @@ from textsan.channel import Channel
 from textsan.models import encoders
 from textsan.models.context_model import Batch
 from textsan.priors import NGrams
-from textsan.text.corpora import load_dataset
-from textsan.text.vocabulary import count_words
 
 pytestmark = pytest.mark.usefixtures("default_data")
 
@@ -76,17 +74,6 @@ def test_neighbours_in_a_batch_do_not_matter(model):
     assert together.std(axis=0).max() > 0.1
 
 
-def test_guesses_are_the_best_words_and_each_costs_an_encoder_a_forward(model):
-    docs = [DOC, ["good", "film"], DOC[::-1]]
-    positions = [(d, i) for d, doc in enumerate(docs) for i in range(len(doc))]
-    attack, before = MaskInference(model), getattr(model, "encoded", None)
-    guesses = attack.reconstruct(docs, positions)
-    assert before is None or attack.details["encoded"] - before == len(positions)
-    for (d, i), guess in zip(positions, guesses, strict=True):
-        scores = dict(zip(model.words, model.log_scores([docs[d]], [i])[0], strict=True))
-        assert scores[guess] > max(scores.values()) - 0.05
-
-
 class Recorder:
     words = ["a"]
 
@@ -105,9 +92,6 @@ def test_of_long_documents_what_is_near_is_shown():
     assert starts == [0, 150 - 64, 300 - 128]
     for (part, index), start, i in zip(recorder.shown, starts, (0, 150, 299), strict=True):
         assert (part, part[index]) == (doc[start : start + 128], str(i))
-
-
-# --- the public table, read from both sides ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("index", range(6))
@@ -142,12 +126,6 @@ def test_what_the_table_does_not_know_is_left_out(trigrams, doc, index, grams):
     assert scores - scores[0] == pytest.approx(np.array(expected) - expected[0], abs=1e-9)
 
 
-def test_the_table_reads_both_sides(trigrams):
-    reader = PublicReader(["york", "jersey", "film", "zealand", "the"])
-    docs = ["the new ? times".split(), "in new ? and australia".split(), "we saw ? film".split()]
-    assert MaskInference(reader).reconstruct(docs, [(0, 2), (1, 2), (2, 2)]) == ["york", "zealand", "the"]
-
-
 def test_words_that_the_table_does_not_know_are_never_answered():
     channel = Channel.from_matrix(np.eye(3), inputs=["film", "qqzz", "the"], outputs=["film", "qqzz", "the"])
     attack = MaskInference.against(Knowledge(channel))
@@ -159,9 +137,6 @@ def test_words_that_the_table_does_not_know_are_never_answered():
         MaskInference.against(Knowledge(channel), adapter=ADAPTER)
 
 
-# --- the reader ----------------------------------------------------------------------------------------------
-
-
 def test_scores_of_the_reader_by_hand(reader):
     vectors = reader.reader.vectors(DOC)
     slots = torch.cat([vectors[:4], reader.reader.masked[None], vectors[5:]])[None]
@@ -171,38 +146,6 @@ def test_scores_of_the_reader_by_hand(reader):
     expected = s[0].numpy() + np.log([COUNTS.get(word, 0) + 1 for word in WORDS])
     assert reader.log_scores([DOC], [4])[0] == pytest.approx(expected, abs=1e-5)
     assert reader.words == WORDS
-
-
-def test_the_adapter_reads_context(default_data):
-    """True words are likelier in their own context than in that of another position, and than their frequency."""
-    docs = [record.tokens for record in load_dataset("rt")[:200]]
-    counts = count_words(docs[30:])
-    model = MaskedReader(counts, counts, ADAPTER)
-    number = {word: at for at, word in enumerate(model.words)}
-    positions = [(d, i) for d, doc in enumerate(docs[:30]) for i, word in enumerate(doc) if word in number]
-    truth = [number[docs[d][i]] for d, i in positions]
-    scores = np.concatenate(
-        [
-            model.log_scores([docs[d] for d, _ in part], [i for _, i in part])
-            for part in np.array_split(positions, 8)
-        ]
-    )
-
-    def likelihood(table):
-        return (table - np.logaddexp.reduce(table, axis=1, keepdims=True))[np.arange(len(truth)), truth].mean()
-
-    blind = np.log([counts[word] + 1 for word in model.words])
-    assert likelihood(scores) > likelihood(np.tile(blind, (len(truth), 1))) + 0.2
-    assert likelihood(scores) > likelihood(np.roll(scores, 7, axis=0)) + 0.2
-
-
-def test_an_attacker_without_an_adapter_is_told_how_to_grant_one():
-    channel = Channel.from_matrix([[0.5, 0.5], [0.5, 0.5]], inputs=["a", "b"], outputs=["a", "b"])
-    with pytest.raises(ValueError, match="resources: no adapter is granted; pass adapter=, or resources="):
-        MaskInference.against(Knowledge(channel, shadow=[["a", "b"]]), public=False)
-
-
-# --- a masked language model with its own head ---------------------------------------------------------------
 
 
 def test_scores_are_those_of_transformers(bert, tiny):
@@ -235,15 +178,14 @@ def test_sentences_beyond_what_the_model_can_read(bert):
 
 
 def test_bad_input_is_named(tiny):
-    with pytest.raises(ValueError, match="words: none"):
-        MaskedReader([], COUNTS, ADAPTER)
-    with pytest.raises(ValueError, match="words: none"):
-        MaskedBert([], "tiny-bert")
-    with pytest.raises(ValueError, match="words: none"):
-        PublicReader([])
-    with pytest.raises(KeyError, match="without-mars"):
-        MaskedReader(WORDS, COUNTS, "without-mars")
-    with pytest.raises(KeyError, match="no-such-model"):
-        MaskedBert(WORDS, "no-such-model")
-    with pytest.raises(ValueError, match="no masked-language-model head"):
-        MaskedBert(WORDS, encoders.ENCODER)
+    channel = Channel.from_matrix([[0.5, 0.5], [0.5, 0.5]], inputs=["a", "b"], outputs=["a", "b"])
+    for message, call in {
+        "words: none": lambda: MaskedReader([], COUNTS, ADAPTER),
+        "words: no": lambda: MaskedBert([], "tiny-bert"),
+        "without-mars": lambda: MaskedReader(WORDS, COUNTS, "without-mars"),
+        "no-such-model": lambda: MaskedBert(WORDS, "no-such-model"),
+        "no masked-language-model head": lambda: MaskedBert(WORDS, encoders.ENCODER),
+        "no adapter is granted": lambda: MaskInference.against(Knowledge(channel, shadow=[["a"]]), public=False),
+    }.items():
+        with pytest.raises((KeyError, ValueError), match=message):
+            call()

@@ -1,46 +1,8 @@
 """Masked readers at their gate: joined by hand from the stored tables, and the rule of their specification."""
 
-from statistics import fmean
-
-import numpy as np
 import pytest
-from stored import RESULTS, lines as rows
 
-from textsan.evaluation import clustered_rate
-from textsan.sweeps.hits import load_hits
-from textsan.sweeps.tables import load_tables, select
-from textsan_book.judging import masked, same_words
-from textsan_book.judging.seeds import over_seeds
 from textsan_book.studies import mask_gate
-
-
-@pytest.mark.parametrize("reader", ["public", "adapter"])
-def test_the_gate_is_three_seeds_of_each_corpus(reader):
-    mine, found = rows("mask-gate.csv", reader=reader), masked.gate(RESULTS, reader)
-    for dataset, line in zip(dict.fromkeys(row["dataset"] for row in mine), found, strict=True):
-        seeds = [row for row in mine if row["dataset"] == dataset]
-        assert sorted(row["seed"] for row in seeds) == ["0", "1", "2"]
-        for name, column in {"named": "asr", "constant": "constant", "over": "over"}.items():
-            assert line[name].value == pytest.approx(fmean(float(row[column]) for row in seeds))
-        assert line["over"].value == pytest.approx(line["named"].value - line["constant"].value)
-        assert line["passed"] == (line["over"].low > 0)
-
-
-def test_sanitized_text_is_read_on_the_words_of_the_other_attacks():
-    hits, expected = load_hits(RESULTS / "mask-public.csv"), {}
-    for number, row in enumerate(rows("mask-public.csv")):
-        if row["attack"] == "mask inference":
-            at = hits[number]["letter"]
-            rate = clustered_rate(hits[number]["hit"][at], hits[number]["source"][at]).value
-            expected.setdefault(row["dataset"], []).append(rate)
-    found = masked.sanitized(RESULTS)
-    for line, rates in zip(found, expected.values(), strict=True):
-        assert line["recovered"].value == pytest.approx(np.mean(rates))
-    counts = same_words.table(
-        RESULTS, [same_words.SENTENCE[-1]], {"dataset": "rt", "n_shadow": 1000, "epsilon": 4.0}
-    )
-    assert found[0]["recovered"].value == pytest.approx(counts[0]["recovered"].value)
-    assert found[0]["over word counts"].value == pytest.approx(counts[0]["minus word counts"].value)
 
 
 def test_the_gate_compares_with_the_most_frequent_word_of_the_blanks(monkeypatch):
@@ -65,12 +27,3 @@ class Planted:
     def reconstruct(self, docs, positions):
         assert all(any(map(str.isalnum, docs[d][i])) for d, i in positions)
         return [docs[d][i] if self.right else "" for d, i in positions]
-
-
-def test_names_are_rarely_filled_in():
-    """Chapter S12: at most 0.038 of the names, and behind word counts wherever these find a tenth."""
-    found = over_seeds(load_tables(RESULTS, "mask-public-names.csv"))
-    filled = select(found, {"attack": "mask inference"})
-    assert filled.asr.max() == pytest.approx(0.038, abs=5e-4) and filled.high.max() < 0.07
-    counted = select(found, {"attack": "context-free"}).asr.to_numpy()
-    assert (filled["over context-free high"][counted > 0.1] < 0).all() and (counted > 0.1).sum() == 4

@@ -1,7 +1,6 @@
 """The attacks of the study of one draw a word: each against its formula, written down again word by word."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.stats import poisson
 
@@ -9,7 +8,6 @@ from textsan import Embeddings
 from textsan.attacks import MarkovBayes
 from textsan.evaluation import words_at
 from textsan.mechanisms import CusText, Memoized
-from textsan_book.judging import repeats
 from textsan_book.studies.memoized import SCOPES, Attacker
 
 RNG = np.random.default_rng(0)
@@ -69,35 +67,3 @@ def test_counts_and_repeats_by_their_formulas(world, scope):
                 score = prior * np.prod([matrix[:, column[y]] for y in drawn], axis=0)
                 score = score * poisson.pmf((same & inside).sum() - 1, inside.sum() * prior) ** a
                 assert score[attacker.channel.input_index[guesses[at]]] == pytest.approx(score.max())
-
-
-def test_context_of_all_places_together_names_more_than_of_each(world):
-    attacker, docs = world
-    places = attacker.places(docs, Memoized(MECHANISM, "file").sanitize(docs, seed=3))
-    together = attacker.hits(places, attacker.guess(attacker.shared(places, "file", once=True), 0.0, 1.0)).mean()
-    each = attacker.hits(places, attacker.guess(attacker.alone(places), 0.0, 1.0)).mean()
-    assert together > each + 0.05
-
-
-def rows(once, told, counts=0.3):
-    """A table of three seeds: rates and the ends of their gains over 0.3."""
-    given = {repeats.FRESH: 0.3, repeats.TOLD: told, repeats.ONCE: once, "once": 0.25, "once, counts": counts}
-    return pd.DataFrame(
-        [
-            {"seed": seed, "attack": attack, "asr": asr, "gain_low": asr - 0.35, "gain_high": asr - 0.25}
-            for seed in range(3)
-            for attack, asr in given.items()
-        ]
-    )
-
-
-@pytest.mark.parametrize(
-    ("once", "told", "said"),
-    [(0.5, 0.7, ("more", True, True)), (0.3, 0.35, ("undecided", False, True)), (0.1, 0.7, ("less", True, True))],
-)
-def test_the_rule_of_the_table(once, told, said):
-    assert repeats.verdict(rows(once, told)) == said
-    assert not repeats.verdict(rows(once, told, counts=0.2)).counts
-    mixed = rows(0.5, 0.7)
-    mixed.loc[(mixed.seed == 2) & (mixed.attack == repeats.ONCE), ["asr", "gain_low"]] = 0.2, -0.15
-    assert repeats.verdict(mixed).compared == "undecided"

@@ -25,18 +25,6 @@ def test_pieces_of_words_are_the_pieces_of_the_sentence():
     assert encoders.word_pieces(words) == by_word
 
 
-def test_a_word_without_pieces_is_unknown():
-    unknown = encoders.load_tokenizer().token_to_id(encoders.UNKNOWN)
-    assert encoders.word_pieces(["\u200b", "cat"]) == [[unknown], encoders.word_pieces(["cat"])[0]]
-
-
-def test_vector_of_a_word_is_the_mean_over_its_pieces():
-    table = torch.arange(30522.0)[:, None] * torch.tensor([1.0, 2.0])
-    pieces = encoders.word_pieces(["undersupplied", "cat"])
-    expected = torch.tensor([[p, 2 * p] for p in (sum(word) / len(word) for word in pieces)])
-    assert torch.allclose(encoders.word_vectors(["undersupplied", "cat"], table), expected)
-
-
 def test_encoders_load_offline_and_without_pickle(monkeypatch):
     def forbidden(*args, **kwargs):
         raise AssertionError("network or pickle")

@@ -1,14 +1,12 @@
-import csv
 import importlib.util
 import re
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from textsan.text import census_names, names
-from textsan.text.casing import capitals, lower_share, surface
-from textsan.text.corpora import Record, load_dataset
+from textsan.text.casing import capitals, surface
+from textsan.text.corpora import Record
 from textsan.text.names import find_names
 from textsan.text.vocabulary import tokenize
 from textsan_book.studies import name_finders
@@ -30,6 +28,7 @@ def found(text, finder="census"):
         ("So said Mr. Yazov, and Ms. O'Hara left.", ["yazov"]),
         ("It was John F. Kennedy who paid.", ["john", "kennedy"]),
         ("Here Arnold Schwarzenegger's jokes fail.", ["arnold", "schwarzenegger"]),
+        ("Then Bill Clinton read the bill.", ["bill", "clinton"]),
         ("nobody acts like jackie chan in this movie", ["jackie", "chan"]),
     ],
 )
@@ -45,17 +44,13 @@ def test_names_are_found(text, expected):
         "From Paris to Washington, in April or June, near St. Louis and New York.",
         "The John Street bridge and Mary College are closed.",
         "will and grace may be a long bill",
+        "We paid the bill to grace.",
         "",
         "?!",
     ],
 )
 def test_words_and_places_are_no_names(text):
     assert found(text) == []
-
-
-def test_capitals_decide_inside_a_sentence():
-    assert found("Then Bill Clinton read the bill.") == ["bill", "clinton"]
-    assert found("We paid the bill to grace.") == []
 
 
 def test_a_surname_introduced_in_one_document_is_found_in_the_others():
@@ -69,10 +64,6 @@ def test_positions_count_the_tokens_of_records_strings_and_lists_alike():
     positions = find_names([text], "census")
     assert positions == find_names([Record(text)], "census") == find_names([surface(text)], "census")
     assert {Record(text).tokens[i] for _, i in positions} == {"ann", "john", "smith"}
-
-
-def test_documents_without_case_keep_the_given_names():
-    assert set(find_names([tokenize("We met Ann and John Smith there.")], "census")) == {(0, 2), (0, 4), (0, 5)}
 
 
 @pytest.mark.parametrize(
@@ -111,12 +102,6 @@ def test_capitals_say_nothing_at_starts_in_shouts_and_in_text_without_case():
     assert capitals(["so", "Mr", ".", "Ann", "left"])[3] is True  # no sentence ends after a title
 
 
-def test_case_of_the_corpora_tells_words_from_names():
-    share = lower_share()
-    assert all(share[word] > 0.5 for word in ("will", "may", "long", "bill", "grace", "art"))
-    assert all(share.get(word, 0.0) < 0.5 for word in ("john", "robert", "spielberg", "america"))
-
-
 @pytest.mark.parametrize("dataset, texts, recall", [("rt", 250, 0.7), ("nyt", 209, 0.85)])
 def test_the_finder_holds_on_sentences_read_by_hand(dataset, texts, recall, monkeypatch):
     found = name_finders.measure(dataset, "census")
@@ -129,33 +114,6 @@ def test_the_finder_holds_on_sentences_read_by_hand(dataset, texts, recall, monk
 
     monkeypatch.setattr(name_finders, "find_names", every_listed_word)
     assert name_finders.measure(dataset, "census")["precision"].high < 0.2
-
-
-def test_without_capitals_the_finder_gives_up_recall_not_precision():
-    blind, sighted = name_finders.measure("rt", "census", cased=False), name_finders.measure("rt", "census")
-    assert blind["precision"].low > 0.85
-    assert 0.5 < blind["recall"].value < sighted["recall"].value
-
-
-def test_shown_less_of_the_corpus_the_lists_find_fewer_names_than_presidio():
-    """A surname is known after an introduction: of 1,600 sentences in place of all 10,605, as chapter S12 says."""
-    docs, rates = load_dataset("rt", "all"), []
-    read, truth = name_finders.checked_names(docs)
-    others = sorted(set(range(len(docs))) - read)
-    for seed in range(2):
-        drawn = np.random.default_rng(seed).choice(others, 1600 - len(read), replace=False)
-        seen = read | set(drawn.tolist())
-        shown = [record if d in seen else Record("") for d, record in enumerate(docs)]
-        found = set(find_names(shown, "census"))
-        rates.append(np.mean([position in found for position in truth]))
-    table = csv.DictReader((RESULTS / "names-finders.csv").read_text().splitlines())
-    theirs = {row["finder"]: float(row["recall"]) for row in table if row["dataset"] == "rt"}
-    assert 0.6 < min(rates) <= max(rates) < 0.72 < theirs["presidio"] < theirs["census"]
-
-
-def test_a_data_set_that_nobody_read_is_named():
-    with pytest.raises(ValueError, match="amazon"):
-        name_finders.measure("amazon", "census")
 
 
 def test_the_table_of_checked_sentences_holds_no_text():

@@ -63,9 +63,6 @@ def test_a_cell_keeps_the_name_that_it_was_read_with(spec, monkeypatch):
     assert len({family for *_, family in named}) == 2 and len({name for _, name, _ in named}) == 4
 
 
-# --- a further parameter ----------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("known, name", [(MECHANISMS, "custext+"), (ATTACKS, "markov")])
 def test_a_further_parameter_leaves_every_cell_its_name(spec, monkeypatch, known, name):
     before = names(spec)

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from textsan import Channel, Embeddings
-from textsan.attacks import ATTACKS, Knowledge, MarkovBayes, Mixture, emissions, forward_backward
-from textsan.attacks.noisy_channel import NoisyChannel
+from textsan.attacks import ATTACKS, Knowledge, MarkovBayes, emissions, forward_backward
 from textsan.mechanisms import CusText
 from textsan.priors import InterpolatedModel, MarkovModel, NGrams, fit_bigrams, interpolated
 
@@ -47,12 +46,6 @@ def test_what_the_table_does_not_know(table):
             table.log_probabilities(grams)
     with pytest.raises(ValueError, match="words: the table knows none of them"):
         table.source(["zzqx"])
-
-
-def test_another_file_is_refused(tmp_path):
-    (tmp_path / "x.bin").write_bytes(b"Darpa Trigram LM" + bytes(64))
-    with pytest.raises(ValueError, match="x.bin is no trigram table of pocketsphinx"):
-        NGrams(tmp_path / "x.bin")
 
 
 def public(table):
@@ -127,22 +120,6 @@ def test_posteriors_are_those_of_a_plain_program(table, limit, long, monkeypatch
     assert wrong > 0.01
 
 
-def test_ways_to_find_bigrams_agree_to_the_bit(table, monkeypatch):
-    generator = np.random.default_rng(2)
-    listed = table.words[2000:2400]
-    channel = Channel.from_matrix(
-        generator.dirichlet(np.full(40, 0.02), size=400), listed, [f"y{j}" for j in range(40)]
-    )
-    released = [[f"y{j}" for j in row] for row in generator.integers(40, size=(6, 7))]
-    positions = [(d, i) for d in range(6) for i in range(7)]
-    found = []
-    for long in (0, 10**9):
-        monkeypatch.setattr(forward_backward, "_LONG", long)
-        attack = MarkovBayes(channel, fit_bigrams((), listed, True), k=10)
-        found.append(attack.posteriors(released, positions, k=10).log_probabilities)
-    np.testing.assert_array_equal(*found)
-
-
 def test_the_share_makes_held_out_sentences_likeliest(table, monkeypatch):
     """Scored once more at other shares, with bigrams that have not seen them; phrases tell nothing of theirs."""
     generator = np.random.default_rng(3)
@@ -194,27 +171,6 @@ def world(table):
     return mechanism, source.sample(60, seed=5, length=8), source.sample(100, seed=6, length=8)
 
 
-def rate(attack, mechanism, private):
-    positions = [(d, i) for d, doc in enumerate(private) for i in range(len(doc))]
-    guesses = attack.reconstruct(mechanism.sanitize(private, seed=7), positions)
-    return np.mean([guess == private[d][i] for guess, (d, i) in zip(guesses, positions, strict=True)])
-
-
-def test_it_is_used_where_it_is_seen_to_pay(world):
-    mechanism, shadow, private = world
-    knowledge = Knowledge.of(mechanism, shadow=shadow)
-    without, with_it = (MarkovBayes.against(knowledge, public=public) for public in (False, True))
-    assert isinstance(without.model, MarkovModel) and with_it.setting == (True, 1.0) and with_it.model.share > 0.5
-    assert with_it.details == {"public_share": with_it.model.share}
-    assert rate(with_it, mechanism, private) > rate(without, mechanism, private) + 0.05
-    generator = np.random.default_rng(8)
-    strange = [[f"{word}zq" for word in generator.choice(mechanism.inputs, 8)] for _ in range(40)]
-    other = CusText(
-        Embeddings([f"{word}zq" for word in mechanism.inputs], generator.normal(size=(400, 3))), 0.5, k=4
-    )
-    assert MarkovBayes.against(Knowledge.of(other, shadow=strange), public=True).setting[0] is False
-
-
 def test_nothing_is_learnt_from_what_is_attacked(world):
     mechanism, shadow, private = world
     attack = MarkovBayes.against(Knowledge.of(mechanism, shadow=shadow), public=True)
@@ -222,23 +178,3 @@ def test_nothing_is_learnt_from_what_is_attacked(world):
     attack.reconstruct(mechanism.sanitize([["unheard-of", *doc] for doc in private], seed=9), [(0, 1)])
     assert (attack.model.share, attack.model.words) == before[:2] and (attack.model.seen != before[2]).nnz == 0
     assert set(attack.model.words) == {word for doc in [mechanism.inputs, *shadow] for word in doc}
-
-
-def test_mixture_and_noisy_channel_take_it(world):
-    mechanism, shadow, private = world
-    knowledge = Knowledge.of(mechanism, shadow=shadow)
-    without, with_it = (Mixture.without(knowledge, public=public) for public in (False, True))
-    assert "public" not in without.weights and with_it.weights["public"] > 0.3
-    assert rate(with_it, mechanism, private) > rate(without, mechanism, private) + 0.03
-    models = []
-    for public in (False, True):
-        attack = NoisyChannel(mechanism.channel, knowledge.counts, adapter=None, public=public)
-        attack._fit_bigrams(shadow)
-        models.append(type(attack._markov.model))
-    assert models == [MarkovModel, InterpolatedModel]
-
-
-def test_a_mixture_has_no_weight_of_its_own(table):
-    channel = Channel.from_matrix(np.eye(7), WORDS, WORDS)
-    with pytest.raises(ValueError, match="weight: 0.5 with an InterpolatedModel, which has none; pass 1"):
-        MarkovBayes(channel, InterpolatedModel.fit((), WORDS), weight=0.5)

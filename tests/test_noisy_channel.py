@@ -12,11 +12,11 @@ from safetensors import safe_open
 from textsan import Channel
 from textsan.attacks import ContextFreeBayes, MarkovBayes, NoisyChannel
 from textsan.attacks.expected_embeddings import ExpectedEmbeddings
-from textsan.attacks.training_text import batches_by_length, folds, held_out_split, windows
+from textsan.attacks.training_text import folds, held_out_split, windows
 from textsan.cli import main
 from textsan.evaluation import attack_success_rate, sensitive_positions, words_at
 from textsan.models import encoders
-from textsan.models.context_model import IMPOSSIBLE, Reader, load_adapter, train
+from textsan.models.context_model import IMPOSSIBLE, Reader, load_adapter
 from textsan.priors import MarkovModel
 from textsan.sweeps.problems import CORPORA
 from textsan.text.corpora import Record, load_dataset, normalised
@@ -42,9 +42,6 @@ class Letters:
 @pytest.fixture(scope="module")
 def reader():
     return Reader()
-
-
-# --- slots --------------------------------------------------------------------------------------------------
 
 
 def test_slots_by_hand():
@@ -79,28 +76,6 @@ def test_leaving_one_out_is_counting_without_it():
         assert ours == pytest.approx(theirs)
 
 
-def test_attacked_slots_hold_sensitive_words_only():
-    slots = ExpectedEmbeddings(CHANNEL, COUNTS, Letters(), k=3, attacked={"b", "c"})
-    batch, _, _ = slots.batch([["b", "b"]], [(0, 1)])
-    # Pr(x | b) is 2 : 0.5 : 0.5 over all words, 0.5 : 0.5 over the sensitive ones.
-    assert batch.slots[0, :, 0].tolist() == pytest.approx([(0.5 + 1) / 3, 1.5])
-    assert sorted(batch.candidates[0, batch.log_prior[0] > IMPOSSIBLE, 0].tolist()) == [1.0, 2.0]
-
-
-def test_kept_words_hold_their_own_vector_but_at_attacked_positions():
-    slots = ExpectedEmbeddings(
-        CHANNEL.keeping({"b"}), COUNTS, Letters(), k=3, attacked=set(CHANNEL.inputs) - {"b"}
-    )
-    batch, _, _ = slots.batch([["b", "b"]], [(0, 1)])
-    assert batch.slots[0, :, 0].tolist() == pytest.approx([1.0, 2 * 0.5 / 2.5])
-
-
-def test_positions_that_nothing_explains_are_left_out():
-    slots = ExpectedEmbeddings(CHANNEL, COUNTS, Letters(), k=3, attacked={"c"})
-    _, known, _ = slots.batch([["a", "b", "x"]], [(0, 0), (0, 1), (0, 2)])
-    assert known.tolist() == [1]
-
-
 def test_masks_hide_the_slot_alone():
     slots = ExpectedEmbeddings(CHANNEL, COUNTS, Letters(), k=3)
     batch, _, _ = slots.batch([["a", "b"]], [(0, 0), (0, 1)], masked=np.array([True, False]))
@@ -108,9 +83,6 @@ def test_masks_hide_the_slot_alone():
     assert batch.slots[0, 0] == -1
     assert torch.equal(batch.slots[0, 1], plain.slots[0, 1])
     assert torch.equal(batch.log_prior, plain.log_prior)
-
-
-# --- shadow sets --------------------------------------------------------------------------------------------
 
 
 def test_splits_share_no_sentence():
@@ -133,16 +105,6 @@ def test_phrases_go_with_their_sentence():
         assert part and all(inside.count(number) == 3 for number in inside)
 
 
-def test_batches_hold_every_item_once_and_similar_lengths():
-    lengths = list(range(1, 101))
-    batches = batches_by_length(lengths, 8, np.random.default_rng(0))
-    assert sorted(np.concatenate(batches).tolist()) == list(range(100))
-    assert max(max(lengths[i] for i in b) / min(lengths[i] for i in b) for b in batches if min(b) > 20) < 1.6
-
-
-# --- reader -------------------------------------------------------------------------------------------------
-
-
 def sentence_batch(reader, docs):
     slots = ExpectedEmbeddings(CHANNEL, COUNTS, reader, k=3)
     return slots.batch(docs, [(d, i) for d, doc in enumerate(docs) for i in range(len(doc))])[0]
@@ -157,50 +119,6 @@ def test_a_fresh_reader_reads_as_its_encoder(reader):
         theirs = encoder(inputs_embeds=framed).last_hidden_state
     assert torch.allclose(ours, theirs, atol=1e-3)
 
-
-def test_neighbours_in_a_batch_do_not_matter(reader):
-    docs = [["a", "b"], ["c", "b", "a", "a", "c", "b", "b"], ["a"]]
-    with torch.no_grad():
-        together = reader(sentence_batch(reader, docs))
-        alone = torch.cat([reader(sentence_batch(reader, [doc])) for doc in docs])
-    assert torch.allclose(together, alone, atol=1e-4)
-    assert together.std() > 0.05
-
-
-def test_training_can_be_taken_up_where_it_was_left():
-    def run(first_part):
-        reader = Reader(seed=1)
-        slots = ExpectedEmbeddings(CHANNEL, COUNTS, reader, k=3)
-        docs = [["a", "b", "c"], ["c", "b", "a"]]
-        positions = [(d, i) for d in range(2) for i in range(3)]
-
-        def batch(step):
-            return slots.batch(docs, positions, ["b", "b", "b", "b", "a" if step % 2 else "b", "a"])[0]
-
-        class Killed(Exception):
-            pass
-
-        kept = {}
-
-        def after(step, loss, optimizer):
-            if step + 1 == first_part:
-                state = optimizer.state_dict()["state"]
-                kept["moments"] = {n: {k: v.clone() for k, v in m.items()} for n, m in state.items()}
-                kept["step"] = step + 1
-                raise Killed
-
-        settings = {"steps": 4, "learning_rate": 1e-3, "seed": 0}
-        try:
-            train(reader, batch, after=after, **settings)
-        except Killed:
-            train(reader, batch, state=kept, **settings)
-        return reader.trained()
-
-    whole, resumed = run(None), run(2)
-    assert all(torch.equal(whole[name], resumed[name]) for name in whole)
-
-
-# --- the attack ---------------------------------------------------------------------------------------------
 
 ANIMALS = ["fish", "bird"]
 VERBS = ["swims", "flies"]
@@ -249,15 +167,6 @@ def test_it_comes_near_the_exact_optimum(taught):
     assert ours.value > best.value - 0.03
 
 
-def test_posteriors_are_probabilities_whose_modes_are_the_guesses(taught):
-    attack, _, released, channel, _ = taught
-    posterior = attack.posterior(released[0])
-    assert posterior[0] == {released[0][0]: 1.0}
-    assert all(sum(table.values()) == pytest.approx(1) for table in posterior)
-    modes = [max(table, key=table.get) for table in posterior[1:]]
-    assert attack.reconstruct(released[:1], [(0, 1), (0, 2)]) == modes
-
-
 def test_without_weight_it_is_the_context_free_attack(taught):
     attack, docs, released, channel, counts = taught
     positions = [(d, i) for d, doc in enumerate(docs) for i in range(len(doc))]
@@ -292,33 +201,16 @@ def test_long_documents_are_read_in_parts(taught):
     assert guesses[::3] == ["the"] * 100
 
 
-def test_weights_come_from_the_shadow_set_and_fits_repeat():
-    docs = [["the", "fish", "swims"], ["the", "bird", "flies"], ["a", "fish"], ["a", "bird"]] * 5
-    words = ANIMALS + VERBS
-    channel = Channel.from_matrix(np.full((4, 4), 0.25), words, words)
-    generator = np.random.default_rng(0)
-    released = [[w if w in ("the", "a") else words[generator.integers(4)] for w in doc] for doc in docs]
-    fits = []
-    for _ in range(2):
-        attack = NoisyChannel(channel, {"fish": 10, "bird": 10, "swims": 5, "flies": 5}, adapter=None)
-        attack.fit(docs, released, epochs=1, held_out=0.5, seed=3)
-        fits.append((attack.weights, attack.posterior(released[0])))
-    assert fits[0] == fits[1]
-
-
 def test_bad_input_is_named():
     attack = NoisyChannel(CHANNEL, COUNTS, adapter=None)
-    with pytest.raises(ValueError, match="lengths differ"):
-        attack.fit([["a"]], [["a", "b"]])
-    with pytest.raises(ValueError, match="leaves a part empty"):
-        attack.fit([["a"]], [["a"]])
-    with pytest.raises(ValueError, match="held_out"):
-        attack.fit([["a"], ["b"]], [["a"], ["b"]], held_out=2)
+    for message, docs, released in (
+        ("lengths differ", [["a"]], [["a", "b"]]),
+        ("leaves a part empty", [["a"]], [["a"]]),
+    ):
+        with pytest.raises(ValueError, match=message):
+            attack.fit(docs, released)
     with pytest.raises(KeyError, match="without-mars"):
         NoisyChannel(CHANNEL, COUNTS, adapter="without-mars")
-
-
-# --- adapters -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", CORPORA)
@@ -337,11 +229,6 @@ def test_public_text_holds_no_sentence_of_the_attacked_corpus(name, monkeypatch)
     assert planted.tokens not in public
     assert not {normalised("".join(doc)) for doc in public} & keys
     assert len(public) > 10_000
-
-
-def test_unknown_corpora_are_named():
-    with pytest.raises(KeyError, match="default corpus"):
-        adapters.public_sentences("sst2")
 
 
 @pytest.mark.parametrize("file", ADAPTERS, ids=lambda file: file.stem)

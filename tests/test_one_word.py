@@ -26,15 +26,3 @@ def test_the_ends_hold_the_value_of_two_words_on_a_line(epsilon):
     low, high = one_word.bracket(mechanism, EVEN, draws=4000, seed=0)
     assert low <= exact + 0.02 and high >= exact - 0.02 and 0.5 <= low <= high <= 1
     assert one_word.on_new_text(mechanism, {"a": 1, "b": 1}, seed=0) >= exact - 0.02
-
-
-@pytest.mark.parametrize("make", [SanText, FBDD])
-def test_the_attack_finds_what_is_hardly_hidden(make):
-    mechanism = make(TWO, 40.0)
-    found = one_word.attack(mechanism, [["a", "b", "unknown"]], copies=3, seed=0)
-    assert found.reconstruct([["b", "a"]], [(0, 0), (0, 1)]) == ["b", "a"]
-
-
-def test_counting_sees_each_word_of_the_list_once_a_copy():
-    found = one_word.counting(FBDD(TWO, 40.0), [["a"]], copies=3, seed=0)
-    assert {y: pairs[0] for y, pairs in found.originals.items()} == {"a": ("a", 6), "b": ("b", 3)}

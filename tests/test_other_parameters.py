@@ -30,12 +30,8 @@ def test_plain_papermill_shows_the_banner_below_other_parameters(tmp_path):
     assert "other parameters than the page:** `epsilon = 2.0`.\n" in text and "2.0\n" in text
 
 
-@pytest.mark.parametrize("given", [{}, {"epsilon": 1.0}])
-def test_no_banner_where_nothing_differs(tmp_path, given):
-    assert "other parameters" not in shown(ran(tmp_path, **given))
-
-
-def test_plain_papermill_with_an_unknown_parameter_stops(tmp_path):
+def test_no_banner_where_nothing_differs_and_an_unknown_parameter_stops(tmp_path):
+    assert "other parameters" not in shown(ran(tmp_path, epsilon=1.0))
     with pytest.raises(papermill.PapermillExecutionError, match="parameter: this chapter has no 'epsilonn'"):
         ran(tmp_path, epsilonn=2.0)
 
@@ -58,9 +54,3 @@ def test_marks_stand_before_outputs_that_are_as_on_the_page_and_the_banner_on_to
     notebook = ran_with(2.0, 4)
     other_parameters.mark(notebook, {"epsilon": 2.0})
     assert len(notebook.cells) == 6
-
-
-def test_a_run_without_other_parameters_stays_as_it_is():
-    notebook = new_notebook(cells=[new_code_cell("rows = load_tables('a.csv')\nprint(rows)")])
-    other_parameters.mark(notebook, {})
-    assert len(notebook.cells) == 1

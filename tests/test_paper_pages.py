@@ -1,26 +1,27 @@
-"""A page a paper: every published number and claim is of an item, and the verdicts are those of the tables."""
+"""The printed book, and a page a paper: every published number and claim is of an item, counted by its verdict."""
 
+import importlib
 import re
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from textsan_book.chapters import chapters, paper_pages
+from textsan_book.chapters import chapters, paper, paper_pages
 
 RESULTS = Path(__file__).parents[1] / "data" / "results"
 ROOT = RESULTS.parents[1]
 
 
-@pytest.mark.parametrize("paper", paper_pages.PAPERS)
-def test_every_table_and_theorem_of_a_claim_or_number_has_its_row(paper):
+@pytest.mark.parametrize("title", paper_pages.PAPERS)
+def test_every_table_and_theorem_of_a_claim_or_number_has_its_row(title):
     claims, board = (pd.read_csv(RESULTS / f"{name}.csv") for name in ("claims", "scoreboard"))
-    places = [place.removeprefix(f"{paper}, ") for place in claims.place if place.startswith(paper)]
-    places += list(board[board.paper == paper].table_or_figure)
+    places = [place.removeprefix(f"{title}, ") for place in claims.place if place.startswith(title)]
+    places += list(board[board.paper == title].table_or_figure)
     named = {name for place in places for name in re.findall(r"Table [IVX\d]+|Theorem \d|Figure \d", place)}
-    items = paper_pages.PAPERS[paper]
+    items = paper_pages.PAPERS[title]
     for name in named:
-        assert any(paper_pages.of(item, f"{paper}, {name}", paper) for item in items), name
+        assert any(paper_pages.of(item, f"{title}, {name}", title) for item in items), name
 
 
 def test_verdicts_are_counted_and_an_item_without_one_says_so(tmp_path):
@@ -51,3 +52,23 @@ def test_each_page_has_its_table():
     for name in paper_pages.tables(ROOT):
         page = ROOT / "book" / "pages" / f"{name.replace('_', '-')}.md"
         assert f"{{{{ {name} }}}}" in page.read_text(encoding="utf-8")
+
+
+def test_the_explorer_is_nothing_on_paper_and_what_is_not_printed_is_named_by_its_title(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "book" / "_ext"))
+    single = importlib.import_module("single")
+    pages = [one["file"] for part in paper.contents(ROOT)["parts"] for one in part["chapters"]]
+    assert not paper.ON_SCREEN & {*pages}
+    assert (
+        single.titled(ROOT, "notebooks/supplement/s02-plausible-deniability")
+        == "Plausible deniability, of a word and of a sentence"
+    )
+    assert single.titled(ROOT, "book/pages/notation") and single.titled(ROOT, "book/pages/nowhere") is None
+
+
+@pytest.mark.skipif(not (ROOT / "_build" / "textsan.pdf").is_file(), reason="the book is not printed: make pdf")
+def test_the_printed_book_is_short_light_and_has_bookmarks():
+    pdf = (ROOT / "_build" / "textsan.pdf").read_bytes()
+    assert 100 < paper.pages(pdf) <= paper.MOST_PAGES and len(pdf) <= 12 * 2**20
+    assert pdf.count(b"/Dest") > 100 and b"/Outlines" in pdf
+    assert b"file:" not in pdf  # a link to a folder that was there while it was printed

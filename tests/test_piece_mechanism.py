@@ -1,18 +1,13 @@
 """SanText on an encoder's input embeddings: the paper's rule for words of one piece, its promise, sweeps."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 import yaml
 
 from textsan import Embeddings, SanText
-from textsan.attacks import ATTACKS, Knowledge, Truth
-from textsan.leakage import bayes_vulnerability
 from textsan.mechanisms import MECHANISMS, bert_vocabulary, make_mechanism
 from textsan.mechanisms.bert import santext_pieces
 from textsan.models import encoders
-from textsan.priors import Prior
 from textsan.sweeps import specification
 
 WORDS = ["film", "movie", "good", "filmography", "dull"]  # the fourth has several pieces
@@ -20,9 +15,7 @@ LIST = Embeddings(WORDS, np.zeros((5, 2)))
 
 
 @pytest.fixture
-def known(monkeypatch):
-    """The registry as it is, which forgets what a plugin adds."""
-    monkeypatch.setattr(MECHANISMS, "_entries", dict(MECHANISMS._entries))
+def known(plugged):
     from textsan_book.studies import piece_mechanism  # noqa: F401  # registers, once in a process
 
     MECHANISMS.register("santext pieces", "textsan.mechanisms.bert:santext_pieces")
@@ -66,18 +59,6 @@ def test_the_promise_holds_for_all_pairs_of_words(epsilon):
         assert not (worst <= 0.3 * epsilon * apart + 1e-9).all()
 
 
-def test_it_is_attacked_like_any_other():
-    made = santext_pieces(LIST, 8.0)
-    docs = [["good", "film"], ["dull", "movie"], ["good", "filmography"]] * 20
-    released = made.sanitize(docs, seed=0)
-    places = [(d, i) for d in range(len(docs)) for i in range(2)]
-    knowledge = Knowledge.of(made, shadow=docs, attacked=made.protected, seed=0)
-    guesses = ATTACKS["context-free"].load()(knowledge).reconstruct(released, places)
-    hits = np.mean([guess == docs[d][i] for guess, (d, i) in zip(guesses, places, strict=True)])
-    prior = Truth(docs, released, places, places).prior(made.channel.inputs)
-    assert isinstance(prior, Prior) and abs(hits - bayes_vulnerability(prior, made.channel)) < 0.15
-
-
 def test_a_specification_names_it_and_so_does_the_maker(known, tmp_path):
     assert make_mechanism("santext pieces", LIST, epsilon=3.0).epsilon == 3.0
     spec = {"plugins": "textsan_book.studies.piece_mechanism", "dataset": "rt", "n_private": 9, "n_shadow": 9}
@@ -85,10 +66,3 @@ def test_a_specification_names_it_and_so_does_the_maker(known, tmp_path):
     (tmp_path / "spec.yml").write_text(yaml.safe_dump(spec))
     cells = specification.read_spec(tmp_path / "spec.yml")
     assert len(cells) == 4 and all(cell["defence"]["encoder"] == encoders.ENCODER for cell in cells)
-
-
-def test_its_committed_specifications_are_read(known):
-    for name, budgets in (("utility-pieces", 7), ("utility-pieces-qnli", 6)):
-        cells = specification.read_spec(Path(__file__).parents[1] / "data" / "sweeps" / f"{name}.yml")
-        assert {cell["defence"]["name"] for cell in cells} == {"santext pieces"}
-        assert len(cells) == 3 * 3 * budgets

@@ -6,13 +6,11 @@ import subprocess
 import sys
 
 import nbformat
-import pandas as pd
 import pytest
 from nbclient import NotebookClient
 
 from textsan import plotting
 from textsan.attacks.registry import ATTACKS
-from textsan.plotting import looks
 
 ENVIRONMENT = os.environ | {"MPLBACKEND": "agg"}
 
@@ -47,18 +45,6 @@ def test_interval_that_misses_its_value_is_drawn(ax):
     assert ax.get_legend_handles_labels()[1] == []
 
 
-def test_measured_abscissae_have_their_intervals_too(ax):
-    drawn = plotting.points(ax, [(0.7, 0.6, 0.75), (0.5, 0.4, 0.6)], [(0.2, 0.1, 0.3), (0.1, 0.1, 0.4)], series=0)
-    across, along = (bar.get_segments() for bar in drawn.lines[2])
-    assert drawn.lines[0].get_xydata().tolist() == [[0.7, 0.2], [0.5, 0.1]]
-    assert across[0][:, 0] == pytest.approx([0.6, 0.75]) and along[1][:, 1] == pytest.approx([0.1, 0.4])
-
-
-def test_lines_have_the_look_of_the_role(ax):
-    (line,) = plotting.theory(ax, [0, 1], [0, 1], role="chance")
-    assert (line.get_color(), line.get_linestyle(), line.get_label()) == (looks.GREY, "--", "best blind guess")
-
-
 @pytest.mark.parametrize("draw", [plotting.points, plotting.theory])
 def test_nothing_is_drawn_in_a_colour_of_chance(ax, draw):
     with pytest.raises(ValueError, match="^look: name a mechanism"):
@@ -73,21 +59,6 @@ def test_drawing_is_the_same_every_time_keeps_its_text_and_says_no_date(ax):
     once = svg(ax.figure)
     assert once == svg(ax.figure)
     assert ">attack success rate</text>" in once and "<dc:date>" not in once and "Matplotlib" not in once
-
-
-@pytest.mark.parametrize("scale", ["linear", "log"])
-def test_channel_map_writes_values_and_leaves_impossible_ones_blank(ax, scale):
-    plotting.channel_map(ax, [[0.998, 0.002], [1.0, 0.0]], ["a", "b"], ["a", "b"], scale=scale)
-    assert [text.get_text() for text in ax.texts] == ["0.998", "0.002", "1.000"]
-    assert [text.get_position() for text in ax.texts] == [(0, 0), (1, 0), (0, 1)]
-    assert [text.get_color() for text in ax.texts] == ["#111111", "#fefefe", "#111111"]
-
-
-def test_heat_map_writes_values_in_colours_that_no_page_exchanges(ax):
-    frame = pd.DataFrame({1.0: [0.5, None], 2.0: [0.01, 0.25]}, index=["a", "b"])
-    plotting.heat_map(ax, frame, label="gain")
-    assert sorted(text.get_text() for text in ax.texts) == ["0.01", "0.25", "0.50"]
-    assert not {text.get_color() for text in ax.texts} & {"w", "white", "#ffffff", "#000000"}
 
 
 def test_a_chapter_of_matrices_loads_neither_pandas_nor_torch():
@@ -117,13 +88,3 @@ def test_a_notebook_stores_one_small_svg_the_same_on_every_run(monkeypatch):
     assert "image/svg+xml" in kinds and "image/png" not in kinds
     first, second = ([one["image/svg+xml"] for one in data if "image/svg+xml" in one] for data in shown)
     assert len(first) == 1 and first == second and len(first[0]) < 30_000
-
-
-def test_points_of_one_attack_are_joined_in_the_order_of_the_abscissae(ax):
-    rows = [{"attack": "markov", "K": k, "asr": k / 10, "low": 0.0, "high": 1.0} for k in (3, 1, 2)]
-    plotting.measured(ax, pd.DataFrame(rows), "K", ["markov"])
-    line = ax.containers[0][0]
-    assert line.get_xdata().tolist() == [1, 2, 3] and line.get_linestyle() == ATTACKS["markov"].line
-    alone = plotting.points(ax, [1, 2], [(0.5, 0.4, 0.6)] * 2, attack="markov")[0]
-    thick = plotting.theory(ax, [0, 1], [0, 1], role="bound")[0]
-    assert alone.get_linestyle() == "None" and line.get_linewidth() < thick.get_linewidth()

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from textsan import TEM, Channel, CusText, Embeddings, Mahalanobis, SanText, SanTextPlus
+from textsan import TEM, Channel, CusText, Embeddings, SanText, SanTextPlus
 from textsan.privacy import (
     best_guess,
     tight_epsilon,
@@ -99,18 +99,6 @@ def test_exponential_mechanisms_of_a_metric_are_private_and_own_outputs_suffice(
     assert tight == pytest.approx(expected, rel=1e-9)
 
 
-def test_embeddings_stand_for_their_distances(embeddings, distances):
-    channel = SanText(embeddings, EPSILON).channel
-    for outputs in ("all", "own"):
-        tight = tight_metric_epsilon(channel, embeddings, outputs=outputs)
-        assert tight == pytest.approx(tight_metric_epsilon(channel, distances, outputs=outputs), rel=1e-9)
-
-
-def test_own_outputs_bound_from_below(distances):
-    channel = noisy((30, 30))
-    assert tight_metric_epsilon(channel, distances, outputs="own") <= tight_metric_epsilon(channel, distances)
-
-
 def test_a_missing_factor_two_is_caught(embeddings, distances):
     broken = Channel.exponential(WORDS, WORDS, embeddings.vectors, embeddings.vectors, scale=EPSILON)
     assert tight_metric_epsilon(broken, distances) > EPSILON
@@ -142,16 +130,6 @@ def test_tem_as_the_peer_package_weighs_its_option_is_not_private():
     assert tight_metric_epsilon(ours, distances) <= epsilon < 2 * epsilon < tight_metric_epsilon(peer, distances)
 
 
-def test_mahalanobis_metric_is_not_the_euclidean_one(embeddings, distances):
-    mechanism = Mahalanobis(embeddings, EPSILON, strength=0.9)
-    assert not np.allclose(mechanism.metric.distances(WORDS), distances)
-    same = Mahalanobis(embeddings, EPSILON, strength=0.0)
-    np.testing.assert_allclose(same.metric.distances(WORDS), distances)
-
-
-# --- CusText -----------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("similarity", ["euclidean", "cosine"])
 @pytest.mark.parametrize("normalise", ["group", "row"])
 def test_custext_is_private_within_groups(embeddings, similarity, normalise):
@@ -179,8 +157,6 @@ def test_overlapping_output_sets_have_no_finite_epsilon(embeddings):
     assert tight_group_epsilon(mechanism.channel, mechanism.group_words) == np.inf
     assert tight_metric_epsilon(mechanism.channel, embeddings) == np.inf
 
-
-# --- utility-optimised definitions -------------------------------------------------------------------------------
 
 SENSITIVE = WORDS[6:]
 
@@ -224,9 +200,6 @@ def test_best_guess_is_the_posterior_of_the_worst_pair():
     assert best_guess(0, 0.2) == pytest.approx(0.2) and best_guess(5, 0) == 0
 
 
-# --- deniability -------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("epsilon", [0.0, 3.0, 9.0])
 def test_deniability_in_closed_form_and_by_draws_agree(embeddings, epsilon):
     channel = SanTextPlus(embeddings, epsilon, sensitive=set(SENSITIVE), p=0.4).channel
@@ -249,9 +222,6 @@ def test_deniability_by_hand():
     np.testing.assert_allclose(renyi_entropy(channel, 0), [np.log2(3), 0])
     np.testing.assert_allclose(renyi_entropy(channel, np.inf), [1, 0])
     np.testing.assert_allclose(renyi_entropy(channel, 2), [-np.log2(0.42), 0], atol=1e-15)
-
-
-# --- floating point ----------------------------------------------------------------------------------------------
 
 
 def float32_santext(embeddings, epsilon):

@@ -45,24 +45,12 @@ def test_exact_probability_agrees_with_simulation_of_long_rows(n):
         assert abs(exact - simulated) < 4 * np.sqrt(exact * (1 - exact) / trials)
 
 
-def test_more_draws_never_hurt_unless_ties_lose():
-    row = [0.4, 0.35, 0.25]
-    split = [mode_probability(row, 0, n) for n in range(1, 60)]
-    lose = [mode_probability(row, 0, n, ties="lose") for n in range(1, 60)]
-    assert np.diff(split).min() > -1e-12
-    assert np.diff(lose).min() < -0.01
-
-
 @pytest.mark.parametrize("row", [[0.6, 0.4], [0.3, 0.25, 0.25, 0.2], [0.55, *[0.015] * 30], [0.97, 0.03]])
 def test_queries_needed_is_the_first_crossing_between_its_bounds(row):
     n = queries_needed(row, 0)
     assert mode_probability(row, 0, n) >= 0.95 > (mode_probability(row, 0, n - 1) if n > 1 else 0)
     low, high = queries_bounds(row, 0)
     assert 1 <= low <= n <= high
-
-
-def test_with_one_rival_the_lower_bound_is_attained():
-    assert queries_needed([0.55, 0.45], 0) == queries_bounds([0.55, 0.45], 0)[0]
 
 
 @pytest.mark.parametrize("epsilon", [1.0, 3.0, 8.0])

@@ -3,7 +3,6 @@
 The Python blocks of one section are one program.
 """
 
-import ast
 import json
 import os
 import re
@@ -19,18 +18,15 @@ import pandas as pd
 import pytest
 from arro3 import core, io
 
-from textsan import load_dataset, load_embeddings
+from textsan import load_dataset
 from textsan.base import assets
 from textsan.release.record import SCHEMA
-from textsan.sweeps.specification import read_spec
 from textsan.text import corpora
-from textsan_book.chapters import chapters
 
 ROOT = Path(__file__).parents[1]
 MANUAL = "book/manual/package.md"
 PAGES = ("README.md", MANUAL, "book/pages/use-it.md", "CONTRIBUTING.md")
 LONGEST = {"README.md": 700, "CONTRIBUTING.md": 900}  # words, code included
-WIDTH = 88  # characters of code that a page shows without a scroll bar
 COMMAND = (sys.executable, "-m", "textsan.cli")
 
 # Lines of `make test` itself: they are run by it, after these tests or before them.
@@ -90,17 +86,6 @@ def run_program(page, section, folder, **environment):
     return run([sys.executable, "program.py"], folder, **environment)
 
 
-def results(folder, name, cells):
-    """The table of a sweep, each of whose cells has a result, and the figure that was made of it."""
-    table = pd.read_csv(folder / "runs" / name / "results.csv")
-    assert len(table) == cells
-    assert ((table.low <= table.asr) & (table.asr <= table.high) & (table.asr > 0)).all()
-    return table, (folder / f"{name}.svg").read_text()
-
-
-# Programs
-
-
 def test_every_section_with_a_program_is_tested():
     assert set(programs()) == {
         ("README.md", "Sanitize and attack"),
@@ -127,10 +112,6 @@ def test_first_pages_are_short(page):
     assert re.fullmatch("prior.*channel.*release.*attack.*score", picture.splitlines()[0])
 
 
-def test_the_program_of_the_readme_is_short():
-    assert programs()["README.md", "Sanitize and attack"].count("\n") <= 15
-
-
 def test_manual_recomputes_a_difference(tmp_path):
     """From the hits, on some of the positions: near the difference on all of them, which the table has."""
     said = run_program(MANUAL, "Recompute a difference", tmp_path)
@@ -144,26 +125,31 @@ def test_manual_recomputes_a_difference(tmp_path):
         assert abs(float(difference) - all_of_it["over context-free"]) < 0.03
 
 
-def test_manual_sanitizes_and_makes_the_variants_with_a_plus(default_data, tmp_path):
-    names = "custext_plus, same, santext_plus"
-    ends = f"\nprint([(type(one).__name__, len(one.keep), len(one.protected)) for one in ({names})])\n"
-    (tmp_path / "program.py").write_text(programs()[MANUAL, "Sanitize a text"] + ends)
-    released, promise, printed = run([sys.executable, "program.py"], tmp_path).splitlines()
-    custext, same, santext = ast.literal_eval(printed)
-    assert custext == same and custext[1] > 100 and santext == ("SanTextPlus", 0, 18_000)
-    words = released.split(" ")
-    assert len(words) == 12 and words != "the staff were kind , but i waited for three hours .".split(" ")
-    assert set(words) <= set(load_embeddings().words[:20_000])
-    assert promise.startswith("DP within groups with epsilon = 1;")
+PRINTS = {  # what the program of a section prints, and a file that it writes
+    (MANUAL, "Sanitize a text"): (r"^(\S+ ){11}\S+\nDP within groups with epsilon = 1;", ""),
+    (MANUAL, "Sanitize in Python, with the record"): (
+        r"kept words, released verbatim.*\ni .* for .*DP within groups\n$",
+        "safe.csv.json",
+    ),
+    (MANUAL, "Audit your own text"): (
+        r"^Do not release\n.* who holds other rows of this text recovers",
+        "audit.html",
+    ),
+    (MANUAL, "Plug in an attack"): (r"^failed: \[\]\n([^\n]*\n){10}$", "runs/commonest/results.csv"),
+    (MANUAL, "A data set of your own"): (r"^Record\(text='She slept well.', label=0\)\n[^\n]*\['.*\['", ""),
+    ("book/pages/use-it.md", "Run it, use it, add to it"): ("", ""),
+}
 
 
-def test_manual_releases_with_a_record(default_data, tmp_path):
+@pytest.mark.parametrize(("page", "section"), PRINTS)
+def test_a_program_runs_and_prints_what_it_should(default_data, tmp_path, page, section):
     (tmp_path / "reviews.csv").write_text("author,message\n" + "Ann,I waited for three hours in the ward\n" * 2)
-    said = run_program(MANUAL, "Sanitize in Python, with the record", tmp_path).splitlines()
-    assert json.loads((tmp_path / "safe.csv.json").read_text())["dropped"] == ["author"]
-    assert "hours in the ward" in (tmp_path / "safe.csv").read_text()
-    assert said[-1].startswith("i ") and " for " in said[-1] and said[-1].endswith("DP within groups")
-    assert sum("kept words, released verbatim" in line for line in said) == 2
+    printed, written = PRINTS[page, section]
+    assert re.search(printed, run_program(page, section, tmp_path, TEXTSAN_CACHE=str(default_data)), re.DOTALL)
+    assert (tmp_path / written).exists()
+    if written == "safe.csv.json":
+        assert json.loads((tmp_path / written).read_text())["dropped"] == ["author"]
+        assert "hours in the ward" in (tmp_path / "safe.csv").read_text()
 
 
 @pytest.mark.parametrize("section", ["pandas", "dask", "Spark"])
@@ -186,13 +172,6 @@ def test_manual_sanitizes_a_column(default_data, tmp_path, section):
     assert lengths[0] == lengths[1] and (safe.message.isna().array == pd.isna(texts)).all()
 
 
-def test_manual_audits(default_data, tmp_path):
-    said = run_program(MANUAL, "Audit your own text", tmp_path).splitlines()
-    assert said[0] == "Do not release" and "an attacker who holds other rows of this text recovers" in said[1]
-    assert json.loads((tmp_path / "audit.json").read_text())["about"]["rows"] == 100
-    assert "<svg" in (tmp_path / "audit.html").read_text(encoding="utf-8")
-
-
 RATE = r"(\S+) \[(\S+), (\S+)\]\n"
 
 
@@ -213,35 +192,13 @@ def test_readme_and_manual_attack(default_data, tmp_path):
 
 def test_manual_plugs_in_a_mechanism(default_data, tmp_path):
     assert run_program(MANUAL, "Plug in a mechanism", tmp_path) == "failed: []\n"
-    table, figure = results(tmp_path, "response", 6)
+    table = pd.read_csv(tmp_path / "runs" / "response" / "results.csv")
     mine = table[table.defence == "response"]
     stays = np.exp(mine.epsilon) / (np.exp(mine.epsilon) + 19)
     noise = 4 * np.sqrt(stays * (1 - stays) / mine.n_positions)
     assert (abs(mine.unchanged - stays) < noise).all()
-    assert set(table.defence) == {"response", "santext"}
-    assert "#0f7878" in figure and "response" in figure and "SanText" in figure
-
-
-def test_manual_plugs_in_an_attack(default_data, tmp_path):
-    failed, *printed = run_program(MANUAL, "Plug in an attack", tmp_path).splitlines()
-    assert failed == "failed: []" and len(printed) == 10
-    table = pd.read_csv(tmp_path / "runs" / "commonest" / "results.csv")
-    asr = table.set_index(["attack", "epsilon"]).asr.unstack()
-    assert (asr.loc["commonest"] < asr.loc["context-free"]).all()  # Bayes' rule is the best that looks at one word
-    assert asr.loc["context-free"].is_monotonic_increasing
-    assert json.loads(table[table.attack == "commonest"].attack_parameters.iloc[0]) == {"k": 3}
-
-
-def test_first_page(default_data, tmp_path):
-    (page,) = (key for key in programs() if key[0] == "book/pages/use-it.md")
-    run_program(*page, tmp_path)
-
-
-def test_manual_data_set(default_data, tmp_path):
-    cache = {"TEXTSAN_CACHE": str(default_data)}
-    first, shadow = run_program(MANUAL, "A data set of your own", tmp_path, **cache).splitlines()
-    assert first == "Record(text='She slept well.', label=0)"
-    assert len(re.findall(r"\['", shadow)) == 2
+    assert set(table.defence) == {"response", "santext"} and len(table) == 6
+    assert "#0f7878" in (tmp_path / "response.svg").read_text()
 
 
 def test_manual_entry_of_the_registry(tmp_path, monkeypatch):
@@ -269,84 +226,35 @@ def test_manual_entry_of_the_registry(tmp_path, monkeypatch):
         assets.registry.cache_clear()
 
 
-def test_code_on_the_page_fits_its_width():
-    contents = [content for page in (MANUAL, "CONTRIBUTING.md") for _, _, content in blocks(page)]
-    lines = [line for content in contents for line in content.splitlines()]
-    assert [line for line in lines if len(line) > WIDTH] == []
-
-
-# Commands
-
-
-def sanitizes(folder, said):
-    assert (folder / "safe.txt").read_text().count("\n") == 24
-    assert json.loads((folder / "safe.txt.json").read_text())
-
-
-def parameters_are_passed(folder, said):
-    notebook = nbformat.read(folder / "out.ipynb", as_version=4)
-    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    assert any(cell.source == "# Parameters\nepsilon = 2.0\n" for cell in cells)
-    assert all(cell.execution_count for cell in cells)
-
-
-def runs_the_chapter(folder, said):
-    (path,) = said.split()
-    assert path.startswith("runs/05-") and path.endswith("-epsilon=1.0-dataset=amazon.ipynb")
-    cells = [cell for cell in nbformat.read(folder / path, as_version=4).cells if cell.cell_type == "code"]
-    assert any(cell.source == '# Parameters\nepsilon = 1.0\ndataset = "amazon"\n' for cell in cells)
-    assert all(cell.execution_count for cell in cells)
-
-
-def audits(folder, said):
-    assert said.split("\n")[0] in ("Do not release", "Not shown") and "<svg" in (folder / "audit.html").read_text()
-    assert json.loads((folder / "audit.json").read_text())["about"]["rows"] == 24
-
-
-def chooses(folder, said):
-    assert "custext+" in said and "invented later" in said
-
-
-def compares(folder, said):
-    cells = read_spec(folder / "data" / "sweeps" / "quick.yml")
-    table = pd.read_csv(folder / "runs" / "sweeps" / "quick" / "results.csv")
-    assert len(table) == len(cells) and table["over context-free"].notna().any()
-    assert "runs/sweeps/quick/results.csv" in said and "over context-free" in said
-
-
-def builds_the_course(folder, said):
-    assert said == "18 assignments; for students: ../spring/student\n"
-    assert len(list((folder.parent / "spring" / "student").glob("*.zip"))) == 18
-
-
-def says_what_is_stale(folder, said):
-    lines = said.splitlines()
-    assert len(lines) == len(chapters.chapters(ROOT))
-    assert all(re.fullmatch(r"[a-z0-9/-]+: (fresh|stale: .*)", line) for line in lines)
-
-
-def proposes(folder, said):
-    assert said.startswith("reviews.txt: txt, utf-8; all 24 records\n") and said.count("\n   textsan ") == 3
-
-
-def says_something(folder, said):
-    assert said.strip()
-
-
 # In any folder, as the page says.
 ANYWHERE = ".venv/bin/papermill notebooks/02-a-sanitizer-is-a-channel.ipynb out.ipynb -p epsilon 2.0"
-RUN = {
-    ANYWHERE: parameters_are_passed,
-    ".venv/bin/textsan run 05 -p epsilon 1.0 -p dataset amazon": runs_the_chapter,
-    ".venv/bin/textsan start reviews.txt": proposes,
-    ".venv/bin/textsan sanitize --mechanism custext+ --epsilon 1 reviews.txt safe.txt": sanitizes,
-    ".venv/bin/textsan audit --mechanism custext+ --epsilon 1 reviews.txt": audits,
-    ".venv/bin/textsan choose reviews.txt --mechanism custext+ --words 0.2": chooses,
-    ".venv/bin/textsan sweep data/sweeps/quick.yml --over context-free": compares,
-    ".venv/bin/textsan data list": says_something,
-    ".venv/bin/textsan course build ../spring": builds_the_course,
-    ".venv/bin/textsan book --dry-run": says_what_is_stale,
-    ".venv/bin/textsan --help": says_something,
+RUN = {  # what a command says, and what it writes
+    ANYWHERE: ("", "out.ipynb"),
+    ".venv/bin/textsan run 05 -p epsilon 1.0 -p dataset amazon": (
+        r"^runs/05-.*-epsilon=1.0-dataset=amazon.ipynb\n$",
+        "runs/05-*-epsilon=1.0-dataset=amazon.ipynb",
+    ),
+    ".venv/bin/textsan start reviews.txt": (r"^reviews.txt: txt, utf-8; all 24 records\n(.*\n   textsan ){3}", ""),
+    ".venv/bin/textsan sanitize --mechanism custext+ --epsilon 1 reviews.txt safe.txt": ("", "safe.txt.json"),
+    ".venv/bin/textsan audit --mechanism custext+ --epsilon 1 reviews.txt": (
+        r"^(Do not release|Not shown)\n",
+        "audit.html",
+    ),
+    ".venv/bin/textsan choose reviews.txt --mechanism custext+ --words 0.2": (
+        r"(?=.*custext\+).*invented later",
+        "",
+    ),
+    ".venv/bin/textsan sweep data/sweeps/quick.yml --over context-free": (
+        r"(?=.*over context-free).*runs/sweeps/quick/results.csv",
+        "runs/sweeps/quick/results.csv",
+    ),
+    ".venv/bin/textsan data list": (r"\S", ""),
+    ".venv/bin/textsan course build ../spring": (
+        r"^18 assignments; for students: ../spring/student\n$",
+        "../spring/student/*.zip",
+    ),
+    ".venv/bin/textsan book --dry-run": (r"^([a-z0-9/-]+: (fresh|stale: [^\n]*)\n){30,}$", ""),
+    ".venv/bin/textsan --help": (r"\S", ""),
 }
 MINUTES = {".venv/bin/textsan sweep data/sweeps/quick.yml --over context-free"}  # more than 30 s on one core
 
@@ -389,7 +297,14 @@ def test_commands(default_data, clone, command):
     (clone / ".venv").symlink_to(sys.prefix)
     (clone / "reviews.txt").write_text("".join(f"A fine film, though I slept {n} minutes.\n" for n in range(24)))
     statuses = (3, 4) if " audit " in command else (0,)  # two dozen lines without a limit for words keep none
-    RUN[command](clone, run(["bash", "-c", command], clone, statuses))
+    said, written = RUN[command]
+    assert re.search(said, run(["bash", "-c", command], clone, statuses), re.DOTALL)
+    files = [*clone.glob(written)] if written else []
+    assert all(path.stat().st_size for path in files) and bool(files) == bool(written)
+    for path in (one for one in files if one.suffix == ".ipynb"):
+        cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+        assert any(cell.source.startswith("# Parameters\nepsilon = ") for cell in cells)
+        assert all(cell.execution_count for cell in cells)
 
 
 def test_the_manual_has_every_field_of_a_record():

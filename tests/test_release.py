@@ -12,48 +12,28 @@ import sys
 import time
 from pathlib import Path
 
-import numpy as np
+import psutil
 import pytest
 from click.testing import CliRunner
+from helpers_more import CUSTEXT, TOY, VERBATIM, WORDS, refused, sanitize as run, toy_world
 
-import textsan
-from textsan import Embeddings
 from textsan.auditing.files import check_parts, read_texts
 from textsan.cli.main import main
-from textsan.mechanisms import make
 from textsan.release import files
 from textsan.release.formats import Form
 from textsan.release.plan import plan
 from textsan.text.vocabulary import tokenize
 
-WORDS = ["the", ",", ".", "a", "film", "movie", "good", "bad", "great", "story", "actor", "plot"]
-TOY = Embeddings(WORDS, np.random.default_rng(0).normal(size=(len(WORDS), 4)))
-CUSTEXT = ("--mechanism", "custext", "--epsilon", "1", "--k", "4")
-VERBATIM = ("--mechanism", "santext", "--epsilon", "1000")
-"""Every word of the vocabulary comes out as it was."""
-
 
 @pytest.fixture(autouse=True)
 def small_world(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for module in (textsan, make):
-        monkeypatch.setattr(module, "load_embeddings", lambda name="": TOY)
-
-
-def run(*arguments, **options):
-    return CliRunner().invoke(main, ["sanitize", *map(str, arguments)], **options)
+    toy_world(tmp_path, monkeypatch)
 
 
 def released(*arguments, name="out"):
     result = run(*arguments)
     assert result.exit_code == 0, result.output
     return Path(name).read_bytes()
-
-
-def refused(*arguments, status=2, **options):
-    result = run(*arguments, **options)
-    assert result.exit_code == status and result.stderr.count("\n") == 1, result.output
-    return result.stderr
 
 
 # --- fields -------------------------------------------------------------------------------------------------
@@ -75,24 +55,25 @@ def test_every_field_that_is_named_is_sanitized_and_a_record_is_one_document():
     assert " ".join(" ".join(row.split(",")[1:]) for row in apart).split() == whole
 
 
-def test_a_column_that_nobody_named_is_an_error_with_the_command_to_type():
-    Path("my visits.csv").write_text("name,text,ward,text 2\nAda,good film,3,bad\n")
-    line = refused(*CUSTEXT, "my visits.csv", "out.csv")
-    assert "'name', 'ward', 'text 2'" in line and not Path("out.csv").exists()
-    command = line.strip().partition("Without them: ")[2]
-    arguments = shlex.split(command)
-    assert run(*arguments[arguments.index("sanitize") + 1 :]).exit_code == 0
-    assert Path("out.csv").read_text().splitlines()[0] == "text"
-
-
-def test_the_command_for_json_names_all_fields_of_the_part_that_was_read():
-    Path("in.jsonl").write_text('{"text": "good", "a": {"b": 1, "c": []}}\n{"text": "bad", "d": [{"e": null}]}\n')
-    line = refused(*CUSTEXT, "in.jsonl", "out.jsonl")
-    assert "--drop a.b --drop a.c --drop 'd[].e'" in line
+@pytest.mark.parametrize(
+    ("kind", "content", "left_out", "kept"),
+    [
+        ("csv", "name,text,ward,text 2\nAda,good film,3,bad\n", "--drop 'text 2'", "text\n"),
+        (
+            "jsonl",
+            '{"text": "good", "a": {"b": 1}, "d": [{"e": null}]}\n',
+            "--drop a.b --drop 'd[].e'",
+            '{"text": ',
+        ),
+    ],
+)
+def test_a_field_that_nobody_named_is_an_error_with_the_command_to_type(kind, content, left_out, kept):
+    Path(f"my visits.{kind}").write_text(content)
+    line = refused(*CUSTEXT, f"my visits.{kind}", f"out.{kind}")
+    assert left_out in line and not Path(f"out.{kind}").exists()
     arguments = shlex.split(line.strip().partition("Without them: ")[2])
     assert run(*arguments[arguments.index("sanitize") + 1 :]).exit_code == 0
-    rows = [json.loads(row) for row in Path("out.jsonl").read_text().splitlines()]
-    assert [row.keys() for row in rows] == [{"text", "a"}, {"text", "d"}]
+    assert Path(f"out.{kind}").read_text().startswith(kept)
 
 
 def test_names_of_fields_that_may_be_private_are_not_said():
@@ -145,12 +126,10 @@ def test_a_name_with_dots_in_it_is_a_name_too():
     "given, message",
     [
         (("--field", "turns"), "no text in field 'turns', which is a list; pass --field turns[].NAME"),
-        (("--field", "customer"), "no text in field 'customer', which is an object; pass --field customer.NAME"),
         (("--field", "id"), "no text in field 'id'; pass --field NAME"),
         (("--field", "turns[].text", "--drop", "turns"), "drop: 'turns' holds the text 'turns[].text'"),
         (("--field", "id", "--pass", "id"), "pass: 'id' has another option too"),
         (("--delimiter", ";"), "delimiter: jsonl has none of its own"),
-        (("--encoding", "klingon"), "encoding: 'klingon' is unknown"),
         (("--encoding", "rot13"), "encoding: 'rot13' is unknown"),
     ],
 )
@@ -158,12 +137,6 @@ def test_fields_that_do_not_fit_are_one_line(given, message):
     Path("in.jsonl").write_text("".join(json.dumps(one) + "\n" for one in CHAT))
     assert message in refused(*CUSTEXT, *given, "in.jsonl", "out.jsonl")
     assert sorted(os.listdir()) == ["in.jsonl"]
-
-
-def test_a_misspelt_column_is_said_of_every_option():
-    Path("in.csv").write_text("id,text\n1,good\n")
-    for option in ("field", "pass", "drop"):
-        assert "pass one of id, text as --" + option in refused(*CUSTEXT, f"--{option}", "idd", "in.csv", "o.csv")
 
 
 def test_an_audit_reads_what_was_sanitized_together():
@@ -218,11 +191,6 @@ def test_a_mark_decides_and_else_what_was_asked_for(encoding):
         assert released(*VERBATIM, "--encoding", "cp1252", *given, name="out.csv").decode() == out
 
 
-def test_the_encoding_of_what_is_written_is_said():
-    Path("in.txt").write_bytes("good".encode("utf-16"))
-    assert "in.txt is utf-16, and what is written is utf-8" in run(*CUSTEXT, "in.txt", "out.txt").stderr
-
-
 @pytest.mark.parametrize("kind", ["txt", "jsonl", "csv", "tsv"])
 def test_a_nul_is_refused_with_its_line_in_every_format(kind):
     content = {"txt": "good\nb\0d\n", "jsonl": '{"text": "good"}\n{"text": "b\0d"}\n'}
@@ -231,13 +199,7 @@ def test_a_nul_is_refused_with_its_line_in_every_format(kind):
     assert "line 2 has a character of number 0 (NUL)" in line and "--encoding utf-16" in line
 
 
-def test_an_escaped_nul_of_json_is_a_character_as_any():
-    Path("in.jsonl").write_text('{"text": "good\\u0000zaphod", "id": "\\u0000"}\n')
-    out = json.loads(released(*CUSTEXT, "--pass", "id", "in.jsonl", "out.jsonl", name="out.jsonl"))
-    assert set(out["text"].split()) <= set(WORDS) and out["id"] == "\0"
-
-
-@pytest.mark.parametrize("value", ["1e400", "-1e999", "NaN", "Infinity", "-Infinity", "9" * 5000])
+@pytest.mark.parametrize("value", ["1e400", "NaN", "-Infinity", "9" * 5000])
 def test_numbers_that_json_cannot_give_back_are_refused_with_their_line(value):
     Path("in.jsonl").write_text(f'{{"text": "good", "n": 1}}\n{{"text": "bad", "n": {value}}}\n')
     line = refused(*CUSTEXT, "--pass", "n", "in.jsonl", "out.jsonl")
@@ -269,11 +231,6 @@ def test_line_breaks_are_kept(kind, last):
     Path(f"in.{kind}").write_bytes(content.encode())
     out = released(*VERBATIM, f"in.{kind}", "out").decode()
     assert out.replace('"', "") == content.replace('"', "")
-
-
-def test_line_breaks_inside_of_a_text_stay_as_they_are():
-    Path("in.csv").write_bytes(b'text\r\n"good\r\n\r\nfilm\nbad"\r\n')
-    assert released(*VERBATIM, "--detokenize", "in.csv", "out") == Path("in.csv").read_bytes()
 
 
 def test_a_pipe_with_a_name_is_read():
@@ -358,25 +315,12 @@ def test_targets_that_are_no_files_are_not_replaced():
         assert result.exit_code == 2 and "would be replaced" in result.stderr
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full disk here")
 def test_a_full_disk_names_the_file(monkeypatch):
     Path("in.txt").write_text("good\n")
 
-    class Full:
-        def __init__(self, file):
-            self.file = file
-
-        def __enter__(self):
-            return self
-
-        def __exit__(self, *given):
-            self.file.close()
-
-        def write(self, content):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
     def opened(path, mode="r", *given, **more):
-        file = open(path, mode, *given, **more)
-        return Full(file) if "w" in mode and "part" in str(path) else file
+        return open("/dev/full" if "w" in mode and "part" in str(path) else path, mode, *given, **more)
 
     monkeypatch.setattr(files, "open", opened, raising=False)
     line = refused(*CUSTEXT, "in.txt", "out.txt")
@@ -445,24 +389,6 @@ def test_a_pipe_that_closes_early_costs_one_line():
     ]
 
 
-def children(pid):
-    found = []
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = path.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if int(fields[1]) == pid:
-            found += [int(path.parent.name), *children(int(path.parent.name))]
-    return found
-
-
-def alive(pids):
-    state = {pid: Path(f"/proc/{pid}/stat") for pid in pids}
-    there = {pid: path.read_text() for pid, path in state.items() if path.exists()}
-    return [pid for pid, text in there.items() if text.rpartition(")")[2].split()[0] != "Z"]
-
-
 SANITIZES = (*CUSTEXT, "-j", "2", "in.txt", "out.txt")
 ATTACKS = """
 import sys, time
@@ -481,11 +407,10 @@ for done in Workers(2).map(work, [(number,) for number in range(100_000)]):
 """
 
 
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are found by /proc")
 @pytest.mark.parametrize("what", ["sanitize", "audit"])
 def test_workers_end_with_their_parent_and_leave_nothing_in_shared_memory(what):
     shared, parts = Path("/dev/shm"), Path("out.txt.parts")
-    before = set(shared.iterdir()) if shared.exists() else set()
+    before = set(shared.glob("*"))
     Path("in.txt").write_text("the good film , a bad story .\n" * 200_000)
     if what == "sanitize":
         process = command(SANITIZES, stderr=subprocess.DEVNULL)
@@ -495,19 +420,20 @@ def test_workers_end_with_their_parent_and_leave_nothing_in_shared_memory(what):
         while len(list(parts.glob("*.shard"))) < 3:
             assert process.poll() is None, "it ended before it could be killed"
             time.sleep(0.02)
-        workers = children(process.pid)
+        workers = psutil.Process(process.pid).children(recursive=True)
     finally:
         process.send_signal(signal.SIGKILL)
         process.wait()
     assert len(workers) >= 2
+    numbers = [str(one) for one in (process.pid, *(worker.pid for worker in workers))]
+
+    def left():
+        alive = [one for one in workers if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]
+        names = {path.name for path in set(shared.glob("*")) - before}
+        return alive, [name for name in names if any(number in name for number in numbers)]
+
     for _ in range(600):
-        if not alive(workers) and (not shared.exists() or not _of(shared, before, process.pid, workers)):
+        if not any(left()):
             return
         time.sleep(0.1)
-    raise AssertionError((alive(workers), _of(shared, before, process.pid, workers)))
-
-
-def _of(shared, before, *pids):
-    """New names in shared memory that have the number of one of the processes in them."""
-    numbers = [str(pids[0]), *map(str, pids[1])]
-    return [path.name for path in set(shared.iterdir()) - before if any(one in path.name for one in numbers)]
+    raise AssertionError(left())

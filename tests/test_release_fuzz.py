@@ -1,7 +1,6 @@
 """Files that are damaged, and options that do not fit: a line, and no word of the text in it.
 
-`tried(number)` makes one input by its number and sanitizes it in the folder it is called in. Ten thousand of them
-were run once by hand (`python -m tests.test_release_fuzz 0 10000`); here are some.
+`tried(number)` makes one input by its number and sanitizes it in the folder it is called in.
 """
 
 import csv
@@ -11,29 +10,19 @@ import json
 import lzma
 import os
 import random
-import sys
-import tempfile
-from collections import Counter
 from pathlib import Path
 
-import numpy as np
 import pytest
-from click.testing import CliRunner
+from helpers_more import CUSTEXT, WORDS, sanitize, toy_world
 
-import textsan
-from textsan import Embeddings
-from textsan.cli.main import main
 from textsan.release import shards
 
-WORDS = ["the", ",", ".", "a", "film", "movie", "good", "bad", "great", "story", "actor", "plot"]
-TOY = Embeddings(WORDS, np.random.default_rng(0).normal(size=(len(WORDS), 4)))
 SECRET = "zyxwort"
 """Stands in fields of text and in cells that nobody passed; it is outside of the vocabulary."""
 
 ODD = ["", " ", "\ufeff", "\u2028", "\x85", '"', '""', "'", ",", ";", "\t", "\r", "\n", "\r\n", "\\"]
 ODD += ["NaN", "null", "\ud83d", "é", "e\u0301", "İ", "ß", "🙂", "don't", "3.14", "1e400", "{", "[1]"]
 ODD += ["\x1b[2J", "\x1c", "\xad"]
-PLAIN = ["--mechanism", "custext", "--epsilon", "1", "--k", "4"]
 
 
 def text(draw: random.Random) -> str:
@@ -153,8 +142,8 @@ def tried(number: int) -> str:
     before = {*os.listdir()}
     piped = not ending and draw.random() < 0.1
     with open(source, "rb") as file:
-        first = ["--format", kind, *PLAIN, *given, "-"] if piped else [*PLAIN, *given, source]
-        result = CliRunner().invoke(main, ["sanitize", *first, target], input=file.read() if piped else None)
+        first = ["--format", kind, *CUSTEXT, *given, "-"] if piped else [*CUSTEXT, *given, source]
+        result = sanitize(*first, target, input=file.read() if piped else None)
     case = (number, given, result.output[-400:])
     assert result.exception is None or isinstance(result.exception, SystemExit), (*case, result.exception)
     assert result.exit_code in (0, 2), case
@@ -179,21 +168,10 @@ def tried(number: int) -> str:
 
 @pytest.fixture(autouse=True)
 def small_world(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(textsan, "load_embeddings", lambda name: TOY)
+    toy_world(tmp_path, monkeypatch)
     monkeypatch.setattr(shards, "_SIZE", 200)
 
 
 def test_no_damaged_file_is_more_than_a_line_and_no_word_is_said():
     lines = [tried(number) for number in range(300)]
     assert 60 < sum(map(bool, lines)) < 270  # some are sanitized, some are refused
-
-
-if __name__ == "__main__":
-    textsan.load_embeddings, shards._SIZE = lambda name: TOY, 200
-    first, last = map(int, sys.argv[1:])
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        told = [tried(number) for number in range(first, last)]
-    kinds = Counter(" ".join(line.split()[:3]) for line in told if line)
-    print(f"{len(told):,} inputs, {sum(map(bool, told)):,} refused in a line, no traceback", kinds.most_common(8))

@@ -6,25 +6,18 @@ import os
 from itertools import product
 from pathlib import Path
 
-import numpy as np
+import helpers_more
 import pytest
 from arro3 import core, io
 from arro3.core import Array, DataType
-from click.testing import CliRunner
+from helpers_more import CUSTEXT, TOY, VERBATIM, WORDS, sanitize as run, toy_world
 
-import textsan
-from textsan import Embeddings
 from textsan.auditing.files import check_parts, kind_of, read_texts, write_parts
 from textsan.base.assets import file_sha256
-from textsan.cli.main import main
 from textsan.mechanisms import make
 from textsan.release import parquet, shards
 from textsan.release.formats import Form
 
-WORDS = ["the", ",", ".", "a", "film", "movie", "good", "bad", "great", "story", "actor", "plot"]
-TOY = Embeddings(WORDS, np.random.default_rng(0).normal(size=(len(WORDS), 4)))
-CUSTEXT = ("--mechanism", "custext", "--epsilon", "1", "--k", "4")
-VERBATIM = ("--mechanism", "santext", "--epsilon", "1000")
 TEXTS = ["A good film", None, "", "bad PLOT, bad actor", "a story"]
 
 NUMBERS = Array([19_000, None, 0, -1, 7], DataType.int64())
@@ -51,20 +44,13 @@ ODD = {
 
 @pytest.fixture(autouse=True)
 def small_world(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for module in (textsan, make):
-        monkeypatch.setattr(module, "load_embeddings", lambda name="": TOY)
-
-
-def run(*arguments):
-    return CliRunner().invoke(main, ["sanitize", *map(str, arguments)])
+    toy_world(tmp_path, monkeypatch)
 
 
 def refused(*arguments):
-    result = run(*arguments)
-    assert result.exit_code == 2 and result.stderr.count("\n") == 1, result.output
-    assert not any(word in result.stderr for word in ("Zyx", "wort", "actor"))
-    return result.stderr
+    line = helpers_more.refused(*arguments)
+    assert not any(word in line for word in ("Zyx", "wort", "actor"))
+    return line
 
 
 def texts(values=TEXTS, kind=None):
@@ -84,9 +70,6 @@ def read(path):
 
 def given(names, option="--pass"):
     return [part for name in names for part in (option, name)]
-
-
-# --- what comes out -----------------------------------------------------------------------------------------
 
 
 def test_columns_of_any_type_come_back_and_the_text_is_sanitized():
@@ -202,34 +185,22 @@ def test_a_full_disk_is_an_error_of_the_system():
     assert error.value.errno == errno.ENOSPC
 
 
-# --- what is refused ----------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["--encoding", "cp1252", "in.parquet", "o.parquet"], "encoding: parquet has none of its own"),
-        (["--delimiter", ";", "in.parquet", "o.parquet"], "delimiter: parquet has none of its own"),
         (["in.parquet", "-"], "OUTPUT: parquet is not read or written in one go; pass a file, and no pipe"),
-        (["-", "o.parquet"], "INPUT: parquet is not read or written in one go; pass a file, and no pipe"),
         (["pipe.parquet", "o.parquet"], "INPUT: parquet is not read or written in one go"),
         (["in.parquet", "o.parquet.gz"], "OUTPUT: parquet is compressed in itself; pass o.parquet.gz without .gz"),
-        (["in.parquet.xz", "o.parquet"], "INPUT: parquet is compressed in itself; pass in.parquet.xz without .xz"),
         (["in.parquet", "o.csv"], "o.csv says csv, and INPUT is parquet; formats are not converted"),
         (["in.parquet", "o.parquet"], "nobody said what becomes of the columns 'id', 'list'; pass --field"),
         (["--field", "Text", "in.parquet", "o.parquet"], "no column 'Text' among the 3; did you mean 'text'?"),
-        (["--drop", "my ids", "in.parquet", "o.parquet"], "pass one of text, id, list as --drop"),
         (["--field", "list", "in.parquet", "o.parquet"], "column 'list' holds no strings; pass another --field"),
-        (["--field", "list[]", "in.parquet", "o.parquet"], "no column 'list[]' among the 3"),
         (["--oov", "error", "--drop", "id", "--drop", "list", "in.parquet", "o"], "row 5 has a word outside"),
         (["twice.parquet", "o.parquet"], "2 columns are named 'text'; rename all but one"),
         (["half.parquet", "o.parquet"], "half.parquet is no whole parquet file, or an encrypted one"),
-        (["text.parquet", "o.parquet"], "text.parquet is no whole parquet file, or an encrypted one"),
         (["none.parquet", "o.parquet"], "none.parquet is no whole parquet file, or an encrypted one"),
-        (
-            ["--drop", "id", "--drop", "list", "damaged.parquet", "o"],
-            "damaged.parquet is no whole parquet file, or an encrypted one",
-        ),
+        (["--drop", "id", "--drop", "list", "damaged.parquet", "o"], "damaged.parquet is no whole parquet file"),
         (["text.parquet", "--format", "parquet", "o"], "text.parquet is no whole parquet file"),
     ],
 )
@@ -240,7 +211,6 @@ def test_what_does_not_fit_is_one_line_that_quotes_nothing(arguments, message):
         compression="snappy",
     )
     content = Path("in.parquet").read_bytes()
-    Path("in.parquet.xz").write_bytes(content)
     Path("half.parquet").write_bytes(content[: len(content) // 2])
     Path("damaged.parquet").write_bytes(content[:4] + b"\xff" * 60 + content[64:])
     Path("text.parquet").write_text("Zyx actor\n")
@@ -251,16 +221,6 @@ def test_what_does_not_fit_is_one_line_that_quotes_nothing(arguments, message):
     before = sorted(os.listdir())
     assert message in refused(*CUSTEXT, *arguments)
     assert sorted(os.listdir()) == before
-
-
-def test_the_command_that_leaves_columns_out_is_said():
-    write("in.parquet", {"text": texts(), "id": NUMBERS})
-    assert refused(*CUSTEXT, "in.parquet", "o.parquet").endswith(
-        " --drop id " + " ".join(CUSTEXT) + " in.parquet o.parquet\n"
-    )
-
-
-# --- audit and choose ---------------------------------------------------------------------------------------
 
 
 def test_an_audit_reads_the_same_of_parquet_and_csv():
@@ -291,9 +251,6 @@ def test_rows_that_chose_and_rows_to_release_are_two_files():
         assert after.columns == before.take(Array(rows, DataType.uint32())).columns
     assert b"wort" not in targets["held-back"].read_bytes()  # of another row, in no dictionary either
     assert b"wort" in targets["to-release"].read_bytes()
-
-
-# --- arrow columns ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("column", [texts(), core.ChunkedArray([texts()])], ids=["array", "chunks"])

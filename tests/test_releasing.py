@@ -1,38 +1,29 @@
 """A release in Python: the same text and record as of the command, and a column that stays in its place."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import jsonschema
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
+from helpers_more import CUSTEXT, TOY, WORDS, sanitize, toy_world
 
-import textsan
 from textsan import CusText, Embeddings, SanTextPlus
-from textsan.cli.main import main
-from textsan.mechanisms import Memoized, WeightedSanText, make, make_mechanism, recorded_mechanism
-from textsan.release import record, release_file, release_files, release_series
+from textsan.mechanisms import Memoized, WeightedSanText, make_mechanism, recorded_mechanism
+from textsan.release import record, release_file, release_series
 
-WORDS = ["the", ",", ".", "a", "film", "movie", "good", "bad", "great", "story", "actor", "plot"]
-TOY = Embeddings(WORDS, np.random.default_rng(0).normal(size=(len(WORDS), 4)))
 MECHANISM = make_mechanism("custext", TOY, epsilon=1.0, k=4)
-CUSTEXT = ("--mechanism", "custext", "--epsilon", "1", "--k", "4", "--seed", "3")
 TEXTS = ["The film, zaphod", "", "a good\u2028story\n", 'say "bad"', "\ud800 plot"]
 
 
 @pytest.fixture(autouse=True)
 def small_world(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for module in (textsan, make):
-        monkeypatch.setattr(module, "load_embeddings", lambda name="": TOY)
+    toy_world(tmp_path, monkeypatch)
 
 
 def sanitized(*arguments):
-    result = CliRunner().invoke(main, ["sanitize", *CUSTEXT, *arguments])
+    result = sanitize(*CUSTEXT, "--seed", "3", *arguments)
     assert result.exit_code == 0, result.output
     return [line.removeprefix("textsan: ") for line in result.stderr.splitlines()]
 
@@ -54,14 +45,6 @@ def test_a_file_and_its_record_are_those_of_the_command():
     assert without(about, "command") == without(of_command, "command")
     assert about["command"] == "textsan.release.release_file"
     assert recorded_mechanism("own.csv.json").parameters == MECHANISM.parameters
-
-
-def test_several_files_have_a_record_each():
-    for name in ("a.txt", "b.txt"):
-        Path(name).write_text("good film\n" * 30)
-    abouts = release_files(["a.txt", "b.txt"], "safe", MECHANISM, tell=print, workers=2)
-    assert [about["input"] for about in abouts] == ["a.txt", "b.txt"]
-    assert [json.loads(Path(f"safe/{name}.txt.json").read_text()) for name in "ab"] == abouts
 
 
 def test_a_column_is_that_of_the_command_with_its_index_name_and_what_is_missing():
@@ -114,8 +97,6 @@ def test_what_is_no_column_of_texts_is_refused_and_not_quoted(series, message):
         ("in.csv", {"fields": ["text"]}, "nobody said what becomes of the column 'id'"),
         ("in.txt", {"dropped": ["id"]}, "^drop: txt has no field 'id'"),
         ("in.txt", {"chosen_on": "luck"}, "^chosen_on: 'luck' is unknown"),
-        ("in.txt", {"seed": 0.5}, "^seed: 0.5 is not whole"),
-        ("in.txt", {"workers": 0}, "^workers: 0 is out of range"),
     ],
 )
 def test_a_call_that_does_not_fit_releases_nothing(name, given, message):
@@ -158,9 +139,3 @@ def test_warnings_are_pythons_unless_lines_are_asked_for(capsys):
     with pytest.warns(UserWarning, match="a.txt was there and is replaced"):
         release_file("in.txt", "a.txt", MECHANISM)
     assert capsys.readouterr() == ("", "")
-
-
-def test_the_door_loads_nothing_heavy():
-    program = "import sys, textsan; textsan.release.release_series; print('pandas' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"

@@ -84,21 +84,6 @@ def test_the_page_says_what_the_reports_say():
     for name in ("not-kept", "kept"):
         (share,) = re.findall(r"recovers (\d+)", " ".join(reports.read(ROOT, name)["decision"]["reasons"]))
         assert f"ttackers recover {share} %" in filled
-    first = " ".join(reports.read(ROOT, "not-kept")["decision"]["reasons"])
-    kept, among, linked, length = re.search(
-        r"holds (\d+) originals identifies (\d+) .*by length alone (\d+).*text (\d+) are released", first
-    ).group(4, 1, 2, 3)
-    assert f"Here {kept} are released unchanged by rule" in filled
-    assert f"Here {linked} are identified among {among}; by their length alone, {length}." in filled
-    assert "A smaller epsilon hides no more" in reports.read(ROOT, "not-kept")["decision"]["next"][0]
-    used = re.search(
-        r"class of (\d+) from the release, of (\d+) from the originals; (\d+) are",
-        Report(reports.read(ROOT, "kept")).summary[4],
-    ).groups()
-    said = re.search(
-        r"blame in (\d+) % of the reviews, from the originals in (\d+) %, and the larger class has (\d+) %", filled
-    )
-    assert said.groups() == used and int(used[0]) <= int(used[2])  # of no shown use
     about = reports.read(ROOT, "not-shown")["about"]
     assert f"{about['documents']} are too few" in filled and about["documents"] < deciding.FEW
     assert "{{" not in filled

@@ -36,8 +36,3 @@ def test_one_line_says_what_it_is_without_its_text(one):
     said = repr(one)
     assert "\n" not in said and "secret" not in said and not re.search("0x[0-9a-f]{6}", said)
     assert said.startswith(f"{type(one).__name__}(") and len(said) < 500
-
-
-def test_the_package_lists_its_names():
-    names = {"__version__", "CusText", "attacks", "plotting", "project_data", "release", "sweeps"}
-    assert names <= {*dir(textsan)}

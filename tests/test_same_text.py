@@ -18,8 +18,7 @@ _ROUNDED = 2e-5  # of five digits
 
 
 @pytest.fixture(autouse=True)
-def known(monkeypatch):
-    monkeypatch.setattr(MECHANISMS, "_entries", dict(MECHANISMS._entries))
+def known(plugged):
     MECHANISMS.register("santext pieces", "textsan.mechanisms.bert:santext_pieces")
 
 

@@ -69,30 +69,3 @@ def test_an_attacker_named_twice_counts_once_and_the_baseline_has_no_difference(
     counts, pairs = same_words.table(folder, [COUNTS, PAIRS], WHERE)
     assert counts["minus word counts"] is None and pairs["minus word counts"].value == pytest.approx(0.3)
     assert [*pairs] == ["attack", "given", "recovered", "minus word counts"]
-
-
-def test_without_positions_only_where_it_was_run():
-    other = same_words.untold(same_words.BASELINE)
-    assert other.table == "mixture.csv" and other.row == {"attack": "context-free", "attack.told": False}
-    for name in ("noisy channel", "Markov, public table and own text"):
-        (attacker,) = (one for one in same_words.SENTENCE if one.name == name)
-        with pytest.raises(ValueError, match="was not run"):
-            same_words.untold(attacker)
-
-
-def test_the_rates_of_the_stored_tables_are_those_of_all_their_hits():
-    attackers = [*same_words.ONE_WORD, *same_words.SENTENCE, same_words.BOUND]
-    where = {"dataset": "rt", "n_shadow": 1000, "epsilon": 4.0}
-    hits = same_words.hits(RESULTS, attackers, where)
-    assert len(hits) == len(attackers) and {len(seeds) for seeds in hits.values()} == {3}
-    from textsan.sweeps.paired import paired_differences
-
-    other = paired_differences(
-        RESULTS / "public.csv",
-        {"attack": "markov", "attack.public": False},
-        "context-free",
-        where=lambda at: at["letter"],
-    )
-    other = other[(other.dataset == "rt") & (other.epsilon == 4) & (other.n_shadow == 1000)]
-    gain = same_words.gain(hits["Markov, own text"], hits["context-free attack"])
-    assert gain.value == pytest.approx(other.difference.mean())

@@ -7,15 +7,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
 
 from textsan import Channel
 from textsan.attacks import ContextFreeBayes
-from textsan.evaluation import Estimate, bootstrap_difference
-from textsan.sweeps.tables import crossed, difference, estimate, load_tables, over, ratio, select
-from textsan.text.loading import load_embeddings
+from textsan.evaluation import Estimate
+from textsan.sweeps.tables import difference, estimate, load_tables, ratio, select
 from textsan_book.judging import scoreboard, verdicts
-from textsan_book.judging.matched_success import matched
 from textsan_book.judging.paper_numbers import NUMBERS, Entry, printed
 from textsan_book.studies import departures
 
@@ -86,16 +83,6 @@ def test_no_verdict_rests_on_a_detector_that_has_not_passed():
         )
         if "ontextual" in row["mechanism_or_method"] and "K=1;" not in row["setting"] + ";" and len(asked):
             assert (asked.gate == "passed").any()
-
-
-def test_what_a_table_without_the_papers_sizes_or_epsilon_has_is_named():
-    small = COMPARED[COMPARED.dataset.isin(["QNLI", "AGNEWS"])]
-    sizes = [load_tables(ROOT / "data" / "results", one.split()).n_private.max() for one in small.tables]
-    for size, text in zip(sizes, small.substitution, strict=True):
-        assert (size == 20_000) or f"{int(size):,} private sentences for 20,000" in text
-    printed = BOARD[BOARD.setting.str.contains("4.0 [as printed", regex=False)]
-    assert len(printed) == 15
-    assert printed[printed.verdict.isin(TESTED)].substitution.str.contains("read as 2.4").all()
 
 
 def test_without_tables_nothing_is_claimed(tmp_path):
@@ -199,73 +186,10 @@ def test_planted_numbers_are_told_apart(root):
     assert root().verdict == "undecided" and "times our positions" in root().reason
 
 
-def test_margins_are_at_most_three_points_of_a_rate_and_a_share_of_a_count(root):
-    root.write([row("x", 0.5, half=0.002, queries=110.0, queries_low=110.0, queries_high=110.0)])
-    assert root(settings=["defense=SANTEXT+; epsilon=4.0"]).margin == 0.03
-    assert root("100", column="queries", is_count=True).margin == 15
-    assert root("100", column="queries", is_count=True).verdict == "agrees"
-    assert root("60", column="queries", is_count=True).verdict == "differs"
-
-
-def test_limits_agree_only_if_ours_is_shown_to_be_on_their_side(root):
-    for limit, asr, expected in [("upper", 0.2, "agrees"), ("upper", 0.9, "differs"), ("lower", 0.9, "agrees")]:
-        root.write([row("x", asr)])
-        assert root(metric=f"ASR ({limit} limit)").verdict == expected
-    root.write([row("x", 0.498)])
-    assert root(metric="ASR (upper limit)").verdict == root(metric="ASR (lower limit)").verdict == "undecided"
-    root.write([row("x", 0.51, half=0.002)])  # above, but not above what a sample of 3,000 may have been below 0.5
-    assert root(metric="ASR (upper limit)").verdict == "undecided"
-
-
 def test_several_numbers_of_a_table_are_corrected_together(root):
     # Two and a half standard errors: significant alone, not as one of eight.
     root.write([row("x", 0.5 + 2.5 * math.sqrt(0.25 / 3000), half=0.0)])
     assert root().verdict == "differs" and root(copies=8).verdict == "undecided"
-
-
-def test_trivial_rows_are_marked_and_corrected_apart(root):
-    root.write([row("x", 0.5, half=0.002)])
-    found = root(trivial="a limit that any computer keeps")
-    assert (found.verdict, found.trivial) == ("agrees", "a limit that any computer keeps")
-    board = pd.DataFrame([found.to_dict(), found.to_dict() | {"trivial": ""}])
-    assert scoreboard.counts(board).iloc[0].to_dict() == {"agrees": 1, "agrees, trivial": 1}
-
-
-@pytest.mark.parametrize(
-    ("quantity", "value", "trivial"),
-    [("difference", "0.01", True), ("difference", "0.16", False), ("ratio", "1.03", True)]
-    + [("ratio", "1.47", False), ("relative gain", "2", True), ("relative gain", "47", False)],
-)
-def test_what_no_effect_agrees_with_as_well_is_trivial_whatever_its_verdict(root, quantity, value, trivial):
-    for asr in (0.34, 0.5):
-        root.write([row("x", asr, half=0.002), row("y", 0.34, half=0.002)])
-        found = root(quantity=quantity, against={"attack": "y"}, value=value)
-        assert found.trivial == (scoreboard.NO_EFFECT if trivial else "")
-    root.write([row("x", 0.5, half=0.002)])
-    assert root().trivial == ""  # of a level there is no such prediction
-
-
-def test_a_rate_over_drawn_types_has_their_error(root):
-    root.write([row("x", 0.55, half=0.002)])
-    assert root().verdict == "differs"
-    assert root(over_types=True).verdict == "not run" and scoreboard.TYPES in root(over_types=True).reason
-    given = {name: row("x", 0.55)[name] for name in ("dataset", "n_shadow", "defence", "epsilon", "attack")}
-    root.write([given | {"deviation": one} for one in (0.03, 0.05)], scoreboard.TYPES)
-    found = root(over_types=True)
-    half = 1.96 * math.sqrt((0.03**2 + 0.05**2) / 2)
-    assert found.verdict == "undecided" and found.published_high - 0.5 == pytest.approx(half, abs=1e-4)
-    root.write([row("x", 0.7, half=0.002)])
-    assert root(over_types=True).verdict == "differs"
-
-
-def test_the_error_of_a_gain_over_drawn_types_follows_from_both(root):
-    root.write([row("x", 0.5, half=0.0), row("y", 0.25, half=0.0)])
-    given = {name: row("x", 0.5)[name] for name in ("dataset", "n_shadow", "defence", "epsilon")}
-    scattered = [given | {"attack": one, "deviation": by} for one, by in (("x", 0.05), ("y", 0.02))]
-    root.write(scattered, scoreboard.TYPES)
-    found = root(over_types=True, quantity="ratio", against={"attack": "y"}, value="2.0")
-    expected = 1.96 * 2 * math.hypot(0.05 / 0.5, 0.02 / 0.25)
-    assert found.published_high - 2 == pytest.approx(expected, abs=1e-3)
 
 
 def test_two_protocols_are_never_mixed_beside_one_row_of_a_table(root):
@@ -298,28 +222,9 @@ def test_missing_tables_and_rows_are_not_run(root):
     root.write([row("another", 0.5), row("x", 0.5, epsilon=2.0), row("x", 0.5, dataset="rt")])
     assert root().verdict == "not run" and math.isnan(root().ours)
     assert root(entries=[]).reason == "no experiment here asks this"
-    assert root(entries=[Entry({"paper": "P"}, not_run="a day")]).reason == "a day"
-
-
-def test_a_number_that_is_not_printed_is_not_comparable(root):
-    assert root("").verdict == "not comparable"
-
-
-def test_reasons_that_are_on_no_list_are_refused(root):
+    assert root("").verdict == "not comparable"  # a number that is not printed
     with pytest.raises(ValueError, match="'mood' is no reason; the reasons are"):
         root(entries=[Entry({"paper": "P"}, not_comparable="mood")])
-
-
-def test_the_first_entry_whose_rows_are_there_is_used(root):
-    where, other = ({"dataset": dataset, "attack": "x"} for dataset in (printed("dataset"), "rt"))
-    first = Entry({"paper": "P"}, "full.csv", where, substitution="none")
-    second = Entry({"paper": "P"}, "full.csv", other, substitution="rt", not_comparable="corpus")
-    root.write([row("x", 0.7, dataset="rt")])
-    found = root(entries=[first, second])
-    assert (found.verdict, found.substitution, found.ours) == ("not comparable", "rt", 0.7)
-    assert found.reason == verdicts.NOT_COMPARABLE["corpus"]
-    root.write([row("x", 0.5), row("x", 0.7, dataset="rt")])
-    assert root(entries=[first, second]).substitution == "none"
 
 
 def test_several_rows_are_refused(root):
@@ -329,20 +234,6 @@ def test_several_rows_are_refused(root):
     root.write([row("x", 0.5), row("x", 0.6, n_private=300, seed=1)])
     with pytest.raises(ValueError, match="several rows in full"):
         root()
-
-
-def test_a_mean_over_drawn_batches_is_one_number_with_their_interval(root):
-    root.write([row("x", asr, batch=batch) for batch, asr in enumerate((0.2, 0.4, 0.9))])
-    found = root(mean_over="batch", scale=100, not_comparable="few")
-    assert math.isclose(found.ours, 50) and 20 <= found.ours_low < 50 < found.ours_high <= 90
-    assert found.verdict == "not comparable"
-
-
-def test_seeds_are_one_number(root):
-    root.write([row("x", 0.48, half=0.002), row("x", 0.52, half=0.002, seed=1, n_positions=2990)])
-    found = root()
-    assert (found.ours, found.seeds, found.spread) == (0.5, 2, 0.04)
-    assert found.ours_high - 0.5 == pytest.approx(1.96 * math.hypot(0.002 / 1.96, 0.02), rel=0.01)
 
 
 @pytest.mark.parametrize(("quantity", "value"), [("difference", 0.16), ("ratio", 1.47), ("relative gain", 47.06)])
@@ -362,78 +253,7 @@ def test_two_rates_from_different_positions_are_not_set_against_each_other(root)
         assert (found.verdict, found.reason) == ("not comparable", verdicts.NOT_COMPARABLE["positions"])
 
 
-def test_what_stands_beside_decides_nothing(root):
-    root.write([row("x", 0.5, half=0.002), row("y", 0.25, half=0.002), row("z", 0.4, half=0.002)])
-    given = {"quantity": "ratio", "against": {"attack": "y"}, "value": "2.0"}
-    found = root(**given, beside={"over z": {"against": {"attack": "z"}}})
-    assert found.verdict == root(**given).verdict == "agrees" and found.beside.startswith("over z: 1.25 [")
-
-
-def test_sizes_that_are_not_the_papers_are_named(root):
-    root.write([row("x", 0.5, n_private=800)])
-    paper = {"n_private": 20000, "n_shadow": 1000, "split_by": "line"}
-    found = root(as_published=paper, substitution="small vectors")
-    assert found.substitution == "small vectors; 800 private sentences for 20,000"
-    root.write([row("x", 0.5, split_by="source")])
-    assert root(as_published=paper).substitution == "split by source for by line"
-
-
 # Matched success
-
-
-def curve(scale, constants=(0, 1)):
-    """Our table under another unit of distance: its success at 1.5 times its epsilon, or `scale` of it."""
-    success = {2.0: 0.18, 2.4: 0.41, 2.8: 0.65, 3.2: 0.843}
-    grid = [*success, 1.6, 3.6]
-    rates = [*success.values(), 0.05, 0.95]
-    return [
-        row("x", rate * (1 if c else scale), half=0.002, epsilon=1.5 * e, attack_parameters={"multiple": c})
-        for e, rate in zip(grid, rates, strict=True)
-        for c in constants
-    ]
-
-
-def test_constants_are_compared_at_matched_success(tmp_path):
-    found, epsilon = matched(curve(0.8, [0]), curve(0.8, [1]), 0.41, 0.009)
-    assert epsilon == pytest.approx(3.6) and found.value == pytest.approx(0.328)
-    slope = 0.2  # of the gap along the reference's success: what the published reference's error costs
-    gap = math.hypot(0.002, 0.002) / 1.96
-    assert (found.high - found.low) / 3.92 == pytest.approx(
-        math.hypot(gap, slope * 0.009, slope * 0.002 / 1.96), rel=1e-3
-    )
-    half_way, between = matched(curve(0.8, [0]), curve(0.8, [1]), 0.53, 0.009)
-    assert half_way.value == pytest.approx(0.8 * 0.53) and 3.6 < between < 4.2
-
-
-def test_success_out_of_reach_is_no_number_and_a_falling_reference_is_refused():
-    assert matched(curve(0.8, [0]), curve(0.8, [1]), 0.99, 0.0) is None
-    assert matched(curve(0.8, [0]), curve(0.8, [1]), 0.01, 0.0) is None
-    falling = [one | {"asr": 1 - one["asr"]} for one in curve(0.8, [1])]
-    with pytest.raises(ValueError, match="does not rise"):
-        matched(curve(0.8, [0]), falling, 0.41, 0.009)
-    strangers = [one | {"n_positions": 7} for one in curve(0.8, [1])]
-    with pytest.raises(ValueError, match="not from the same positions"):
-        matched(curve(0.8, [0]), strangers, 0.41, 0.009)
-
-
-@pytest.mark.parametrize(("scale", "expected"), [(0.8, "agrees"), (0.6, "differs"), (1.0, "differs")])
-def test_table_4_is_fitted_on_one_row_and_tested_on_the_other(tmp_path, scale, expected):
-    none, one = ({"attack": "x", "attack.multiple": multiple} for multiple in (0, 1))
-    reference = {"constant": "alpha^-1"}
-    entries = [Entry({"constant": "none"}, "t.csv", none, one, "at matched success", reference)]
-    entries += [Entry(reference, not_comparable="fitted")]
-    (tmp_path / "data" / "results").mkdir(parents=True)
-    pd.DataFrame(curve(scale)).to_csv(tmp_path / "data" / "results" / "t.csv", index=False)
-    columns = ["paper", "table_or_figure", "dataset", "mechanism_or_method", "setting", "metric", "value"]
-    start = ["P", "Table 4", "SST-2", "A"]
-    rows = [
-        [*start, f"defense=SANTEXT+; epsilon=2.4; constant={constant}; 3000 test samples", "ASR", value]
-        for constant, value in (("alpha^-1", "0.410"), ("none", "0.328"))
-    ]
-    pd.DataFrame(rows, columns=columns).to_csv(tmp_path / "data" / "paper_numbers.csv", index=False)
-    board = scoreboard.build(tmp_path, entries)
-    assert board.verdict.tolist() == ["not comparable", expected]
-    assert board.substitution[1] == "at our epsilon 3.60"
 
 
 # Reading tables
@@ -495,12 +315,6 @@ def test_a_ratio_of_two_attacks_that_go_together_is_sharper():
     assert (paired.high - paired.low) / 3.92 == pytest.approx((draws[:, 0] / draws[:, 1]).std(), rel=0.05)
 
 
-def test_settings_are_read_as_printed():
-    text = "defense=SANTEXT+; epsilon=4.0 [as printed; probably 2.4]; constant=0.1 x alpha^-1; K=1"
-    expected = {"defense": "SANTEXT+", "epsilon": "4.0 [as printed", "constant": "0.1 x alpha^-1", "K": 1.0}
-    assert scoreboard.settings(text) == expected
-
-
 # Departures
 
 
@@ -521,18 +335,6 @@ def test_expected_success_is_the_sum_over_outputs():
         np.testing.assert_allclose(departures._expected(channel, marks, among), (matrix * table) @ among)
 
 
-def test_effects_resample_both_sides_together():
-    words = np.full(400, 10.0)
-    hits = np.random.default_rng(0).binomial(10, 0.3, size=400).astype(float)
-    same = bootstrap_difference(departures.Score(hits + 1, words), departures.Score(hits, words), seed=0)
-    assert same == pytest.approx((0.1, 0.1, 0.1))
-    other = np.random.default_rng(1).binomial(10, 0.3, size=400).astype(float)
-    pair = departures.Score(other, words), departures.Score(hits, words)
-    value, low, high = bootstrap_difference(*pair, seed=0)
-    assert low < value < high
-    assert high - low == pytest.approx(2 * 1.96 * math.sqrt(2 * 0.21 / 4000), rel=0.15)
-
-
 def test_committed_departures_say_what_must_be_so():
     table = pd.read_csv(ROOT / "data" / "results" / "departures.csv").set_index("departure")
     assert np.allclose(table.released - table.described, table.effect, atol=2e-5)
@@ -543,51 +345,3 @@ def test_committed_departures_say_what_must_be_so():
     assert (table.effect["the bound's prior counts whole sentences"] < 0).all()
     counters = table.loc["counters are never reset between epsilons"].set_index("epsilon").effect
     assert counters[1.0] == 0 and (counters.diff().dropna() < 0).all()
-
-
-def test_published_rates_of_the_papers_first_table():
-    paper = pd.DataFrame(PUBLISHED)
-    paper = paper[paper.paper == "Tong 2024"]
-    rates = scoreboard.published_rates(paper, "Table 1", "contextual bayesian attack", "K", 1000)
-    assert list(rates) == [1, 5, 10, 15, 20] and rates[1].value == 0.47
-    assert rates[1].high - 0.47 == pytest.approx(0.031, abs=1e-3) == 0.47 - rates[1].low
-    ratios = scoreboard.published_rates(
-        paper, "Table 2", "Contextual Bayesian Attack", "shadow/private size ratio", 1000
-    )
-    assert list(ratios) == [1, 3, 5, 8]
-
-
-def test_crossed_cells_keep_their_order_and_leave_gaps():
-    rows = pd.DataFrame([row("x", 0.3), row("y", 0.2), row("x", 0.1, n_shadow=50)])
-    found = crossed(rows, "n_shadow", "attack")
-    assert list(found.index) == [1000, 50] and list(found.columns) == ["x", "y"]
-    assert found.x[50] == pytest.approx((0.1, 0.09, 0.11)) and found.y[50] is None
-    rows.loc[1, "n_shadow"] = None  # a row without a value has a place, too
-    assert crossed(rows, "n_shadow", "attack").y.tolist()[1] == pytest.approx((0.2, 0.19, 0.21))
-
-
-def test_a_gain_over_an_attack_is_read_or_missing():
-    assert over(row("x", 0.3, **{"over y": 0.1, "over y low": 0.0, "over y high": 0.2}), "y") == Estimate(
-        0.1, 0, 0.2
-    )
-    assert over(row("x", 0.3), "y") is None
-
-
-def test_rescaled_budgets_are_over_the_largest_distance_between_two_words_and_the_mapping_has_them():
-    vectors = load_embeddings().frequent(10_000).vectors.astype(float)
-    squares = (vectors**2).sum(axis=1)
-    rows = range(0, len(vectors), 1000)
-    furthest = max(
-        (squares[i : i + 1000, None] + squares - 2 * vectors[i : i + 1000] @ vectors.T).max() for i in rows
-    )
-    expected = [epsilon / math.sqrt(furthest) for epsilon in (1, 2, 3)]
-    for name in ("sst2", "stsb", "qnli"):
-        spec = yaml.safe_load((ROOT / "data" / "sweeps" / f"rescaled-{name}.yml").read_text(encoding="utf-8"))
-        assert spec["vocabulary"] == 10_000
-        for defence in spec["defence"]:
-            assert defence["epsilon"] == pytest.approx(expected, rel=1e-4)
-    entries = [entry for entry in NUMBERS if str(entry.tables).startswith("rescaled")]
-    assert [entry.where["defence.oov"] for entry in entries] == ["keep", "uniform"]  # the paper's rule first
-    for entry in entries:
-        rescaled = [entry.where["epsilon"]({"epsilon": epsilon}) for epsilon in (1.0, 2.0, 3.0)]
-        assert rescaled == spec["defence"][0]["epsilon"]

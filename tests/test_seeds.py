@@ -2,9 +2,11 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from textsan.evaluation import Estimate
 from textsan.sweeps.tables import pooled
+from textsan_book.judging import stored
 from textsan_book.judging.seeds import over_seeds
 
 CELL = {"dataset": "rt", "vocabulary": 20000, "defence": "custext+", "epsilon": 4.0, "n_positions": 100}
@@ -47,6 +49,12 @@ def test_other_tables_name_what_tells_their_cells_apart():
     found = over_seeds(pd.DataFrame(rows), by=["layer"])
     assert found.layer.tolist() == [0, 2] and found.seeds.tolist() == [2, 2]
     assert np.allclose(found.asr, 0.2) and np.allclose(found.spread, 0.2)
+
+
+def test_a_table_that_is_not_there_is_named():
+    assert set(stored.table("vectors-erasure.csv").table) == {"vectors-erasure.csv"}
+    with pytest.raises(ValueError, match="no row of nothing.csv, none.csv"):
+        stored.table("nothing.csv", "none.csv")
 
 
 def test_a_share_stays_one():

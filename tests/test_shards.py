@@ -11,14 +11,11 @@ import tracemalloc
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from types import SimpleNamespace
+from unittest.mock import MagicMock
 
-import numpy as np
 import pytest
-from click.testing import CliRunner
+from helpers_more import CUSTEXT, TOY, WORDS, sanitize as run, toy_world
 
-import textsan
-from textsan import Embeddings
-from textsan.cli.main import main
 from textsan.mechanisms import Random
 from textsan.release import shards
 from textsan.release.files import sanitize_files
@@ -26,23 +23,14 @@ from textsan.release.formats import TEXT, Form
 from textsan.release.plan import plan
 from textsan.release.shards import Job, completed, cut
 
-WORDS = ["the", ",", ".", "a", "film", "movie", "good", "bad", "great", "story", "actor", "plot"]
-TOY = Embeddings(WORDS, np.random.default_rng(0).normal(size=(len(WORDS), 4)))
-CUSTEXT = ("--mechanism", "custext", "--epsilon", "1", "--k", "4")
-
 
 @pytest.fixture(autouse=True)
 def small(tmp_path, monkeypatch):
     """A small vocabulary in place of GloVe, a text of 60 lines, and shards of a few of them."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(textsan, "load_embeddings", lambda name: TOY)
+    toy_world(tmp_path, monkeypatch)
     monkeypatch.setattr(shards, "_SIZE", 100)
     lines = [" ".join(WORDS[n % 5 : n % 5 + n % 8]) for n in range(60)]
     (tmp_path / "in.txt").write_text("\n".join(lines) + "\n")
-
-
-def run(*arguments):
-    return CliRunner().invoke(main, ["sanitize", *map(str, arguments)])
 
 
 @pytest.fixture
@@ -70,44 +58,24 @@ def test_the_workers_of_a_dask_scheduler_write_the_same_text(reference, tmp_path
     assert (tmp_path / "out.txt").read_text() == reference
 
 
-def test_a_scheduler_that_is_not_there_gets_one_line(tmp_path, monkeypatch):
+def test_a_scheduler_that_is_not_there_or_killed_gets_one_line(tmp_path, monkeypatch):
     import distributed
+    from distributed.comm import CommClosedError
 
     def absent(*arguments, **options):
         raise OSError("timed out")
 
-    monkeypatch.setattr(distributed, "Client", absent)
-    result = run(*CUSTEXT, "--scheduler", "tcp://nowhere:1", "in.txt", "out.txt")
-    assert result.exit_code == 1 and not (tmp_path / "out.txt").exists()
-    assert result.stderr == "textsan: scheduler: 'tcp://nowhere:1' does not answer (timed out)\n"
-
-
-def test_a_scheduler_that_is_killed_gets_one_line(tmp_path, monkeypatch):
-    import distributed
-    from distributed.comm import CommClosedError
-
-    class Gone:
-        """A client whose scheduler is killed after it connected."""
-
-        def __init__(self, *given, **options):
-            pass
-
-        def __enter__(self):
-            return self
-
-        def __exit__(self, *error):
-            pass
-
-        def wait_for_workers(self, *given, **options):
-            pass
-
-        def scatter(self, *given, **options):
-            raise CommClosedError("ConnectionPool closing.")
-
-    monkeypatch.setattr(distributed, "Client", Gone)
-    result = run(*CUSTEXT, "--scheduler", "tcp://somewhere:1", "in.txt", "out.txt")
-    assert result.exit_code == 1 and not (tmp_path / "out.txt").exists()
-    assert result.stderr == "textsan: scheduler: it is gone; the same command goes on where this one was\n"
+    gone = MagicMock()  # a client whose scheduler is killed after it connected
+    gone.return_value.scatter.side_effect = CommClosedError("ConnectionPool closing.")
+    gone.return_value.__exit__.return_value = False
+    for client, line in (
+        (absent, "'tcp://nowhere:1' does not answer (timed out)"),
+        (gone, "it is gone; the same command goes on where this one was"),
+    ):
+        monkeypatch.setattr(distributed, "Client", client)
+        result = run(*CUSTEXT, "--scheduler", "tcp://nowhere:1", "in.txt", "out.txt")
+        assert result.exit_code == 1 and not (tmp_path / "out.txt").exists()
+        assert result.stderr == f"textsan: scheduler: {line}\n"
 
 
 class Fatal(Random):
@@ -118,12 +86,11 @@ class Fatal(Random):
         return super().sanitize(docs, seed, first=first)
 
 
-def test_a_worker_that_is_killed_costs_one_line_and_nothing_that_is_done(tmp_path, monkeypatch):
+def test_a_worker_that_is_killed_costs_one_line_and_nothing_that_is_done(tmp_path, monkeypatch, plugged):
     from textsan.mechanisms import MECHANISMS
 
     lines = ["good film"] * 60 + ["plot"] + ["bad film"] * 60
     (tmp_path / "in.txt").write_text("\n".join(lines) + "\n")
-    monkeypatch.setattr(MECHANISMS, "_entries", dict(MECHANISMS._entries))
     MECHANISMS.register("fatal", Fatal)
     fatal = ("--mechanism", "fatal", "--seed", "3", "in.txt", "out.txt")
     result = run("--workers", "2", *fatal)
@@ -137,25 +104,16 @@ def test_a_worker_that_is_killed_costs_one_line_and_nothing_that_is_done(tmp_pat
 
 
 def test_a_pool_that_takes_no_more_gives_what_was_done_and_says_why(monkeypatch):
-    class Pool:
-        def __init__(self, *given, **options):
-            self.done = 0
-
-        def submit(self, work, shard):
-            if self.done == 2:
-                raise BrokenProcessPool("a worker is dead")
-            self.done, future = self.done + 1, Future()
-            future.set_result(f"{shard} sanitized")
-            return future
-
-        def shutdown(self, **options):
-            pass
-
-    monkeypatch.setattr("joblib.externals.loky.ProcessPoolExecutor", Pool)
-    done = completed(SimpleNamespace(warm=lambda: None), iter("abcdefgh"), workers=2)
-    assert [next(done), next(done)] == [("a", "a sanitized"), ("b", "b sanitized")]
+    done = [Future(), Future()]
+    for future, name in zip(done, "ab", strict=True):
+        future.set_result(f"{name} sanitized")
+    pool = MagicMock()
+    pool.return_value.submit.side_effect = [*done, BrokenProcessPool("a worker is dead")]
+    monkeypatch.setattr("joblib.externals.loky.ProcessPoolExecutor", pool)
+    given = completed(SimpleNamespace(warm=lambda: None), iter("abcdefgh"), workers=2)
+    assert [next(given), next(given)] == [("a", "a sanitized"), ("b", "b sanitized")]
     with pytest.raises(ConnectionError, match="workers: one was killed"):
-        next(done)
+        next(given)
 
 
 SLOW = """

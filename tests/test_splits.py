@@ -1,11 +1,9 @@
 import json
 import lzma
 
-import numpy as np
 import pytest
 
 import textsan
-from textsan import CusText, Embeddings, load_split
 from textsan.sweeps.splits import _of_neither
 from textsan.text.corpora import Record
 
@@ -91,15 +89,3 @@ def test_population_is_of_the_corpus_under_attack_whatever_the_attacker_has():
     texts = {" ".join(record.tokens) for record in textsan.load_dataset("rt")}
     assert {" ".join(doc) for doc in other.population} <= texts
     assert len(other.population) >= len(own.population) and not {*map(tuple, other.held_out)} & texts
-
-
-def test_a_draw_changes_neither_the_vocabulary_nor_what_is_made_of_it():
-    splits = [load_split("rt", 5, 5, seed=seed, vocabulary=300) for seed in (0, 1)]
-    assert splits[0].private != splits[1].private
-    groups = [
-        CusText(split.embeddings, epsilon, k=7).groups for split, epsilon in zip(splits, (1, 2), strict=True)
-    ]
-    assert splits[0].embeddings is splits[1].embeddings and groups[0] is groups[1]
-    assert CusText(splits[0].embeddings, 1, k=6).groups is not groups[0]
-    alone = CusText(Embeddings(splits[0].embeddings.words, splits[0].embeddings.vectors), 1, k=7)
-    assert all(np.array_equal(*pair) for pair in zip(alone.groups, groups[0], strict=True))

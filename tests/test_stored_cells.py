@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 import yaml
 from click.testing import CliRunner
+from helpers_more import made_up_split
 
-from textsan import Embeddings, Split
 from textsan.cli import main
-from textsan.sweeps import hits, problems, specification, sweep
+from textsan.sweeps import hits, specification, sweep
 from textsan_book.studies import records, stored_cells
 
 SPEC = {
@@ -24,12 +24,7 @@ SPEC = {
 
 @pytest.fixture
 def done(tmp_path, monkeypatch):
-    generator = np.random.default_rng(9)
-    words = ["the", *(f"w{i}" for i in range(60))]
-    docs = generator.choice(words, size=(70, 8), p=generator.dirichlet(np.full(61, 0.5))).tolist()
-    setting = Split(docs[:40], docs[40:], Embeddings(words, generator.normal(size=(61, 4))))
-    monkeypatch.setattr(problems, "_split", lambda *given, **more: setting)
-    monkeypatch.setattr(sweep.corpora, "load_dataset", lambda name: [])
+    made_up_split(monkeypatch)
     path = tmp_path / "spec.yml"
     path.write_text(yaml.safe_dump(SPEC))
     cells = specification.read_spec(path)

@@ -3,9 +3,6 @@
 import numpy as np
 import pytest
 
-from textsan import CusText, Embeddings, Knowledge
-from textsan.attacks import ATTACKS, ContextFreeBayes
-from textsan.evaluation import attack_success_rate, sensitive_positions, words_at
 from textsan.priors import good_turing, unseen_mass
 
 WORDS = [f"w{i}" for i in range(3000)]
@@ -36,11 +33,6 @@ def test_the_mass_is_that_of_the_words_not_seen(clustered):
         assert max(once) == 0.0 < min(truths)
 
 
-def test_documents_of_one_token_are_good_and_turing():
-    docs = [["a"], ["b"], ["b"], ["c"]]
-    assert unseen_mass(docs) == 2 / 4 and unseen_mass(docs, words="ab") == 1 / 3
-
-
 def test_the_prior_by_hand():
     even = good_turing([["a", "a", "b"], ["a"]], "abcd")
     np.testing.assert_allclose(even.probabilities, [0.75 * 0.75, 0.25 * 0.75, 0.125, 0.125])
@@ -65,25 +57,3 @@ def test_the_prior_by_hand():
 def test_bad_input_is_one_line(call, message):
     with pytest.raises(ValueError, match=message):
         call()
-
-
-def test_the_attack_beats_add_one_over_a_large_public_vocabulary_and_learns_nothing_of_language():
-    generator = np.random.default_rng(1)
-    mechanism = CusText(Embeddings(WORDS, generator.normal(size=(3000, 6))), epsilon=2.0, k=10)
-    private, shadow = sample(generator, 150), sample(generator, 40)
-    released, positions = mechanism.sanitize(private, seed=2), sensitive_positions(private, set(WORDS))
-    truths = words_at(private, positions)
-    public = {"frequencies": dict(zip(WORDS, ZIPF, strict=True))}
-    knowledge = Knowledge.of(mechanism, shadow=shadow, resources=public)
-    rates = {}
-    for name, attack in {
-        "add one": ContextFreeBayes.against(knowledge),
-        "evenly": ATTACKS["unseen mass"].load()(knowledge),
-        "publicly": ATTACKS["unseen mass"].load()(knowledge, split="publicly"),
-    }.items():
-        rates[name] = attack_success_rate(attack.reconstruct(released, positions), truths).value
-        exact = attack.tabulated().expected_success(ZIPF)
-        assert abs(rates[name] - exact) < 4 * np.sqrt(0.25 / len(truths))
-    assert rates["add one"] < rates["evenly"] < rates["publicly"]
-    with pytest.raises(ValueError, match="no public frequencies are granted"):
-        ContextFreeBayes.unseen(Knowledge.of(mechanism, shadow=shadow), split="publicly")

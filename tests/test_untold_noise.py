@@ -4,13 +4,11 @@ from itertools import product
 from types import SimpleNamespace
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from textsan import Channel, Embeddings, Prior, Split
 from textsan.attacks import ContextFreeBayes, UntoldNoise
 from textsan.sweeps import problems
-from textsan_book.judging import untold
 from textsan_book.studies import untold_noise as study
 
 WORDS = ["a", "b", "c"]
@@ -97,25 +95,6 @@ def test_bad_families_are_refused():
         UntoldNoise({"one": FAMILY["one"], "other": Channel.from_matrix([[1.0]], ["z"], ["z"])}, PRIOR)
     with pytest.raises(ValueError, match="weights"):
         UntoldNoise(FAMILY, PRIOR, weights=[0.5, 0.6, 0.1])
-
-
-def test_the_table_is_judged_by_its_rules(tmp_path):
-    """Two mechanisms, two seeds: one loses at one document and is told at ten; the other never is."""
-    rows = []
-    for seed in (0, 1):
-        rows += [("rt", "first", seed, 1, 20.0, 0.4, -0.1, -0.12, -0.08, 0.5, 0.96)]
-        rows += [("rt", "first", seed, 10, 200.0, 0.4, 0.0, -0.02, 0.02, 0.97, 1.0)]
-        rows += [("rt", "other", seed, 1, 20.0, 0.4, -0.01, -0.05, 0.03, 0.1, 0.94 + 0.02 * seed)]
-        rows += [("rt", "other", seed, 10, 200.0, 0.4, 0.0, -0.03, 0.03, 0.1, 0.99)]
-    names = "dataset defence seed documents words told difference difference_low difference_high channel mechanism"
-    pd.DataFrame(rows, columns=names.split()).to_csv(tmp_path / "untold-noise.csv", index=False)
-    one, ten = untold.lengths(tmp_path)
-    assert one | {"most": 0, "of": 0} == {
-        "documents": 1, "words": 20, "cells": 2, "mechanism": 1, "channel": 0, "shown": 1, "most": 0, "of": 0
-    }  # fmt: skip
-    assert one["most"] == pytest.approx(0.12) and ten["most"] == pytest.approx(0.03)
-    assert (ten["shown"], ten["mechanism"], ten["channel"]) == (0, 2, 1)
-    assert "10 documents, 200 words: a loss in 0 of 2, at most 0.030 of 0.400" in untold.lines(tmp_path)[1]
 
 
 @pytest.fixture

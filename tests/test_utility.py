@@ -4,7 +4,6 @@ import json
 from collections import Counter
 
 import numpy as np
-import pandas as pd
 import pytest
 import scipy
 import yaml
@@ -15,7 +14,8 @@ from textsan.mechanisms import CusText, Random
 from textsan.models import encoders
 from textsan.sweeps import problems, specification, sweep, tables
 from textsan.text.corpora import Record, load_dataset
-from textsan.utility import TASKS, Examples, Outcome, Pieces, fine_tuning, frozen, paired_difference, score, tasks
+from textsan.utility import Examples, Outcome, Pieces, fine_tuning, frozen, paired_difference, score, tasks
+from textsan_book.studies.exposure import exposure, unlisted, vulnerability_of
 
 WORDS = "good bad dull fine film plot actor scene story music".split()
 
@@ -43,9 +43,6 @@ def tiny(default_data):
         return BertModel(BertConfig(vocab_size=30522, **width)).eval()
 
 
-# --- scores -----------------------------------------------------------------------------------------------------
-
-
 def test_scores_are_those_of_independent_libraries():
     from sklearn.metrics import accuracy_score, matthews_corrcoef
 
@@ -60,13 +57,6 @@ def test_scores_are_those_of_independent_libraries():
 @pytest.mark.parametrize("metric", ["Pearson r", "Matthews"])
 def test_a_constant_answer_correlates_with_nothing(metric):
     assert score(metric, [0, 1, 1, 0], [1, 1, 1, 1]) == 0.0
-
-
-def test_scores_refuse_what_they_cannot_compare():
-    with pytest.raises(ValueError, match="metric"):
-        score("f1", [1], [1])
-    with pytest.raises(ValueError, match="answers"):
-        score("accuracy", [1, 0], [1])
 
 
 def outcome(metric, truths, answers, sources=None):
@@ -111,9 +101,6 @@ def test_chance_is_the_larger_class_and_right_has_a_sign_each():
     assert outcome("Pearson r", [0.5, 1], [1, 1]).right == "" and outcome("Matthews", [0, 1], [0, 1]).chance == 0
 
 
-# --- examples ---------------------------------------------------------------------------------------------------
-
-
 def test_pieces_are_those_of_the_whole_text(default_data):
     docs = [record.tokens for record in load_dataset("rt")[:50]]
     tokenizer = encoders.load_tokenizer()
@@ -147,31 +134,6 @@ def test_both_texts_of_a_pair_are_sanitized_and_labels_are_not():
     assert "good" not in repr(made)
 
 
-# --- tasks ------------------------------------------------------------------------------------------------------
-
-
-def test_labels_are_read_as_the_data_sets_write_them():
-    scored = [Record("a", 1.5), Record("b", -0.5)]
-    assert TASKS["sentiment"].load()().examples(scored, 0).labels.tolist() == [1, 0]
-    pair = [Record("b", 2.5, {"sentence1": "A b!", "sentence2": "c"})]
-    similar = tasks.Similarity().examples(pair, 0)
-    assert (similar.first, similar.second, similar.labels[0]) == ([["a", "b", "!"]], [["c"]], 0.5)
-    with pytest.raises(ValueError, match="no pairs"):
-        tasks.Inference().examples(scored, 0)
-    with pytest.raises(ValueError, match="is no number"):
-        tasks.Sentiment().examples([Record("a", "good")], 0)
-
-
-def test_made_pairs_are_what_their_labels_say():
-    docs = [Record(" ".join(f"w{i}x{j}" for j in range(6))) for i in range(80)]
-    mixed = tasks.Overlap().examples(docs, 0)
-    shared = [len(set(a) & set(b)) / len(b) for a, b in zip(mixed.first, mixed.second, strict=True)]
-    assert np.allclose(shared, mixed.labels) and 0.3 < mixed.labels.mean() < 0.7
-    halves = tasks.Continuation().examples(docs, 0)
-    same = [a[0].split("x")[0] == b[0].split("x")[0] for a, b in zip(halves.first, halves.second, strict=True)]
-    assert np.array_equal(same, halves.labels == 1) and 0.3 < np.mean(same) < 0.7
-
-
 @pytest.mark.parametrize(("epsilon", "low", "high"), [(1000.0, 0.95, 1.0), (0.0, 0.0, 0.75)])
 def test_a_planted_word_is_learnt_unless_it_is_hidden(tiny, epsilon, low, high):
     """The label is one word: found where sanitizing keeps it, lost where every word becomes any other."""
@@ -201,13 +163,6 @@ def test_the_validation_part_chooses_and_the_test_part_does_not(tiny, monkeypatc
     assert (found.chosen, found.validation, found.estimate().value, found.best_on_test) == ("strength 1", 1, 0, 1)
 
 
-def test_numbers_are_learnt_by_ridge(tiny):
-    docs = [Record(" ".join(np.random.default_rng(s).choice(WORDS, 6))) for s in range(400)]
-    mixed = tasks.Overlap(text="original")
-    found = mixed.learn(docs[:300], docs[300:], Random(vectors()), seed=0, model=tiny)
-    assert found.metric == "Pearson r" and found.estimate().low > 0.3
-
-
 def test_one_class_alone_teaches_nothing(tiny):
     one = tasks.Sentiment().examples([Record("good", 1)] * 4, 0)
     with pytest.raises(ValueError, match="two classes"):
@@ -232,9 +187,6 @@ def test_fine_tuning_learns_a_planted_word_and_repeats_itself(default_data):
     few = [part.take(range(16)) for part in parts]
     one, other = (fine_tuning.learn(*few, "accuracy", seed=1, **settings | {"epochs": 1}) for _ in range(2))
     assert np.array_equal(one.answers, other.answers)
-
-
-# --- a function of a problem, a cell of a sweep -----------------------------------------------------------------
 
 
 @pytest.fixture
@@ -265,16 +217,6 @@ SPEC = {
 def cells_of(folder, **changes):
     (folder / "spec.yml").write_text(yaml.safe_dump({k: v for k, v in (SPEC | changes).items() if v is not ...}))
     return specification.read_spec(folder / "spec.yml")
-
-
-def test_problem_answers_for_a_task_on_the_text_that_is_attacked(world):
-    problem = problems.prepare("rt", 60, 20, None, 0, "custext", epsilon=9.0, k=5)
-    found = problem.utility("sentiment", n_test=40)
-    assert len(found.truths) == 40 and 0 < problem.vulnerability <= 1
-    assert problem.released == problem.mechanism.sanitize([list(r.tokens) for r in problem.split.records], 0)
-    unattacked = problems.prepare("rt", 60, 20, None, 0, "fbdd", epsilon=9.0, attacked=False)
-    assert unattacked.knowledge is None and unattacked.vulnerability is None
-    assert len(unattacked.utility("sentiment").answers) == 80
 
 
 def test_an_attack_that_answers_too_little_is_named(world):
@@ -321,8 +263,6 @@ def test_specification_refuses_what_no_task_knows(world, tmp_path):
 
 def test_exposure_counts_kept_words_and_is_that_of_a_small_world(world):
     """Against enumeration: V(X | Y) over all words, kept ones included, less those without a row."""
-    from textsan_book.studies.exposure import exposure, vulnerability_of
-
     problem = problems.prepare("rt", 60, 20, None, 0, "custext", epsilon=2.0, k=5)
     docs = [[*doc, "unlisted"] for doc in problem.split.private]
     counts = Counter(word for doc in docs for word in doc)
@@ -340,8 +280,6 @@ def test_exposure_counts_kept_words_and_is_that_of_a_small_world(world):
 @pytest.mark.parametrize("name", ["custext", "custext+", "santext"])
 def test_exposure_of_kept_unknown_words_is_that_of_every_release(world, name):
     """Against a channel in which unlisted words have rows of their own: keeping gives their share away."""
-    from textsan_book.studies.exposure import exposure, unlisted
-
     given = {"epsilon": 2.0} | ({} if name == "santext" else {"k": 5})
     problem = problems.prepare("rt", 60, 20, None, 0, name, oov="keep", **given)
     docs = [[*doc, "unlisted", *(["elsewhere"] if i % 3 else [])] for i, doc in enumerate(problem.split.private)]
@@ -360,25 +298,7 @@ def test_exposure_of_kept_unknown_words_is_that_of_every_release(world, name):
 
 def test_a_kept_unknown_word_that_is_also_an_output_hides_behind_likelier_ones():
     """Outputs of another list: who sees such a word guesses it, or what is more often released as it."""
-    from textsan import Embeddings
-    from textsan.mechanisms import CusText
-    from textsan_book.studies.exposure import exposure
-
     inputs, outputs = Embeddings(["a"], [[0.0]]), Embeddings(["a", "b"], [[0.0], [1.0]])
     one = CusText(inputs, 0.0, k=2, mapping="overlapping", outputs=outputs, oov="keep")
     for often, expected in ((1, (2 + 2) / 5), (4, (2 + 4) / 8)):  # "a" comes out as either, twice of four times
         assert np.isclose(exposure(one, [["a"] * 4 + ["b"] * often]), expected)
-
-
-def test_exposure_table_asks_about_the_same_words_under_every_mechanism(world, tmp_path, monkeypatch):
-    from textsan_book.studies import exposure
-
-    monkeypatch.setattr(exposure, "load_split", problems._split)
-    kept = {"name": "custext+", "epsilon": 9, "k": 5}
-    cells = cells_of(tmp_path, defence=["random", kept], attack=...)
-    found = pd.DataFrame(exposure.of_cells(cells))
-    assert (found.oov == "uniform").all() and found.unlisted.between(0, 1).all()
-    assert len(found) == 2 and (found.exposure <= 1).all()  # a row a released text, not a task
-    same = found[found.defence == "random"]
-    assert np.allclose(same.common, same.vulnerability)  # no made-up word is a stop word
-    assert found.groupby("defence").exposure.mean()["custext+"] > same.exposure.mean()

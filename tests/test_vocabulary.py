@@ -5,7 +5,7 @@ import unicodedata
 import pytest
 from hypothesis import given, strategies as st
 
-from textsan import STOP_WORDS, CusText, Embeddings, count_words, tokenize
+from textsan import STOP_WORDS, CusText, Embeddings, tokenize
 from textsan.text.vocabulary import normalize, tokenize_v1
 
 
@@ -31,20 +31,8 @@ def test_no_visible_character_is_lost():
     assert "".join(tokenize(text)) == "".join(text.lower().split())
 
 
-def test_tokens_of_tokens_are_the_same():
-    tokens = tokenize("The U.S.-made film isn't worth $3.50 -- it's 100% well-made...")
-    assert [token for word in tokens for token in tokenize(word)] == tokens
-
-
 def test_stop_words_are_tokens_of_the_tokenizer():
     assert all(tokenize(word) == [word] for word in STOP_WORDS)
-
-
-def test_counts_include_every_occurrence():
-    assert count_words([["a", "b", "a"], [], ["b"]]) == {"a": 2, "b": 2}
-
-
-# --- text of users before it is cut ------------------------------------------------------------------------------
 
 
 def inside_words():

@@ -8,8 +8,8 @@ import jsonschema
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from helpers_more import WORDS, toy_world
 
-import textsan
 from textsan import STOP_WORDS, Embeddings
 from textsan.auditing import attacking, material as materials, use
 from textsan.base.registry import Registry
@@ -18,8 +18,8 @@ from textsan.mechanisms import MECHANISMS, make, make_mechanism, recorded_mechan
 from textsan.release import record
 from textsan.release.shards import Job
 
-WORDS = ["the", ",", ".", "a", "film", "movie", "good", "bad", "great", "story", "actor", "plot", "smith", "7"]
-TOY = Embeddings(WORDS, np.random.default_rng(0).normal(size=(len(WORDS), 4)))
+LISTED = [*WORDS, "smith", "7"]
+TOY = Embeddings(LISTED, np.random.default_rng(0).normal(size=(len(LISTED), 4)))
 CUSTEXT = ("--mechanism", "custext+", "--epsilon", "0", "--k", "4")
 SANTEXT = ("--mechanism", "santext+", "--epsilon", "1")
 SECRET = "zyxwort"
@@ -28,9 +28,7 @@ LISTS = [(name, one) for name, entry in MECHANISMS.items() for one in entry.word
 
 @pytest.fixture(autouse=True)
 def small_world(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for module in (textsan, make):
-        monkeypatch.setattr(module, "load_embeddings", lambda name="": TOY)
+    toy_world(tmp_path, monkeypatch, TOY)
     monkeypatch.setattr(materials, "_public", lambda documents: [["the", "film"], ["good", "plot"]] * 20)
     monkeypatch.setattr(materials, "find_names", lambda docs, finder: [])
     monkeypatch.setattr(use, "find_spec", lambda name: None)
@@ -51,21 +49,12 @@ def released(*arguments):
 
 def test_parameters_that_are_lists_of_words_are_known_by_their_annotation():
     def made(
-        words,
-        a: Iterable[str] = (),
-        b: Collection[str] | None = None,
-        c: set[str] = frozenset(),
-        d: str = "",
-        e: dict[str, str] | None = None,
-        f: Iterable[int] = (),
-        g: tuple[int, str] = (0, ""),
-        h=(),
-        epsilon: float = 1.0,
+        words, a: Iterable[str] = (), b: Collection[str] | None = None, c: str = "", d: Iterable[int] = (), e=()
     ):
         return words
 
     entry = Registry("thing").register("own", made)
-    assert list(entry.word_lists()) == ["a", "b", "c"] and list(entry.parameters()) == ["d", "epsilon"]
+    assert list(entry.word_lists()) == ["a", "b"] and list(entry.parameters()) == ["c"]
     assert LISTS == [
         ("santext+", "sensitive"),
         *((name, "keep") for name in ("custext", "custext+", "optimal custext", "optimal custext+")),
@@ -113,25 +102,14 @@ def test_sensitive_words_are_those_of_the_files():
         (
             f"film\n{SECRET} {SECRET}\n",
             (*CUSTEXT, "--keep"),
-            "keep: line 2 of list.txt is cut into 2 words; write",
-        ),
-        (
-            f"{SECRET}'s\n",
-            (*SANTEXT, "--sensitive"),
-            "sensitive: line 1 of list.txt is cut into 2 words; write one",
+            "keep: line 2 of list.txt is cut into 2 words",
         ),
         ("\n \n", (*CUSTEXT, "--keep"), "keep: list.txt has no word; write one a line, or leave it out"),
-        ("", (*SANTEXT, "--sensitive"), "sensitive: list.txt has no word"),
         (f"{SECRET}é\n".encode("latin-1"), (*CUSTEXT, "--keep"), "keep: list.txt is not utf-8; convert it first"),
         (f"{SECRET}\n", (*SANTEXT, "--sensitive"), "sensitive: none of the words has a vector"),
-        (
-            f"film\n{SECRET}\n",
-            (*SANTEXT, "--oov", "keep", "--sensitive"),
-            "would release 1 sensitive words without",
-        ),
+        (f"film\n{SECRET}\n", (*SANTEXT, "--oov", "keep", "--sensitive"), "would release 1 sensitive words"),
         (f"film\n{SECRET}\n", (*SANTEXT, "--w", "0.5", "--sensitive"), "w: the sensitive words are given, and w"),
         (f"{SECRET}\n", (*SANTEXT, "--keep"), "keep: santext+ has no such parameter"),
-        (f"{SECRET}\n", ("--mechanism", "random", "--sensitive"), "sensitive: random has no such parameter"),
         (None, (*CUSTEXT, "--keep"), "Invalid value for '--keep': File 'list.txt' does not exist"),
     ],
 )
@@ -205,16 +183,8 @@ def test_an_audit_takes_the_lists_of_a_release_and_of_a_rehearsal(tmp_path):
     released(*CUSTEXT, "--keep", "keep.txt")
     for arguments, message in [
         (("--released", "out.txt"), "record: keep is not what custext+ has now; pass --keep FILE"),
-        (
-            ("--released", "out.txt", "--keep", "rare.txt"),
-            "record: keep is not what custext+ has now; pass --keep",
-        ),
-        (("--released", "out.txt", "--sensitive", "rare.txt"), "sensitive: custext+ has no such parameter"),
         (("--released", "out.txt", "--keep", "keep.txt", "--k", "4"), "k: the release has its own; leave it out"),
-        (
-            ("--released", "in.txt", "--keep", "keep.txt"),
-            "keep: it needs a mechanism, and the release has no record",
-        ),
+        (("--released", "in.txt", "--keep", "keep.txt"), "keep: it needs a mechanism, and the release has no"),
     ]:
         result = run("audit", "in.txt", *arguments)
         assert result.exit_code == 2 and message in result.stderr and result.stderr.count("\n") == 1, result.output
@@ -235,18 +205,3 @@ def test_parts_of_an_audit_are_not_those_of_another_list():
         attacking._digest(materials.material(docs, one, shadow=docs, released=released, seed=0)) for one in made
     ]
     assert digests[0] != digests[1] == digests[2]
-
-
-def test_a_choice_passes_a_list_to_the_mechanism_that_takes_it(monkeypatch):
-    from textsan import auditing
-
-    given = {}
-
-    def chosen(texts, name, **settings):
-        given[name] = settings.get("keep")
-        raise ValueError("stop: seen")
-
-    monkeypatch.setattr(auditing, "choose_epsilon", chosen)
-    for mechanism in ("custext+", "santext"):
-        run("choose", "in.txt", "--mechanism", mechanism, "--words", "0.5", "--keep", "keep.txt")
-    assert given == {"custext+": ("film", SECRET)}

@@ -39,23 +39,6 @@ def test_and_of_the_same_part_of_speech():
         assert doc[0] != "w7" and doc[2] != "w9"
 
 
-def test_a_word_that_no_other_is_like_stays():
-    assert words.exchanged([["a"]], [(0, 0)], ["a"], seed=0) == [["a"]]
-    one = words.exchanged([["a"]], [(0, 0)], ["a", "b"], ([["adverb"]], {"a": "noun", "b": "noun"}), seed=0)
-    assert one == [["a"]]
-
-
-def test_dice_make_one_of_all_sentences():
-    made = words.made_by_dice(40, seed=3)
-    assert np.prod([len(some) for some in words.SLOTS]) == 7200
-    for doc in made:
-        rest = " ".join(doc)
-        for some in words.SLOTS:
-            [phrase] = [phrase for phrase in some if rest.startswith(phrase)]
-            rest = rest.removeprefix(phrase).strip()
-        assert rest == ""
-
-
 @pytest.fixture
 def circle(monkeypatch):
     """Words that follow each other in a circle, released as one of two neighbours; and a model that knows that."""
@@ -85,30 +68,6 @@ def test_a_model_that_knows_the_order_adds_to_text_in_order_and_not_to_exchanged
     released = [[names[y] for y in line] for line in drawn(channel, other)]
     alone, added = words.model_adds(problem, other, released, positions, beam=12)
     assert 0.35 < alone.value < 0.65 and added.low < 0.05
-
-
-def test_each_word_is_of_one_kind_a_way(monkeypatch):
-    docs = [["ann", "sleeps"], ["the", "cat"]]
-    monkeypatch.setattr(words, "parts_of_speech", lambda docs: [["name", "verb"], ["other", "noun"]])
-    monkeypatch.setattr(words, "find_names", lambda records, finder: [(0, 0)])
-    index = {"the": 0, "cat": 999, "sleeps": 1000, "ann": 5000}
-    problem = SimpleNamespace(
-        truth=SimpleNamespace(docs=docs, words=["ann", "sleeps", "cat", "the"]),
-        positions=[(0, 0), (0, 1), (1, 1), (1, 0)],
-        split=SimpleNamespace(records=None, embeddings=SimpleNamespace(index=index)),
-    )
-    assert words.kinds_of(problem) == {
-        "part of speech": ["name", "verb", "noun", "other"],
-        "frequency": ["above 5,000", "1,001 to 5,000", "1 to 1,000", "1 to 1,000"],
-        "census": ["a name", "no name", "no name", "no name"],
-    }
-
-
-@pytest.mark.skipif(importlib.util.find_spec("spacy") is not None, reason="spaCy is installed")
-def test_without_a_tagger_one_line_says_what_to_install():
-    with pytest.raises(ValueError, match=r"pip install '\.\[pii\]' in a clone") as error:
-        grammar.parts_of_speech([["a", "cat"]])
-    assert "\n" not in str(error.value)
 
 
 @pytest.mark.skipif(importlib.util.find_spec("spacy") is None, reason="needs spaCy (extra pii)")

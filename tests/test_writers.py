@@ -4,7 +4,6 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from stored import lines, mean
 
 from textsan import CusText, Embeddings, SanText
 from textsan_book.judging import writers
@@ -13,57 +12,6 @@ from textsan_book.studies.writer import content_words
 WORDS = [f"w{i}" for i in range(40)] + ["the", "."]
 EMBEDDINGS = Embeddings(WORDS, np.random.default_rng(0).normal(size=(len(WORDS), 3)))
 DOCS = [[*np.random.default_rng(seed).choice(WORDS, 12)] for seed in range(30)] + [["the"]]
-
-
-@pytest.fixture(scope="module")
-def stored():
-    return writers.readings("writer.csv")
-
-
-def test_a_summary_is_the_mean_of_the_rows(stored):
-    table = {line["read"]: line for line in writers.summary(stored)}
-    assert len(table) == 10
-    santext = {"defence": "santext", "epsilon": "3.0"}
-    asked = {
-        "SanText, ε = 3": santext | {"reading": "release"},
-        "CusText+, ε = 1": {"defence": "custext+", "reading": "release"},
-        "words that CusText+ keeps": {"defence": "custext+", "reading": "kept words and length"},
-        "length alone": santext | {"reading": "kept words and length"},
-        "original text": santext | {"reading": "original"},
-    }
-    for name, wanted in asked.items():
-        rows = lines("writer.csv", **wanted)
-        assert len(rows) == 9
-        for column in ("main", "control"):
-            assert table[name][column] == pytest.approx(mean(rows, column))
-        for column in ("excess", "lead"):
-            assert table[name][column].value == pytest.approx(mean(rows, column))
-        assert (table[name]["word"] is None) == ("ε" not in name)
-    assert table["SanText, ε = 3"]["word"] == pytest.approx(mean(lines("writer.csv", **santext), "vulnerability"))
-
-
-def test_at_equal_success_an_excess_is_between_its_neighbours(stored):
-    table = {(line["texts"], line["compared"]): line for line in writers.at_equal(stored, "linked")}
-    assert len(table) == 6
-    gaps = []
-    for seed in "012":
-        rows = lines("writer.csv", dataset="drugs", seed=seed, reading="release")
-        (custext,) = (row for row in rows if row["defence"] == "custext")
-        x = float(custext["linked"])
-        curve = sorted((float(row["linked"]), float(row["excess"])) for row in rows if row["defence"] == "santext")
-        (below, low), (above, high) = max(p for p in curve if p[0] <= x), min(p for p in curve if p[0] >= x)
-        gaps.append(low + (high - low) * (x - below) / (above - below) - float(custext["excess"]))
-    line = table["drug reviews", "CusText"]
-    assert (line["least"], line["most"]) == (pytest.approx(min(gaps)), pytest.approx(max(gaps)))
-    assert line["discloses"] == "more" and min(gaps) > 0
-
-
-def test_claims_are_weighed_by_how_many_there_are(stored):
-    rows = stored[(stored.dataset == "rt") & (stored.who == "SanText, ε = 4") & (stored.reading == "words")]
-    found = writers.claims(rows)
-    right = sum(c * p for c, p in zip(rows.claimed, rows.precision, strict=True)) / sum(rows.claimed)
-    assert found == {"claimed": pytest.approx(sum(rows.claimed) / 3), "right": pytest.approx(right)}
-    assert writers.claims(rows.assign(claimed=0.0))["right"] is None
 
 
 def by_hand(mechanism):

@@ -76,12 +76,6 @@ def test_each_fact_that_is_told_holds_in_the_prior(seed):
             )
 
 
-def test_words_that_are_never_attacked_leave_a_prior():
-    """Without an unseen word in the truth their weight cannot be split as there."""
-    prior = told(["which unseen words"], {"a": 3}, Prior("ab", [1.0, 0.0]), "ab")
-    np.testing.assert_allclose(prior, [1.0, 0.0])
-
-
 def test_a_game_of_one_tall_player():
     """The left glove and two right ones: a pair is worth 1; Shapley values are 2/3, 1/6, 1/6."""
     values = shapley_values(["left", "right", "other right"], lambda some: float("left" in some and len(some) > 1))
@@ -100,11 +94,6 @@ def test_the_loss_on_a_text_is_that_of_its_frequencies_and_its_interval_covers(s
     longer = loss_on_text(channel, counts, docs * 16)
     assert longer.value == pytest.approx(loss.value)
     assert (longer.high - longer.low) * 4 == pytest.approx(loss.high - loss.low, rel=0.3)
-
-
-def test_unseen_is_what_the_attacker_lacks():
-    channel, _, true, _ = world(1)
-    assert prior_loss(channel, {"a": 1, "b": 0, "z": 4}, true).unseen == pytest.approx(1 - true["a"])
 
 
 @pytest.mark.parametrize("seed", range(5))
