@@ -9,7 +9,6 @@ import numpy as np
 
 from textsan.base.listed import Listed
 from textsan.channel import Channel
-from textsan.leakage.vulnerability import _probabilities
 
 
 def pointwise_leakage(prior, channel: Channel, outputs: Listed | None = None) -> np.ndarray:
@@ -28,7 +27,7 @@ def pointwise_leakage(prior, channel: Channel, outputs: Listed | None = None) ->
     >>> np.exp(pointwise_leakage([0.5, 0.5], channel)).round(3)
     array([1.5, 1.5])
     """
-    p = _probabilities(prior, channel.exact("pointwise leakage"))
+    p = channel.exact("pointwise leakage").prior_array(prior)
     with np.errstate(divide="ignore"):
         marginal = channel.log_marginal(np.log(p), outputs)
     _, largest = channel.best_inputs(np.where(p > 0, 0.0, -np.inf), outputs)

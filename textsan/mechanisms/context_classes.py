@@ -16,11 +16,8 @@ def context_classes(
     A question is whether the word before, or the word after, is of one group. Which groups those are every
     attacker on CusText knows, whatever epsilon: a released word tells its group. Classes are split one question at
     a time, by that which raises the success sum_k sum_y max_x Pr(x, k) P(y | x) most. A class's words are those of
-    public text there, with a hundred tokens of the prior.
-
-    Args:
-        groups: disjoint row numbers, which have all words.
-        tables: (len(group), len(group)) P(y | x) of each, for which a split is good.
+    public text there, with a hundred tokens of the prior. Groups are disjoint row numbers, which have all words;
+    a split is good for their tables P(y | x), (len(group), len(group)).
 
     >>> docs, index = [["a", "x"], ["b", "y"]] * 99, {word: i for i, word in enumerate("abxy")}
     >>> groups = [np.array([0]), np.array([1]), np.array([2, 3])]

@@ -62,12 +62,11 @@ class NoiseMechanism(VectorMechanism):
         """
         inputs = list(self.inputs if inputs is None else inputs)
         draws = checks.whole("draws", draws, low=1)
-        key = (tuple(inputs), draws, seed) if isinstance(seed, int) else None
-        if key is None or key not in self._estimates:
-            estimate = self._simulate(inputs, draws, seed)
-            if key is None:
-                return estimate
-            self._estimates[key] = estimate
+        if not isinstance(seed, int):
+            return self._simulate(inputs, draws, seed)
+        key = tuple(inputs), draws, seed
+        if key not in self._estimates:
+            self._estimates[key] = self._simulate(inputs, draws, seed)
         return self._estimates[key]
 
     def _simulate(self, inputs, draws, seed):

@@ -8,12 +8,10 @@ from textsan.priors import Prior
 
 
 def public_prior(counts: Mapping[str, int] | None, words: Sequence[str]) -> np.ndarray:
-    """Pr(x) of a vocabulary, (len(words),), from counts or from its order.
+    """Pr(x) of a vocabulary, (len(words),), from counts, to each of which one is added, or from its order.
 
-    Args:
-        counts: of public text, never of the text that is sanitized: the channel would tell of it. One is added to
-            each. None: the r-th word weighs 1 / r (Zipf), for a vocabulary in order of frequency.
-        words: the vocabulary.
+    Counts are of public text, never of the text that is sanitized: the channel would tell of it. Without them the
+    r-th word weighs 1 / r (Zipf), for a vocabulary in order of frequency.
 
     >>> public_prior(None, ["the", "of"]).round(3)
     array([0.667, 0.333])
