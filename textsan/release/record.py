@@ -34,14 +34,7 @@ _NOT_SAID = "an epsilon that was chosen on this text, if it was: --chosen-on was
 
 
 def description(
-    job: Job,
-    file: File,
-    counts: Counts,
-    sha256: str,
-    *,
-    embedding: str,
-    form: Form,
-    command: str,
+    job: Job, file: File, counts: Counts, sha256: str, *, embedding: str, form: Form, command: str
 ) -> dict:
     """Return the record of a released file with this sha256: a dict for json; `embedding` names the vectors."""
     mechanism, words, given = recipe_of(job.mechanism)
