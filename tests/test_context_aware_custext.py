@@ -7,7 +7,7 @@ from hypothesis import given, settings, strategies as st
 from textsan import CusText, Embeddings
 from textsan.channel.optimal import private_channel
 from textsan.mechanisms import ContextAwareCusText, OptimalCusText, make_mechanism
-from textsan.mechanisms.context_classes import context_classes
+from textsan.mechanisms.context_aware_custext import context_classes
 
 WORDS = [f"w{i}" for i in range(24)]
 EMBEDDINGS = Embeddings(WORDS, np.random.default_rng(0).normal(size=(24, 3)))

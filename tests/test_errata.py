@@ -14,7 +14,7 @@ import pytest
 
 from textsan import Channel, CusText, Embeddings, SanText
 from textsan.mechanisms import least_frequent
-from textsan.mechanisms.neighbours import nearest_rows
+from textsan.mechanisms.noise import nearest_rows
 from textsan.privacy import tight_epsilon, tight_metric_epsilon
 
 ROOT = Path(__file__).parents[1]

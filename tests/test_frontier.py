@@ -136,7 +136,7 @@ def test_words_that_never_occur_are_outputs_only():
         ([0.5, 0.5], [[0.0], [np.nan]], 0.7, "vectors: a number is missing"),
         ([0.5, 0.5], [[0.0]], 0.7, r"vectors: shape \(1, 1\) does not fit a prior of 2 words"),
         ([0.5, 0.6], [[0, 1], [1, 0]], 0.7, "prior: pass numbers of at least 0 that sum to 1"),
-        (Prior("ax", [0.5, 0.5]), Embeddings("ab", [[0.0], [1.0]]), 0.7, "prior: 'x' has mass and no vector"),
+        (Prior("ax", [0.5, 0.5]), Embeddings("ab", [[0.0], [1.0]]), 0.7, "prior: 'x' has mass but is no word"),
         ([0.5, 0.5], [[0, 1], [1, 0]], 1.5, "success: 1.5 is out of range"),
     ],
 )

@@ -50,7 +50,7 @@ def test_a_prior_over_part_of_the_inputs_is_completed_with_zeros():
 
 def test_a_prior_over_other_words_is_refused():
     _, _, ch = random_world(0, 3, 4)
-    with pytest.raises(ValueError, match="'dog' has mass but is no input"):
+    with pytest.raises(ValueError, match="'dog' has mass but is no word"):
         leakage.bayes_vulnerability(Prior(["dog", "x0"], [0.5, 0.5]), ch)
     with pytest.raises(ValueError, match="shape"):
         leakage.bayes_vulnerability([0.5, 0.5], ch)

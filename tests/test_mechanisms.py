@@ -33,7 +33,7 @@ from textsan.mechanisms import (
     wordpieces,
 )
 from textsan.mechanisms.base import UnknownWord
-from textsan.mechanisms.neighbours import nearest_rows
+from textsan.mechanisms.noise import nearest_rows
 from textsan.privacy import tight_epsilon
 
 WORDS = [f"w{i}" for i in range(50)]

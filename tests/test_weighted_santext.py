@@ -8,7 +8,7 @@ from scipy.special import rel_entr
 from textsan import Channel, Embeddings, SanText
 from textsan.channel.weighted_exponential import WeightedExponential
 from textsan.mechanisms import WeightedSanText
-from textsan.mechanisms.public_prior import public_prior
+from textsan.mechanisms.vectors import public_prior
 from textsan.mechanisms.weighted_santext import blahut_arimoto
 
 WORDS = [f"w{i}" for i in range(40)]

@@ -41,10 +41,7 @@ def choose_device(device: str) -> str:
 
 
 class TorchJoint:
-    """log Pr(x) Pr(y | x) of a channel, blocks of columns y at a time, on a torch device.
-
-    Words of prior 0 are left out, whatever the storage.
-    """
+    """log Pr(x) Pr(y | x) of a channel on a torch device, by blocks of columns y; without words of prior 0."""
 
     def __init__(self, storage, log_prior: np.ndarray, device: str):
         import torch

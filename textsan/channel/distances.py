@@ -28,11 +28,7 @@ class ScaledDistances:
         self._right = np.vstack([self._others.T, np.ones(len(others)), norms_b])
 
     def block(self, rows, columns: slice = slice(None), *, out=None, height: int = BLOCK) -> np.ndarray:
-        """Distances of some rows to a range of columns, float64.
-
-        Args:
-            height: rows of the matrix product, whatever the number of `rows`.
-        """
+        """Distances of some rows to a range of columns, by products of `height` rows, however many `rows`."""
         start, stop, _ = columns.indices(self.shape[1])
         out = np.empty((len(rows), stop - start)) if out is None else out
         left = np.zeros((height, self._left.shape[1]))

@@ -12,13 +12,10 @@ from textsan.channel.exponential import Exponential
 
 
 class WeightedExponential(Exponential):
-    """q(y) exp(-scale d(x, y)) / Z_x, d Euclidean.
+    """q(y) exp(-scale d(x, y)) / Z_x, d Euclidean, for finite log q, (m,).
 
-    Args:
-        log_weights: (m,) log q, finite.
-        stay: (n,) probabilities of releasing x itself; None is 0 everywhere.
-        own: (n,) the output that is x, or -1; None is -1 everywhere.
-        outputs: how many there are, at least m; those above m are reached by staying only. None is m.
+    `stay` (n,) are probabilities of releasing x itself, 0 without; `own` (n,) the outputs that are x, -1 without.
+    Of more than m `outputs` the later ones are reached by staying only.
 
     >>> far = WeightedExponential(np.zeros((1, 1)), np.zeros((2, 1)), np.log([3.0, 1.0]), scale=1.0)
     >>> np.exp(far.log_rows(np.array([0])))

@@ -81,20 +81,15 @@ def defended(encode: Encode, name: str, strength: float, seed: int = 0) -> Encod
         name: "none", "rounding" (strength is the step), "laplace" (the scale), "dimensions" (how many).
         seed: of the noise, which is drawn anew at each call, or of the directions, which are kept.
     """
-    checks.choice("name", name, ("none", "rounding", "laplace", "dimensions"))
     random = np.random.default_rng(seed)
-
-    def release(texts):
-        vectors = np.asarray(encode(texts))
-        if name == "rounding":
-            vectors = rounded(vectors, strength)
-        elif name == "laplace":
-            vectors = laplace(vectors, strength, random)
-        elif name == "dimensions":
-            vectors = reduced(vectors, int(strength), seed)
-        return vectors.astype(np.float32)
-
-    return release
+    changes: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+        "none": lambda vectors: vectors,
+        "rounding": lambda vectors: rounded(vectors, strength),
+        "laplace": lambda vectors: laplace(vectors, strength, random),
+        "dimensions": lambda vectors: reduced(vectors, int(strength), seed),
+    }
+    change = changes[checks.choice("name", name, changes)]
+    return lambda texts: change(np.asarray(encode(texts))).astype(np.float32)
 
 
 def sanitized(texts: Sequence[str], mechanism: Mechanism, *, seed, first: int = 0) -> list[str]:

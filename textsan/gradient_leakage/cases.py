@@ -114,19 +114,12 @@ def sentence_gradients(
 
 
 def make_case(
-    victim: Victim,
-    texts: Sequence[str],
-    labels: Sequence[int],
-    *,
-    longest: int = 48,
-    defence: Callable | None = None,
-    seed: int = 0,
+    victim: Victim, texts: Sequence[str], labels: Sequence[int], *, defence: Callable | None = None, seed: int = 0
 ) -> Case:
     """Make a client's step: the gradient of one batch, as it is sent.
 
     Args:
         victim: the shared model; its number type is that of the gradient.
-        longest: pieces kept of a sentence.
         defence: what the client does to the gradient first, see `textsan.gradient_leakage.defences`.
 
     >>> make_case(victim, ["good film"], [1]).shared.lengths  # doctest: +SKIP
@@ -134,7 +127,7 @@ def make_case(
     """
     if not len(texts) or len(texts) != len(labels):
         raise ValueError(f"labels: {len(labels)} for {len(texts)} texts; pass one a text, and at least one")
-    ids, mask = victim.encode(texts, longest)
+    ids, mask = victim.encode(texts)
     classes = torch.tensor(list(labels))
     shared = gradient(victim, ids, mask, classes)
     if defence is not None:

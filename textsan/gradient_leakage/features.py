@@ -17,6 +17,8 @@ from textsan.base import checks
 from textsan.gradient_leakage.cases import Shared
 
 _BLOCK = 2000  # rows of the pooler at a time
+_RESTARTS, _ITERATIONS = 20, 100  # of the power method
+_ROWS = 500  # of the pooler, that features are fitted to
 
 
 def hermite(w: np.ndarray, order: int) -> np.ndarray:
@@ -112,9 +114,7 @@ def feature_tensor(seen: TwoLayer, symmetric: bool = True) -> np.ndarray:
     return (tensor + tensor.transpose(1, 0, 2) + tensor.transpose(1, 2, 0)) / 3
 
 
-def power_method(
-    tensor: np.ndarray, count: int, *, restarts: int = 20, iterations: int = 100, seed=0
-) -> tuple[np.ndarray, np.ndarray]:
+def power_method(tensor: np.ndarray, count: int, *, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Find `count` components of a symmetric tensor by the robust power method (Anandkumar et al. 2014).
 
     It is exact where components are orthogonal. Weights are (count,), unit vectors (count, k).
@@ -122,9 +122,9 @@ def power_method(
     generator, left = np.random.default_rng(seed), tensor.copy()
     weights, vectors = [], []
     for _ in range(count):
-        starts = generator.normal(size=(restarts, len(tensor)))
+        starts = generator.normal(size=(_RESTARTS, len(tensor)))
         starts /= np.linalg.norm(starts, axis=1, keepdims=True)
-        for _ in range(iterations):
+        for _ in range(_ITERATIONS):
             starts = np.einsum("abc,rb,rc->ra", left, starts, starts)
             starts /= np.linalg.norm(starts, axis=1, keepdims=True).clip(1e-300)
         values = np.einsum("abc,ra,rb,rc->r", left, starts, starts, starts)
@@ -177,15 +177,10 @@ def decompose(tensor: np.ndarray, count: int, *, restarts: int = 20, seed: int =
 
 @dataclass(frozen=True)
 class Recovered:
-    """Directions of features, in no known order and of no known sign.
+    """Directions of features, in no known order and of no known sign."""
 
-    Attributes:
-        directions: unit vectors, (B, d').
-        weights: of the components, (B,).
-    """
-
-    directions: np.ndarray
-    weights: np.ndarray
+    directions: np.ndarray  # unit vectors, (B, d')
+    weights: np.ndarray  # of the components, (B,)
 
 
 def recover_features(seen: TwoLayer, count: int, *, reduce: bool = True, restarts: int = 20, seed: int = 0):
@@ -237,18 +232,17 @@ SLOPES = {
 
 
 def fit_features(
-    seen: TwoLayer, start: np.ndarray, activation: str, *, rows: int = 500, bias=None, outer=None, seed: int = 0
+    seen: TwoLayer, start: np.ndarray, activation: str, *, outer=None, seed: int = 0
 ) -> tuple[np.ndarray, np.ndarray, float]:
-    """Fit features by least squares on the model g_j = a_j sum_i c_i sigma'(w_j . x_i + b_j) x_i itself.
+    """Fit features by least squares on the model g_j = a_j sum_i c_i sigma'(w_j . x_i) x_i itself.
 
-    The model is exact. Where the fit reaches zero the features are recovered as far as the model tells them:
-    without a bias, for tanh (whose slope is even) but for a common sign of x_i and c_i, for ReLU but for the
-    length of x_i. Within the span there are B + 1 numbers a sentence to find, from thousands of equations.
+    The model is exact. Where the fit reaches zero the features are recovered as far as the model tells them: for
+    tanh (whose slope is even) but for a common sign of x_i and c_i, for ReLU but for the length of x_i. Within the
+    span there are B + 1 numbers a sentence to find, from thousands of equations.
 
     Args:
         start: directions or features, (B, d').
         activation: a key of `SLOPES`.
-        bias: b_j, (m,); None is zero.
         outer: a_j, (m,), as far as it differs between rows; None is all one.
 
     Returns:
@@ -257,18 +251,15 @@ def fit_features(
     count = len(start)
     basis = row_space(seen.gradient, count)[0]
     inside = seen.projected(basis)
-    pick = np.random.default_rng(seed).permutation(len(inside.weights))[:rows]
+    pick = np.random.default_rng(seed).permutation(len(inside.weights))[:_ROWS]
     w, g = inside.weights[pick], inside.gradient[pick]
-    b = np.zeros(len(pick)) if bias is None else np.asarray(bias)[pick]
     a = np.ones(len(pick)) if outer is None else np.asarray(outer)[pick]
     size, slope = np.linalg.norm(g), SLOPES[activation]
     first = start @ basis
 
-    def terms(x):
-        return slope(w @ x.T + b[:, None]) * a[:, None]
-
     def scales(x):
-        columns = np.stack([(terms(x)[:, i : i + 1] * x[i]).ravel() for i in range(count)], axis=1)
+        terms = slope(w @ x.T) * a[:, None]
+        columns = np.stack([(terms[:, i : i + 1] * x[i]).ravel() for i in range(count)], axis=1)
         return np.linalg.lstsq(columns, g.ravel() / size, rcond=None)[0], columns
 
     def error(flat):  # the slopes enter linearly and are solved for (variable projection)

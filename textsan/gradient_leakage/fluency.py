@@ -11,6 +11,8 @@ import numpy as np
 from textsan.models import causal
 from textsan.text.vocabulary import count_words, tokenize_v1
 
+_AT_ONCE = 32  # texts a forward
+
 
 def bigram_fluency(docs: Sequence[Sequence[str]]) -> Callable[[list[str]], np.ndarray]:
     """Fit a bigram model with back-off to add-one word frequencies, from token lists of public text.
@@ -37,13 +39,11 @@ def bigram_fluency(docs: Sequence[Sequence[str]]) -> Callable[[list[str]], np.nd
     return lambda texts: np.array([nats(text) for text in texts])
 
 
-def causal_fluency(
-    name: str = causal.CAUSAL, batch: int = 32, *, precision: causal.Precision = "float32"
-) -> Callable[[list[str]], np.ndarray]:
+def causal_fluency(name: str = causal.CAUSAL) -> Callable[[list[str]], np.ndarray]:
     """Load a causal language model by name that gives mean nats a token; gpt2 is LAMP's."""
     import torch
 
-    model, tokenizer = causal.load_causal(name, precision=precision), causal.load_causal_tokenizer(name)
+    model, tokenizer = causal.load_causal(name), causal.load_causal_tokenizer(name)
     start = tokenizer.bos_token_id if tokenizer.bos_token_id is not None else tokenizer.eos_token_id
 
     def nats(texts: list[str]) -> np.ndarray:
@@ -54,8 +54,8 @@ def causal_fluency(
     def read(texts: list[str]) -> np.ndarray:
         rows = [[start, *tokenizer(text)["input_ids"]] for text in texts]
         means = np.zeros(len(rows))
-        for at in range(0, len(rows), batch):
-            part = rows[at : at + batch]
+        for at in range(0, len(rows), _AT_ONCE):
+            part = rows[at : at + _AT_ONCE]
             longest = max(map(len, part))
             ids = torch.tensor([row + [start] * (longest - len(row)) for row in part])
             mask = torch.tensor([[1] * len(row) + [0] * (longest - len(row)) for row in part])
@@ -63,7 +63,7 @@ def causal_fluency(
             with torch.no_grad():
                 logs = model(input_ids=ids, attention_mask=mask).logits.float().log_softmax(-1)
             scores = logs[:, :-1].gather(2, ids[:, 1:, None])[:, :, 0] * mask[:, 1:]
-            means[at : at + batch] = (-scores.sum(1) / mask[:, 1:].sum(1).clamp(min=1)).cpu().numpy()
+            means[at : at + _AT_ONCE] = (-scores.sum(1) / mask[:, 1:].sum(1).clamp(min=1)).cpu().numpy()
         return means
 
     return nats

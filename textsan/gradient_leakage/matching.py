@@ -8,7 +8,7 @@ piece. The settings are those of LAMP's released code.
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import torch
@@ -65,20 +65,13 @@ class Settings:
         return replace(self, **sizes, decay=self.decay ** (1 / share))
 
 
-_PLAIN: dict[str, Any] = {
-    "steps": 2500,
-    "learning_rate": 0.1,
-    "decay": 1.0,
-    "lengths": 0.0,
-    "starts": 1,
-    "orders": 0,
-    "fluency": 0.0,
-}
+_DLG = Settings("squared", steps=2500, learning_rate=0.1, decay=1.0, lengths=0.0, starts=1, fluency=0.0, orders=0)
+_TAG = replace(_DLG, distance="squared and absolute")
 ATTACKS = {
-    "DLG": Settings("squared", scaled=False, **_PLAIN),
-    "TAG": Settings("squared and absolute", scaled=False, **_PLAIN),
-    "DLG, scaled start": Settings("squared", **_PLAIN),
-    "TAG, scaled start": Settings("squared and absolute", **_PLAIN),
+    "DLG": replace(_DLG, scaled=False),
+    "TAG": replace(_TAG, scaled=False),
+    "DLG, scaled start": _DLG,
+    "TAG, scaled start": _TAG,
     "LAMP cos": Settings("cosine", fluency=0.2, lengths=1.0),
     "LAMP L1+L2": Settings("squared and absolute", fluency=60.0, lengths=25.0),
     "feature match": Settings("cosine", fluency=0.2, lengths=1.0, feature=1.0),
@@ -357,23 +350,21 @@ def attack(shared: Shared, name: str = "LAMP cos", *, share: float = 1.0, **give
     return Matching(shared, settings if share == 1 else settings.quicker(share), **given).run()
 
 
-def attackers_order(
-    shared: Shared, features: torch.Tensor, slopes: np.ndarray, *, settings: Settings | None = None, seed: int = 0
-) -> torch.Tensor:
+def attackers_order(shared: Shared, features: torch.Tensor, slopes: np.ndarray, *, seed: int = 0) -> torch.Tensor:
     """Bring recovered features in the order of the sentences, without the truth: labels first, then trial.
 
     A slope is p - y up to a positive factor, so that its sign is the label; among the orders that fit the known
-    labels, the one is taken whose short attack ends with the smallest distance, the feature term included.
+    labels, the one is taken whose short attack (LAMP's with the feature term, 30 steps, no reordering) ends with
+    the smallest distance, that term included.
 
     Args:
         features: (B, d').
         slopes: of the loss, one a feature.
-        settings: of the trial; None is LAMP's with the feature term, 30 steps, no reordering.
 
     Returns:
         (B, d') in the order of `shared.labels`; the given order where signs and labels do not agree.
     """
-    trial = settings or replace(ATTACKS["feature match"], steps=30, starts=1, orders=0)
+    trial = replace(ATTACKS["feature match"], steps=30, starts=1, orders=0)
     signs = [int(slope < 0) for slope in slopes]
     fitting = [
         list(order)

@@ -8,6 +8,7 @@ position p: those in the span are the answer.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import scipy
@@ -17,6 +18,7 @@ from textsan.base import checks
 from textsan.gradient_leakage.cases import Shared
 from textsan.gradient_leakage.victims import Victim
 
+_TRIED = 64  # candidates of a position that are tried, best residual first
 WEIGHTS = ("query", "value")
 """Key weights are no use: softmax does not feel a shift of all scores, so the delta_t of keys sum to zero."""
 
@@ -134,7 +136,7 @@ class Accepted:
         return {(piece, place) for place, row in enumerate(self.pieces) for piece in row}
 
 
-def accepted(shared: Shared, *, threshold: float | None = None, weights=WEIGHTS) -> Accepted:
+def accepted(shared: Shared, *, weights=WEIGHTS) -> Accepted:
     """Find the pieces that lie in the span at each position; no optimisation, no prior, no length.
 
     The threshold is the attacker's own: 1,000 rounding errors of the number type, or more where the smallest
@@ -145,10 +147,8 @@ def accepted(shared: Shared, *, threshold: float | None = None, weights=WEIGHTS)
     longest = max(shared.lengths)
     table = residuals(victim, found, min(longest + 16, victim.encoder.config.max_position_embeddings))
     floor = float(table[:, longest:].min())
-    if threshold is None:
-        error, smallest = torch.finfo(victim.words.dtype).eps, found.values[max(found.rank - 1, 0)]
-        threshold = min(floor / 10, error * max(1000.0, float(found.values[0] / smallest)))
-    threshold = checks.number("threshold", threshold, 0, 1)
+    error, smallest = torch.finfo(victim.words.dtype).eps, found.values[max(found.rank - 1, 0)]
+    threshold = min(floor / 10, error * max(1000.0, float(found.values[0] / smallest)))
     pieces, passed = [], []
     for place in range(longest):
         near = torch.nonzero(table[:, place] < max(2 * threshold, 1e-3)).flatten()
@@ -160,19 +160,12 @@ def accepted(shared: Shared, *, threshold: float | None = None, weights=WEIGHTS)
     return Accepted(pieces, passed, found.rank, threshold, floor)
 
 
-@dataclass(frozen=True)
-class Closure:
-    """The pieces that the check accepts by theory, and the rank of the gradient.
+class Closure(NamedTuple):
+    """The pieces that the check accepts by theory, and the rank of the gradient."""
 
-    Attributes:
-        pairs: accepted (piece, position).
-        rank: of the gradient.
-        forest: whether the graph has no cycle, so that nothing but the truth is accepted.
-    """
-
-    pairs: frozenset[tuple[int, int]]
-    rank: int
-    forest: bool
+    pairs: frozenset[tuple[int, int]]  # accepted (piece, position)
+    rank: int  # of the gradient
+    forest: bool  # whether the graph has no cycle, so that nothing but the truth is accepted
 
 
 def closure(pairs: Iterable[tuple[int, int]]) -> Closure:
@@ -200,26 +193,20 @@ def closure(pairs: Iterable[tuple[int, int]]) -> Closure:
     return Closure(frozenset((w, p) for w, g in pieces for p, h in places if g == h), rank + 1, False)
 
 
-def assemble(shared: Shared, found: Accepted, *, most: int = 64, restarts: int = 30, seed: int = 0):
+def assemble(shared: Shared, found: Accepted, *, restarts: int = 30):
     """Make sentences of candidates: those whose inputs to the *second* layer lie in the span of its gradient.
 
-    What the second layer reads at a position depends on the whole sentence, so the check is of sentences. From a
-    random choice, the piece at each position in turn is replaced by the candidate that lowers the mean residual.
-    A sentence that reaches zero is right.
+    What the second layer reads at a position depends on the whole sentence, so the check is of sentences. From
+    `restarts` random choices, the piece at each position in turn is replaced by the candidate that lowers the mean
+    residual. A sentence that reaches zero is right. Needs at least three layers: in the last one queries other
+    than [CLS]'s do not matter and values only through it, so that its gradient does not span what it reads.
 
-    Args:
-        shared: of a case; a victim of at least three layers. In the last one queries other than [CLS]'s do not
-            matter and values only through it, so that its gradient does not span what it reads.
-        most: candidates tried at a position, best residual first.
-        restarts: random choices for each sentence.
-
-    Returns:
-        piece numbers of each sentence in the order of the lengths, and the mean residual of each, plus 1 if the
-        same sentence was given before.
+    Return piece numbers of each sentence in the order of the lengths, and the mean residual of each, plus 1 if the
+    same sentence was given before.
     """
     if len(shared.victim.encoder.encoder.layer) < 3:
         raise ValueError("victim: fewer than 3 layers; the last one's gradient does not span its inputs")
-    victim, generator = shared.victim, torch.Generator().manual_seed(seed)
+    victim, generator = shared.victim, torch.Generator().manual_seed(0)
     second = span(stacked(shared, layer=1))
     basis = Span(second.basis.to(victim.words.dtype), second.values)
     d, special = second.basis.shape[1], victim.special
@@ -227,7 +214,7 @@ def assemble(shared: Shared, found: Accepted, *, most: int = 64, restarts: int =
     answers: list[list[int]] = []
     scores: list[float] = []
     for length in shared.lengths:
-        options = _options(found, length, special, most)
+        options = _options(found, length, special)
         best, score = None, float("inf")
         for _ in range(restarts if any(len(some) > 1 for some in options) else 1):
             guess, off = _descend(victim, basis, options, generator)
@@ -242,11 +229,11 @@ def assemble(shared: Shared, found: Accepted, *, most: int = 64, restarts: int =
     return answers, scores
 
 
-def _options(found: Accepted, length: int, special: dict, most: int) -> list[list[int]]:
+def _options(found: Accepted, length: int, special: dict) -> list[list[int]]:
     """Candidates of each position of a sentence of known length, [CLS] first and [SEP] last."""
     inside = []
     for place in range(1, length - 1):
-        row = [piece for piece in found.pieces[place] if piece not in special.values()][:most]
+        row = [piece for piece in found.pieces[place] if piece not in special.values()][:_TRIED]
         inside.append(row or [special["[SEP]"]])
     return [[special["[CLS]"]], *inside, [special["[SEP]"]]]
 

@@ -201,10 +201,8 @@ def fine_tune(
 ) -> Victim:
     """Train a victim on labelled sentences with AdamW, word and position embeddings frozen; changed in place.
 
-    Args:
-        victim: left in evaluation mode, on its device; trained without dropout, as the shared gradient is made.
-        learning_rate: falls linearly to 0.
-        change: what is done to the gradient of each step, as for `make_case`: a defence.
+    It stays in evaluation mode, without dropout, as the shared gradient is made; the rate falls linearly to 0;
+    `change` is done to the gradient of each step, a defence as for `make_case`.
     """
     labels, texts = labels_of(records), [record.text for record in records]
     shared = {name: value for name, value in victim.named_parameters() if is_shared(name)}

@@ -10,7 +10,6 @@ from .linkage import (
     sharp_information as sharp_information,
 )
 from .noise import noisy_vector_vulnerability as noisy_vector_vulnerability
-from .pointwise import pointwise_leakage as pointwise_leakage
 from .repeated_words import (
     counted_vulnerability as counted_vulnerability,
     repeated_vulnerability as repeated_vulnerability,
@@ -20,6 +19,7 @@ from .vulnerability import (
     bayes_vulnerability as bayes_vulnerability,
     conditional_entropy as conditional_entropy,
     entropy as entropy,
+    pointwise_leakage as pointwise_leakage,
     prior_vulnerability as prior_vulnerability,
     vulnerability_bracket as vulnerability_bracket,
 )

@@ -24,6 +24,7 @@ from textsan.channel.distances import ScaledDistances
 from textsan.leakage.sorted_outputs import SortedOutputs
 from textsan.mechanisms.given_channel import ChannelMechanism
 from textsan.priors import Prior
+from textsan.privacy.sharp_bounds import prior_probabilities
 from textsan.text.embeddings import Embeddings
 
 ERASED = "⊥"
@@ -139,7 +140,12 @@ def frontier(
     gap, rounds = checks.number("gap", gap, low=0), checks.whole("rounds", rounds, low=1)
     outputs = list(words)
     if erasure is not None:
-        distances, outputs = _erasing(distances, checks.number("erasure", erasure, low=0)), [*words, ERASED]
+        erasure, of_words = checks.number("erasure", erasure, low=0), distances
+        outputs = [*words, ERASED]
+
+        def distances(rows):
+            return np.column_stack([of_words(rows), np.full(len(rows), erasure)])
+
     lists = SortedOutputs(p, distances, len(outputs))
     unbounded, free = _channel(lists, _nearest(lists))  # every word on its nearest output
     lines, points, found = [(free[1], 0.0)], [free], {}
@@ -165,10 +171,9 @@ def _world(prior, vectors):
     """Words, their probabilities, and a function from row numbers to distances from them to all words."""
     if isinstance(vectors, Embeddings):
         words = vectors.words
-        p = _aligned(prior, words)
+        p = prior.aligned(words) if isinstance(prior, Prior) else checks.probabilities("prior", prior, len(words))
         return words, p, _euclidean(vectors.vectors)
-    table = np.asarray(vectors, dtype=np.float64)
-    p = prior.probabilities if isinstance(prior, Prior) else checks.probabilities("prior", prior)
+    table, p = np.asarray(vectors, dtype=np.float64), prior_probabilities(prior)
     words = prior.words if isinstance(prior, Prior) else [str(i) for i in range(len(p))]
     if table.ndim != 2 or len(table) != len(p):
         raise ValueError(
@@ -190,25 +195,9 @@ def _world(prior, vectors):
     return words, p, lambda rows: table[rows]
 
 
-def _aligned(prior, words):
-    if not isinstance(prior, Prior):
-        return checks.probabilities("prior", prior, len(words))
-    there = set(words)
-    lost = [word for word, p in zip(prior.words, prior.probabilities, strict=True) if p > 0 and word not in there]
-    if lost:
-        raise ValueError(
-            f"prior: {lost[0]!r} has mass and no vector ({len(lost)} such words); make it over the words"
-        )
-    return prior.aligned(words)
-
-
 def _euclidean(vectors):
     between = ScaledDistances(vectors, vectors, scale=1.0)
     return lambda rows: between.block(rows, height=max(len(rows), 1))
-
-
-def _erasing(distances, erasure: float):
-    return lambda rows: np.column_stack([distances(rows), np.full(len(rows), erasure)])
 
 
 def _nearest(lists: SortedOutputs) -> np.ndarray:

@@ -20,7 +20,7 @@ import scipy
 
 from textsan.base import checks
 from textsan.channel import Channel
-from textsan.leakage.vulnerability import _probabilities, bayes_vulnerability
+from textsan.leakage.vulnerability import bayes_vulnerability
 
 _LARGEST = 2_000_000  # entries: multisets of outputs times inputs
 _NEGLIGIBLE = 1e-15  # of the mass of counts, where it ends
@@ -39,7 +39,7 @@ def repeated_vulnerability(prior, channel: Channel, k: int) -> float:
     >>> round(repeated_vulnerability([0.5, 0.5], noisy, 3), 6)  # two or three of three right
     0.84375
     """
-    p, k = _probabilities(prior, channel.exact("repeated vulnerability")), checks.whole("k", k, low=1)
+    p, k = channel.exact("repeated vulnerability").prior_array(prior), checks.whole("k", k, low=1)
     inputs = np.flatnonzero(p)
     rows = channel.rows(inputs)
     rows = rows[:, rows.any(axis=0)]
@@ -67,7 +67,7 @@ def counted_vulnerability(prior, channel: Channel, n: int) -> float:
     >>> round(counted_vulnerability([0.75, 0.25], blind, 3), 6)  # that stands once is guessed to be b
     0.84375
     """
-    p, n = _probabilities(prior, channel), checks.whole("n", n, low=1)
+    p, n = channel.prior_array(prior), checks.whole("n", n, low=1)
     total, left = 0.0, 1.0
     for others in range(n):
         joint = p * scipy.stats.binom.pmf(others, n - 1, p)

@@ -22,6 +22,7 @@ import scipy
 from textsan.base import checks
 from textsan.channel import Channel
 from textsan.priors import Prior
+from textsan.privacy.sharp_bounds import prior_probabilities
 
 _LARGEST = 2000  # words or outputs
 _NEAREST = 10  # outputs of a word in the first programme
@@ -71,7 +72,7 @@ def joint_frontier(
     >>> round(found.upper, 6), found.successes.round(6).tolist()
     (0.2, [0.8, 0.3])
     """
-    p = prior.probabilities if isinstance(prior, Prior) else checks.probabilities("prior", prior)
+    p = prior_probabilities(prior)
     words = list(prior.words) if isinstance(prior, Prior) else [str(x) for x in range(len(p))]
     far = _numbers("distances", distances, (len(p), len(outputs) or len(p)))
     a = _numbers("worth", worth, (len(limits), len(p)))

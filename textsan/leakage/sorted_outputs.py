@@ -21,16 +21,9 @@ class SortedOutputs:
     """For each word of a prior, outputs in ascending order of their distance.
 
     The likeliest words have all outputs on their lists; of a longer vocabulary the others have the likeliest words
-    and their own nearest.
-
-    Args:
-        probabilities: (n,) of the words.
-        distances: (rows,) numbers -> (rows, m) distances to all outputs, of which the first n are the words and
-            the others symbols that every list has.
-        outputs: m.
-
-    Attributes:
-        reach: (n,) distance below which a word's list has all outputs; infinite where it has all there are.
+    and their own nearest, and `reach`, (n,), is the distance below which a word's list has all outputs.
+    `distances` gives those of some row numbers to all outputs, of which the first n are the words and the others
+    symbols that every list has.
     """
 
     def __init__(self, probabilities: np.ndarray, distances: Callable, outputs: int):
@@ -59,9 +52,8 @@ class SortedOutputs:
             found = np.hstack([np.broadcast_to(common, (len(rows), len(common))), nearest])
             far = np.hstack([of_common, far])
             order = np.argsort(far, axis=1, kind="stable")
-            return np.take_along_axis(found, order, axis=1).astype(np.int32), np.take_along_axis(
-                far, order, axis=1
-            )
+            found = np.take_along_axis(found, order, axis=1).astype(np.int32)
+            return found, np.take_along_axis(far, order, axis=1)
 
         self._tables = [
             (rows, *map(np.concatenate, zip(*map_blocks(make, rows), strict=True)))
@@ -83,8 +75,7 @@ class SortedOutputs:
     def fill(self, capacity: np.ndarray) -> tuple[float, np.ndarray]:
         """Spend each word's probability on its nearest outputs, at most their capacity (m,) on each.
 
-        Returns:
-            the expected distance, and (n,) the distance of the last output that each word is spent on.
+        Return the expected distance, and (n,) the distance of the last output that each word is spent on.
         """
         while True:
             loss, last, deeper = 0.0, np.empty(len(self._depth)), []

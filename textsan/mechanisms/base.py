@@ -22,15 +22,11 @@ Oov = Literal["uniform", "keep", "error"]
 
 
 class UnknownWord(ValueError):
-    """A word that has no row, where `oov` is "error".
+    """A word that has no row, where `oov` is "error"; it is of the text and may be private."""
 
-    Its one argument is the word, which is of the text and may be private.
-    """
-
-    @property
-    def word(self) -> str:
-        """The word."""
-        return self.args[0]
+    def __init__(self, word: str):
+        super().__init__(word)
+        self.word = word
 
     def __str__(self) -> str:
         return f"docs: {self.word!r} is not in the vocabulary; pass oov='uniform' or oov='keep'"
@@ -250,10 +246,9 @@ class Mechanism:
 
     def _outside(self) -> tuple[str, ...]:
         """Clauses on what no guarantee covers."""
-        fate = {"uniform": "become uniform draws", "keep": "are released verbatim", "error": "are refused"}[
-            self.oov
-        ]
-        return *self._kept_clause(), f"words outside of the vocabulary {fate}", "the number of tokens is released"
+        fates = {"uniform": "become uniform draws", "keep": "are released verbatim", "error": "are refused"}
+        unknown = f"words outside of the vocabulary {fates[self.oov]}"
+        return *self._kept_clause(), unknown, "the number of tokens is released"
 
     def _kept_clause(self) -> tuple[str, ...]:
         return (f"the {len(self.keep)} kept words, released verbatim",) if self.keep else ()
@@ -293,8 +288,5 @@ def _is_missing(value) -> bool:
 
 def _shown(value) -> str:
     """A parameter in a `repr`: word lists by their number."""
-    if isinstance(value, Embeddings):
-        return f"<{len(value)} words>"
-    if isinstance(value, Collection) and not isinstance(value, str):
-        return f"<{len(value)} words>"
-    return repr(value)
+    is_list = isinstance(value, Embeddings | Collection) and not isinstance(value, str)
+    return f"<{len(value)} words>" if is_list else repr(value)

@@ -10,9 +10,8 @@ import numpy as np
 from textsan.base import checks
 from textsan.channel import Channel
 from textsan.mechanisms.base import Oov
-from textsan.mechanisms.public_prior import public_prior
 from textsan.mechanisms.table import table_channel
-from textsan.mechanisms.vectors import VectorMechanism
+from textsan.mechanisms.vectors import VectorMechanism, public_prior
 from textsan.privacy import Adjacency, Guarantee
 from textsan.text.embeddings import Embeddings, euclidean
 

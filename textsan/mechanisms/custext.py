@@ -173,11 +173,10 @@ class CusText(VectorMechanism):
         words = self.group_words
         alone = [group[0] for group in words[-1:] if len(group) == 1 and group[0] not in self.keep]
         hidden = sum(sum(word not in self.keep for word in group) == 1 for group in words) - len(alone)
-        clause = f"{hidden} words whose groups have no other word that is sanitized: none hides them"
-        return (
-            *(f"{word!r}, the one word of the last group, is released unchanged" for word in alone),
-            *((clause,) if hidden else ()),
-        )
+        clauses = [f"{word!r}, the one word of the last group, is released unchanged" for word in alone]
+        if hidden:
+            clauses.append(f"{hidden} words whose groups have no other word that is sanitized: none hides them")
+        return tuple(clauses)
 
     @cached_property
     def _points(self):

@@ -65,8 +65,7 @@ def make_mechanism(
 def recipe_of(mechanism: Mechanism) -> tuple[str, Embeddings, dict]:
     """Return the name, the vocabulary and the parameters with which `make_mechanism` makes a mechanism.
 
-    Raises:
-        ValueError: it was made otherwise, or with counts: no record could name what makes it again.
+    One that was made with counts is refused: no record could name what makes it again.
 
     >>> from textsan import CusText
     >>> recipe_of(CusText(Embeddings(["a", "b"], [[0.0], [1.0]]), epsilon=1.0, k=2))[0]

@@ -1,14 +1,16 @@
 """Mechanisms that add noise to a word's vector and release the word nearest to the sum."""
 
+from threading import local
+
 import numpy as np
 import scipy
 from tqdm import tqdm
 
 from textsan.base import checks
+from textsan.base.blocks import BLOCK, map_blocks
 from textsan.base.randomness import streams
 from textsan.channel import Channel
 from textsan.mechanisms.base import Oov
-from textsan.mechanisms.neighbours import nearest_rows
 from textsan.mechanisms.vectors import VectorMechanism
 from textsan.text.embeddings import Embeddings
 
@@ -62,12 +64,11 @@ class NoiseMechanism(VectorMechanism):
         """
         inputs = list(self.inputs if inputs is None else inputs)
         draws = checks.whole("draws", draws, low=1)
-        key = (tuple(inputs), draws, seed) if isinstance(seed, int) else None
-        if key is None or key not in self._estimates:
-            estimate = self._simulate(inputs, draws, seed)
-            if key is None:
-                return estimate
-            self._estimates[key] = estimate
+        if not isinstance(seed, int):
+            return self._simulate(inputs, draws, seed)
+        key = tuple(inputs), draws, seed
+        if key not in self._estimates:
+            self._estimates[key] = self._simulate(inputs, draws, seed)
         return self._estimates[key]
 
     def _simulate(self, inputs, draws, seed):
@@ -103,3 +104,33 @@ class NoiseMechanism(VectorMechanism):
     def _choose(self, points: np.ndarray, uniforms: np.ndarray) -> np.ndarray:
         """The row released for each noisy vector."""
         return nearest_rows(points, self._points)[0][:, 0]
+
+
+def nearest_rows(points: np.ndarray, vectors: np.ndarray, k: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    """Find rows and distances of the `k` of `vectors` nearest to each of `points`, (n, k), ties by row.
+
+    >>> nearest_rows(np.array([[1.9]]), np.array([[0.0], [1.0], [3.0]]), k=2)[0]
+    array([[1, 2]])
+    """
+    points = np.ascontiguousarray(points, dtype=np.float64)
+    columns = np.ascontiguousarray(vectors.T, dtype=np.float64)
+    # [p, 1] times [-v, |v|^2 / 2] is a score that orders the rows as |p - v| does.
+    columns = np.vstack([-columns, np.einsum("ij,ij->j", columns, columns) / 2])
+    space = local()
+
+    def block(numbers):
+        if not hasattr(space, "scores"):
+            space.scores = np.empty((BLOCK, columns.shape[1]))
+        part = np.ones((BLOCK, len(columns)))
+        part[: len(numbers), :-1] = points[numbers]
+        scores = np.matmul(part, columns, out=space.scores)
+        found = np.empty((len(numbers), k), dtype=np.intp)
+        for rank in range(k):
+            found[:, rank] = scores[: len(numbers)].argmin(axis=1)
+            scores[np.arange(len(numbers)), found[:, rank]] = np.inf
+        return found
+
+    parts = list(map_blocks(block, np.arange(len(points))))
+    found = np.concatenate(parts) if parts else np.empty((0, k), dtype=np.intp)
+    distances = [np.linalg.norm(points - vectors[found[:, rank]], axis=1) for rank in range(k)]
+    return found, np.stack(distances, axis=1)

@@ -14,8 +14,8 @@ from textsan.channel import Channel
 from textsan.channel.optimal import private_channel
 from textsan.mechanisms.base import Oov
 from textsan.mechanisms.custext import CusText
-from textsan.mechanisms.public_prior import public_prior
 from textsan.mechanisms.table import grouped_channel
+from textsan.mechanisms.vectors import public_prior
 from textsan.text.embeddings import Embeddings
 from textsan.text.vocabulary import STOP_WORDS
 

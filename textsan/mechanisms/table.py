@@ -15,14 +15,10 @@ _SMALLEST = 1e-300  # an entry above it has all its digits
 def table_channel(
     words: Sequence[str], rows: Callable[[np.ndarray], np.ndarray], *, positive: bool = False
 ) -> Channel:
-    """The channel over `words` whose rows a function gives, block by block.
+    """Make the channel over `words` whose rows a function gives: of row numbers (n,), weights (n, len(words)).
 
-    Args:
-        rows: from row numbers (n,) to weights (n, len(words)), which are divided by their sums.
-        positive: the promise rests on every word being possible, so that an entry that rounds to 0 is refused.
-
-    Raises:
-        ValueError: more than `DENSE_LIMIT` entries, or one that is too small for a number.
+    They are divided by their sums. Where it must be `positive` the promise rests on every word being possible, so
+    that an entry that rounds to 0 is refused.
 
     >>> table_channel(["a", "b"], lambda rows: np.ones((len(rows), 2))).matrix()
     array([[0.5, 0.5],

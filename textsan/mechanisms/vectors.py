@@ -1,12 +1,13 @@
 """Mechanisms over public word vectors: what their constructors share, and the promise of most of them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
 
 from textsan.base import checks
 from textsan.mechanisms.base import Mechanism, Oov
+from textsan.priors import Prior
 from textsan.privacy import Adjacency, Guarantee
 from textsan.text.embeddings import Embeddings
 
@@ -45,3 +46,18 @@ class VectorMechanism(Mechanism):
     @cached_property
     def _points(self) -> np.ndarray:
         return np.asarray(self.embeddings.vectors, dtype=np.float64)
+
+
+def public_prior(counts: Mapping[str, int] | None, words: Sequence[str]) -> np.ndarray:
+    """Pr(x) of a vocabulary, (len(words),), from counts, to each of which one is added, or from its order.
+
+    Counts are of public text, never of the text that is sanitized: the channel would tell of it. Without them the
+    r-th word weighs 1 / r (Zipf), for a vocabulary in order of frequency.
+
+    >>> public_prior(None, ["the", "of"]).round(3)
+    array([0.667, 0.333])
+    """
+    if counts is not None:
+        return Prior.from_counts(counts, words).probabilities
+    weights = 1 / np.arange(1, len(words) + 1)
+    return weights / weights.sum()

@@ -4,8 +4,7 @@ import numpy as np
 
 from textsan.base import checks
 from textsan.mechanisms.base import Oov
-from textsan.mechanisms.neighbours import nearest_rows
-from textsan.mechanisms.noise import NoiseMechanism
+from textsan.mechanisms.noise import NoiseMechanism, nearest_rows
 from textsan.text.embeddings import Embeddings
 
 

@@ -13,8 +13,7 @@ from textsan.channel import Channel
 from textsan.channel.distances import ScaledDistances
 from textsan.channel.weighted_exponential import WeightedExponential
 from textsan.mechanisms.base import Oov
-from textsan.mechanisms.public_prior import public_prior
-from textsan.mechanisms.vectors import VectorMechanism
+from textsan.mechanisms.vectors import VectorMechanism, public_prior
 from textsan.text.embeddings import Embeddings
 
 _ROUNDS = 40  # of Blahut and Arimoto, at most

@@ -61,14 +61,11 @@ class Prior:
         return cls(words, weights / weights.sum())
 
     def aligned(self, words: list[str]) -> np.ndarray:
-        """Probabilities in the order of `words`, a channel's inputs."""
+        """Probabilities in the order of `words`, those of a channel or of vectors."""
         if words == self.words:
             return self.probabilities
-        outside = set(self._index) - set(words)
-        lost = [word for word in self.words if word in outside and self[word] > 0]
-        if lost:
-            raise ValueError(
-                f"prior: {lost[0]!r} has mass but is no input of the channel ({len(lost)} such words); "
-                "make the prior over the channel's inputs"
-            )
+        there = set(words)
+        if lost := [word for word in self.words if word not in there and self[word] > 0]:
+            few = f"{lost[0]!r} has mass but is no word of the channel or the vectors ({len(lost)} such words)"
+            raise ValueError(f"prior: {few}; make the prior over theirs")
         return np.array([self[word] if word in self._index else 0.0 for word in words])

@@ -5,7 +5,7 @@ from .composition import (
     composed_success as composed_success,
     composed_uniform_success as composed_uniform_success,
 )
-from .guarantee import Adjacency as Adjacency, Guarantee as Guarantee
+from .guarantee import Adjacency as Adjacency, Guarantee as Guarantee, Threshold as Threshold
 from .sharp_bounds import (
     MetricBound as MetricBound,
     best_guess as best_guess,
@@ -13,7 +13,6 @@ from .sharp_bounds import (
     sharp_success as sharp_success,
     sharp_success_in_context as sharp_success_in_context,
 )
-from .thresholds import Threshold as Threshold
 from .tight_epsilons import (
     Tight as Tight,
     tight_epsilon as tight_epsilon,

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from decimal import ROUND_FLOOR, Decimal, localcontext
 from typing import Any
 
 import numpy as np
@@ -193,3 +194,19 @@ def _numbers(groups, words: list[str]) -> list[list[int]] | None:
     """Groups of words as groups of their numbers; words that are not listed are left out."""
     number = {word: i for i, word in enumerate(words)}
     return groups and [[number[word] for word in group if word in number] for group in groups]
+
+
+class Threshold(float):
+    """A number up to which a promise holds: formatted, it is rounded down, never up.
+
+    >>> limit = Threshold(0.42519)
+    >>> f"{limit:.3f} {limit:.2f}", f"{float(limit):.2f}"
+    ('0.425 0.42', '0.43')
+    """
+
+    def __format__(self, spec: str) -> str:
+        if not math.isfinite(self):
+            return super().__format__(spec)
+        with localcontext() as context:
+            context.rounding = ROUND_FLOOR
+            return format(Decimal(float.__repr__(self)), spec)

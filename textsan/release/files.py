@@ -41,28 +41,11 @@ def sanitize_files(
 ) -> Counts:
     """Sanitize files, whose targets appear whole or not at all; standard output gets each shard when it is done.
 
-    Args:
-        job: what is done to each document; they are numbered through all files.
-        files: what to sanitize, and where to; one alone may go to standard output. Their folder is made.
-        parts: folder of the shards that are done, beside the targets. It is removed at the end; if a run is
-            killed, it stays, and the same run goes on there.
-        form: how files are read, and what becomes of their fields.
-        key: of the run, so that another one does not go on there.
-        workers: processes on this machine.
-        scheduler: address of a dask scheduler, whose workers are used instead; they need not see the files.
-        progress: called with documents done and bytes read after every shard.
-        describe: makes the record written to a target's name with ".json", from its counts and the sha256 of its
-            bytes; called for standard output, too, where nothing is written.
-
-    Returns:
-        what passed through, of all files.
-
-    Raises:
-        ValueError: a record that cannot be read; its line is numbered and not quoted, for it is private. Nothing
-            of this run is left but what went to standard output. Or a parquet file, which is read twice, was
-            changed between.
-        FileNotFoundError: no such source.
-        ConnectionError: the workers are gone; what they did is kept.
+    `parts` is the folder of the shards that are done. It is removed at the end; if a run is killed, it stays, and
+    the run of the same `key` goes on there. `progress` is called with documents done and bytes read after every
+    shard; `describe`, with a file, its counts and the sha256 of its bytes, makes the record that is written beside
+    it. Of input that cannot be read (ValueError) nothing of this run is left but what went to standard output;
+    where the workers are gone (ConnectionError) what they did is kept.
     """
     if [file.target for file in files] == ["-"]:
         total, sha256 = _stream(completed(job, cut(files, form, key), workers, scheduler), progress)
@@ -129,9 +112,6 @@ class _Parts:
 
     def has(self, name: str) -> bool:
         return self._path(name).exists()
-
-    def holds_any(self) -> bool:
-        return any(self.folder.glob("*.shard"))
 
     def put(self, name: str, done: Sanitized) -> None:
         self._put.add(self._path(name))
@@ -219,7 +199,7 @@ def _held(folder: Path) -> Iterator[_Parts]:
                 held.clear(put=True)
                 raise
             except BaseException:
-                if not held.holds_any():
+                if not any(folder.glob("*.shard")):
                     held.clear()
                 raise
             held.clear()

@@ -132,16 +132,7 @@ class Form:
 
 
 def fields_of(given: Sequence[str], kinds: Collection[str], option: str = "field") -> tuple[str, ...]:
-    """Return names of fields, where one of the files has any.
-
-    Args:
-        given: by the user.
-        kinds: formats of the files.
-        option: its name, in errors.
-
-    Raises:
-        ValueError: text lines have no field.
-    """
+    """Return the names that an option gives, where one of the files has fields; text lines have none."""
     if given and set(kinds) == {"txt"}:
         way = "leave it out, or pass --format jsonl, csv, tsv or parquet"
         raise ValueError(f"{option}: txt has no field {given[0]!r}; {way}")
@@ -158,11 +149,7 @@ TEXT = Form()
 
 
 class Unnamed(ValueError):
-    """Raised for fields without an option that says what becomes of them.
-
-    Attributes:
-        names: of the fields; empty where one of them may be private.
-    """
+    """Raised for fields without an option that says what becomes of them; they have no names if one is private."""
 
     def __init__(self, message: str, names: tuple[str, ...]):
         super().__init__(message, names)
@@ -209,12 +196,7 @@ class Objects:
     head: str = ""
 
     def open(self, record: Record) -> Document:
-        """Return the document of a record; a null in a field of text stays one, as an empty cell of a table does.
-
-        Raises:
-            Unnamed: fields of which nobody said what becomes of them.
-            ValueError: the line is no json object, or has no text in a field.
-        """
+        """Return the document of a record; null in a field of text stays so, as an empty cell of a table does."""
         content, walk = self._walked(record)
         for name in self.form.texts:
             if name not in walk.found and "[]" not in name:
@@ -233,11 +215,7 @@ class Objects:
         return Document(tuple(container[key] or "" for container, key in slots), replaced)
 
     def values(self, record: Record) -> dict[str, list[Any]]:
-        """Return the values of each field that the form does not name; all items of a list have one name.
-
-        Raises:
-            ValueError: as for `open`.
-        """
+        """Return the values of each field that the form does not name; all items of a list have one name."""
         return self._walked(record)[1].unnamed
 
     def _walked(self, record: Record) -> tuple[dict[str, Any], "_Walk"]:
@@ -257,11 +235,7 @@ class Objects:
         return content, walk
 
     def read(self, record: Record) -> dict[str, Any]:
-        """Return the object of a record.
-
-        Raises:
-            ValueError: the line is none.
-        """
+        """Return the object of a record."""
         assert isinstance(record.content, str)
         try:
             content = json.loads(record.content, parse_float=_finite, parse_constant=_no_constant)
@@ -309,12 +283,7 @@ class _Walk:
         self.unnamed: dict[str, list[Any]] = {}
 
     def into(self, value, path: str, *, passed: bool, depth: int = 0) -> None:
-        """Visit what is in an object or list of this name (path), and remove what is dropped.
-
-        Raises:
-            _NoText: what has the name of a text is none.
-            _NoJson: it is nested too deeply.
-        """
+        """Visit what is in an object or list of this name (path), and remove what is dropped."""
         if depth > _DEPTH:
             raise _NoJson(_DEEP)
         inside: list[tuple[Any, Any]] = list(value.items() if isinstance(value, dict) else enumerate(value))
@@ -392,18 +361,9 @@ Layout = Lines | Objects | Table
 
 
 class Numbered:
-    """An iterator over the lines of a file that knows the last one's number and line break.
+    """An iterator over the lines of a file, with their line breaks, that knows the last one's number and break.
 
-    Args:
-        lines: with their line breaks.
-        place: the file, in errors.
-
-    Attributes:
-        number: of the last line.
-        end: its line break.
-
-    Raises:
-        ValueError: a line has a character of number 0, as text has in another encoding.
+    It refuses a character of number 0, which text has in another encoding.
     """
 
     def __init__(self, lines: Iterator[str], place: str):
@@ -429,14 +389,8 @@ def reading(
 ) -> Iterator[tuple[Numbered, Callable[[], int]]]:
     """Open a file: its lines, decompressed, and a function that returns how many of its bytes have been read.
 
-    Args:
-        path: of the file; "-" is standard input.
-        encoding: of a file without a byte order mark; None is UTF-8.
-        what: the argument, in errors.
-
-    Raises:
-        ValueError: it is of another encoding, or damaged.
-        FileNotFoundError: there is none.
+    The path "-" is standard input; `encoding` is that of a file without a byte order mark, None UTF-8; `what` is
+    the argument in errors.
     """
     place = place_of(what, path)
     if str(path) == "-":
@@ -457,11 +411,7 @@ def _whole(path: str | Path, place: str) -> Iterator[None]:
 
 
 def start_of(path: str | Path, size: int, what: str = "source") -> bytes:
-    """Return the first bytes of a file, decompressed, as many as `size`; fewer where it ends.
-
-    Raises:
-        ValueError: it is damaged. The error names the file as the argument `what`.
-    """
+    """Return the first bytes of a file, decompressed, as many as `size`; fewer where it ends."""
     with open(path, "rb") as file, _whole(path, place_of(what, path)):
         return _unpacked(file, path).read(size)
 
@@ -472,13 +422,7 @@ def reading_records(
 ) -> Iterator[tuple["Layout", Iterator[Record], Callable[[], int]]]:
     """Open a file: its layout, its records, and a function that returns how many of its bytes have been read.
 
-    Args:
-        path, what: as for `reading`.
-        kind, form: as for `records`.
-        beside: columns that are looked at next to the texts; of parquet, all others are empty in the records.
-
-    Raises:
-        ValueError, FileNotFoundError: as `reading` and `records`.
+    `beside` names columns that are looked at next to the texts; of parquet, all others are empty in the records.
     """
     if kind == "parquet":
         check_parquet(what, path)
@@ -489,11 +433,7 @@ def reading_records(
 
 
 def check_parquet(what: str, path: str | Path) -> None:
-    """Check that parquet can be read from a path, or written to it; `what` is the argument in errors.
-
-    Raises:
-        ValueError: it is a pipe, or the file would be compressed again.
-    """
+    """Refuse to read parquet from a pipe, or to write it there, and to compress it again."""
     if str(path) == "-" or (os.path.exists(path) and not os.path.isfile(path)):
         raise ValueError(f"{what}: parquet is not read or written in one go; pass a file, and no pipe")
     if packed := compression_of(path):
@@ -514,9 +454,7 @@ def _unpacked(file, path: str | Path):
 def encoding_of(path: str | Path, encoding: str | None = None) -> str:
     """Return the encoding of a file by its byte order mark, else the given one, else utf-8.
 
-    Args:
-        path: of the file; a pipe is not looked at, as it can be read once.
-        encoding: of a file without a mark.
+    A pipe is not looked at, as it can be read once.
     """
     if str(path) == "-" or not os.path.isfile(path):
         return encoding or "utf-8"
@@ -583,27 +521,16 @@ def shown(path: str | bytes | Path) -> str:
 
 
 def records(lines: Numbered, kind: str, form: Form, place: str) -> tuple[Layout, Iterator[Record]]:
-    """Return the layout of a file and its records.
-
-    Args:
-        lines: of `reading`.
-        kind: one of `FORMATS`.
-        form: fields of text, and of others.
-        place: the file, in errors.
-
-    Raises:
-        Unnamed: columns of which nobody said what becomes of them.
-        ValueError: no such column; and from the iterator, a row that does not fit.
-    """
+    """Return the layout of a file, one of `FORMATS` but parquet, and its records, from its lines."""
     if form.delimiter and kind != "csv":
         raise ValueError(f"delimiter: {kind} has none of its own; leave it out, or pass --format csv")
     if kind == "txt":
-        return Lines(place), (Record(lines.number, _bare(line), lines.end) for line in lines)
+        return Lines(place), (Record(lines.number, line.rstrip("\r\n"), lines.end) for line in lines)
     if kind == "jsonl":
         return Objects(place, form), (Record(lines.number, line, lines.end) for line in lines if line.strip())
     csv.field_size_limit(1 << 30)
     delimiter, quoted = form.delimiter or {"csv": ",", "tsv": "\t"}[kind], kind == "csv"
-    rows = _quoted(lines, delimiter, place) if quoted else ([*_bare(line).split(delimiter)] for line in lines)
+    rows = _quoted(lines, delimiter, place) if quoted else (line.rstrip("\r\n").split(delimiter) for line in lines)
     header = next(rows, None)
     if header is None:
         raise ValueError(f"{place}: it is empty; pass a table with a header")
@@ -659,14 +586,7 @@ def _columns(
 
 
 def unnamed(place: str, what: str, names: Sequence[str], *, safe: bool) -> Unnamed:
-    """Return the error of fields that have no option.
-
-    Args:
-        place: the file.
-        what: field or column.
-        names: theirs.
-        safe: whether they may be named.
-    """
+    """Return the error of fields or columns (`what`) that have no option; where it is `safe` it names them."""
     if safe:
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
         what = f"the {what}{'s' * (len(names) > 1)} {', '.join(map(repr, names[:_NAMED]))}{more}"
@@ -680,10 +600,6 @@ def unnamed(place: str, what: str, names: Sequence[str], *, safe: bool) -> Unnam
 def are_names(paths: Iterable[str]) -> bool:
     """Return whether fields or columns look like names, each part of a path a word; anything else may be text."""
     return all(_NAME.fullmatch(part) for path in paths for part in path.replace("[]", "").split("."))
-
-
-def _bare(line: str) -> str:
-    return line.rstrip("\r\n")
 
 
 def _quoted(lines: Numbered, delimiter: str, place: str) -> Iterator[list[str]]:

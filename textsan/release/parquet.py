@@ -19,16 +19,7 @@ _GROUP = 1 << 17  # rows that are held, compressed, until they are written
 
 
 def opened(path: str | Path, place: str) -> tuple["Schema", Iterator["RecordBatch"]]:
-    """Return the columns of a file, and its rows in batches.
-
-    Args:
-        path: of the file.
-        place: the same, in errors.
-
-    Raises:
-        FileNotFoundError: there is none.
-        ValueError: it is no parquet file, or damaged; from the iterator, too.
-    """
+    """Return the columns of a file, `place` in errors, and its rows in batches."""
     from arro3.io import read_parquet
 
     with _whole(place), open(path, "rb") as file:
@@ -70,17 +61,9 @@ def is_text(kind: "DataType") -> bool:
 def write_texts(
     lines: Iterator[bytes], output: BinaryIO, source: str, place: str, columns: Sequence[int], kept: Sequence[int]
 ) -> None:
-    """Write the rows of a file with other texts; null stays null.
+    """Write the rows of a file with other texts, a json list for each row; null stays null.
 
-    Args:
-        lines: a json list of a row's texts each.
-        output: the file that is written.
-        source, place: as for `opened`.
-        columns: numbers of those of text.
-        kept: numbers of those that are written.
-
-    Raises:
-        ValueError: as for `opened`; or the file has other rows than there are texts.
+    Columns are given by their numbers: those of text, and those that are written.
     """
     from arro3.core import Array, RecordBatch, Schema
 
@@ -104,12 +87,7 @@ def write_texts(
 
 
 def part(path: str | Path, place: str, wanted: Callable[[int], bool]) -> bytes:
-    """Return a file of some rows of a file, in which nothing of the others is.
-
-    Args:
-        path, place: as for `opened`.
-        wanted: says of a row's number, from 0, whether it is one.
-    """
+    """Return a file of the rows of a file whose numbers, from 0, are wanted; nothing of the others is in it."""
     from arro3.core import Array, DataType
 
     schema, batches = opened(path, place)
@@ -127,11 +105,7 @@ def part(path: str | Path, place: str, wanted: Callable[[int], bool]) -> bytes:
 
 
 def _write(schema: "Schema", batches: Iterable["RecordBatch"], output: BinaryIO) -> None:
-    """Write batches of rows as a file, whose bytes depend on nothing else.
-
-    Raises:
-        OSError: the disk is full. Whatever the batches raise is raised.
-    """
+    """Write batches of rows as a file, whose bytes depend on nothing else; what the batches raise is raised."""
     from arro3.core import RecordBatchReader
     from arro3.io import write_parquet
 

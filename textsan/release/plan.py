@@ -41,17 +41,10 @@ class File(NamedTuple):
 
 
 def plan(sources: Sequence[str], target: str, kind: str | None = None) -> list[File]:
-    """Plan the format and the target of each source.
+    """Plan the format and the target of each source; "-" is standard input or output.
 
-    Args:
-        sources: files; "-" is standard input.
-        target: a file; a folder, which is made, if there are several sources or it is one; "-" is standard output.
-        kind: format of all files; None is what their endings say.
-
-    Raises:
-        ValueError: an ending that says nothing, two formats at once, a file that would overwrite another one, or
-            a target that is there and is no regular file.
-        FileNotFoundError: no such source, or no folder to write into.
+    The target is a folder, which is made, if there are several sources or it is one; the format of all files is
+    `kind`, or what their endings say.
 
     >>> plan(["-"], "safe.CSV.gz")
     [File(source='-', target='safe.CSV.gz', kind='csv')]
@@ -83,12 +76,7 @@ def plan(sources: Sequence[str], target: str, kind: str | None = None) -> list[F
 
 
 def check_target(what: str, path: str | Path) -> None:
-    """Check that a file can take this name by a rename; `what` is the argument in errors.
-
-    Raises:
-        ValueError: a link, a pipe, a device or a folder has the name, and would be replaced; or nothing can be
-            written into its folder.
-    """
+    """Refuse a name that a link, a pipe, a device or a folder has, or whose folder nothing can be written into."""
     if os.path.lexists(path) and (os.path.islink(path) or not os.path.isfile(path)):
         kind = "a link" if os.path.islink(path) else "a folder" if os.path.isdir(path) else "a pipe or a device"
         way = "pass - for standard output, or another path" if what == "OUTPUT" else "pass another path"

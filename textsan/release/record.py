@@ -34,29 +34,9 @@ _NOT_SAID = "an epsilon that was chosen on this text, if it was: --chosen-on was
 
 
 def description(
-    job: Job,
-    file: File,
-    counts: Counts,
-    sha256: str,
-    *,
-    embedding: str,
-    form: Form,
-    command: str,
+    job: Job, file: File, counts: Counts, sha256: str, *, embedding: str, form: Form, command: str
 ) -> dict:
-    """Return the record of a file: a dict for json.
-
-    Args:
-        job: what was done.
-        file: what it was done to.
-        counts: what passed through.
-        sha256: of the released file.
-        embedding: name of the word vectors.
-        form: how the file was read, and what became of its fields.
-        command: the command line.
-
-    Raises:
-        ValueError: nobody knows how the mechanism was made.
-    """
+    """Return the record of a released file with this sha256: a dict for json; `embedding` names the vectors."""
     mechanism, words, given = recipe_of(job.mechanism)
     values = recorded_parameters(job.mechanism, mechanism, given)
     make = MECHANISMS[mechanism].load()
@@ -120,12 +100,7 @@ def doubts(counts: Counts) -> list[str]:
 
 
 def summary(job: Job, files: Sequence[File], form: Form, counts: Counts) -> list[str]:
-    """Return what was done, in five lines: for who holds the text, as two of them count its words.
-
-    Args:
-        job, files, form: what was done, and to what.
-        counts: what passed through, of all files.
-    """
+    """Return what was done, in five lines: for who holds the text, as two of them count its words."""
     share = {
         count: f"{count:,} tokens ({count / max(counts.tokens, 1):.1%})"
         for count in (counts.changed, counts.unknown)

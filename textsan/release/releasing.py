@@ -3,8 +3,8 @@
 import hashlib
 import json
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,9 +34,8 @@ def warn(line: str) -> None:
         warnings.warn(line.removeprefix(_WARNING), stacklevel=3)
 
 
-@contextmanager
-def _unseen(unit: str) -> Iterator[Callable[[int, int | None], None]]:
-    yield lambda done, total: None
+def _unseen(unit: str) -> AbstractContextManager[Callable[[int, int | None], None]]:
+    return nullcontext(lambda done, total: None)
 
 
 def release_files(

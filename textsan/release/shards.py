@@ -107,13 +107,7 @@ class Job:
         return _job_of, (PluginImports(), self.mechanism, self.seed, self.writing)
 
     def sanitize(self, shard: Shard) -> Sanitized:
-        """Sanitize a shard; the texts of a record are one document.
-
-        Raises:
-            Unnamed: fields of records of which nobody said what becomes of them.
-            ValueError: a record without a text, or with a word that is refused; the line has its number alone. Or
-                the mechanism is a plugin's, and its code fails.
-        """
+        """Sanitize a shard; the texts of a record are one document, and errors give its line's number alone."""
         with blamed(type(self.mechanism), private=True):
             return self._sanitized(shard)
 
@@ -178,15 +172,9 @@ def _job_of(needed: PluginImports, *parts) -> Job:
 
 
 def cut(files: Iterable[File], form: Form, key: str) -> Iterator[Shard]:
-    """Cut files into shards, in order; each file has at least one.
+    """Cut files into shards, in order; each file has at least one, and documents are numbered through all of them.
 
-    Args:
-        files: documents are numbered through all of them.
-        form: how they are read, and what becomes of their fields.
-        key: of all else that decides what becomes of a document, for the names.
-
-    Raises:
-        ValueError, FileNotFoundError: a file that cannot be read.
+    `key` is that of all else that decides what becomes of a document: it goes into the names.
     """
     first = before = 0
     for number, file in enumerate(files):
@@ -202,17 +190,10 @@ def cut(files: Iterable[File], form: Form, key: str) -> Iterator[Shard]:
 def completed(
     job: Job, shards: Iterable[Shard], workers: int = 1, scheduler: str | None = None
 ) -> Iterator[tuple[Shard, Sanitized]]:
-    """Sanitize shards, and yield them in their order.
+    """Sanitize shards, and yield them in their order; they are taken only as fast as they are done.
 
-    Args:
-        job: what is done to each.
-        shards: taken only as fast as they are done.
-        workers: processes of this machine.
-        scheduler: address of a dask scheduler, whose workers are used instead.
-
-    Raises:
-        ValueError: see `Job.sanitize`; or dask is asked for and not installed.
-        ConnectionError: a worker was killed, or no scheduler answers.
+    Processes of this machine do the work, or the workers of a dask scheduler. Where a worker was killed, or no
+    scheduler answers, that is a ConnectionError.
     """
     if scheduler is None and workers == 1:
         job.warm()  # a plugin's mistake is told here, where no text is read
