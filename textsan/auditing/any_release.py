@@ -74,14 +74,7 @@ _LONG = 6  # letters and digits of an entity that is sought without regard to bl
 
 @dataclass(frozen=True, repr=False)  # the text is private
 class Original:
-    """A text whose releases are audited alike.
-
-    Args:
-        texts, sample, among, beside, finder, seed: as for `audit_release`.
-        labels: a class a document; None is none.
-        members: documents of each author or patient; None is none.
-        limits: those that were asked for.
-    """
+    """A text whose releases are audited alike, with the settings of `audit_release`; rows by author."""
 
     texts: Sequence[str]
     labels: Sequence[str | None] | None
@@ -108,11 +101,7 @@ class Original:
 
     @cached_property
     def full(self) -> list[int]:
-        """The numbers of the documents that have a word.
-
-        Raises:
-            ValueError: there are fewer than two.
-        """
+        """The numbers of the documents that have a word; fewer than two are refused."""
         full = [d for d, doc in enumerate(self.docs) if any(map(materials.is_word, doc))]
         if len(full) < 2:
             raise ValueError(f"texts: {len(full)} of {len(self.docs)} have a word; pass two, and check the field")
@@ -179,12 +168,7 @@ class Original:
         return use.told(self.docs, self.labels or (), self.sample, seed=self.seed)
 
     def paired(self, written: Iterable[str], what: str = "released") -> "_Pairs":
-        """Return the text with a release of it, checked to be one.
-
-        Args:
-            written: documents as they are released.
-            what: the argument, in errors.
-        """
+        """Return the text with a release of it, checked to be one; `what` names the argument in errors."""
         written = materials.checked_texts(written)
         if not all(isinstance(text, str) for text in (*self.texts, *written)):
             raise ValueError("texts: not all are strings; without a record pass documents as they are written")

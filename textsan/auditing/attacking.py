@@ -57,12 +57,7 @@ class Attacker(NamedTuple):
 
 
 class Hits(NamedTuple):
-    """The hits of an attack.
-
-    Attributes:
-        positions: (n,) numbers of the scored positions that were attacked.
-        hits: (n,) whether each guess is the word.
-    """
+    """The hits of an attack: numbers of the attacked positions, and whether each guess is the word."""
 
     positions: np.ndarray
     hits: np.ndarray
@@ -81,12 +76,7 @@ class Hits(NamedTuple):
 
 
 def check_attacks(names: Sequence[str]) -> list[str]:
-    """Return the attacks that are always made, then further ones of the registry, each once.
-
-    Raises:
-        KeyError: an unknown one.
-        ValueError: a bound.
-    """
+    """Return the attacks that are always made, then further ones of the registry; a bound is refused."""
     for name in names:
         if ATTACKS[name].is_bound:
             raise ValueError(f"attacks: {name!r} is a bound, which is shown the text; pass an attack")
@@ -95,12 +85,7 @@ def check_attacks(names: Sequence[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class Workers:
-    """Make parts, on this machine or on others.
-
-    Args:
-        workers: processes of this machine.
-        scheduler: address of a dask scheduler, whose workers are used instead.
-    """
+    """Make parts in processes of this machine, or by the workers of a dask scheduler at an address."""
 
     workers: int = 1
     scheduler: str | None = None
@@ -138,17 +123,12 @@ def hits(
 ) -> tuple[dict[Attacker, Hits], dict[str, str], dict[str, "Attacks"]]:
     """Make each attack, given the scored positions and not, for each owner of text.
 
-    Args:
-        attackers: the documents under attack, by what the attacker owns.
-        names: of `check_attacks`; words that came through unchanged are the same for all attackers.
-        sample: documents of the attacks that are not made on all.
-        workers: they make the parts; None is this process.
-        folder: keeps finished parts; it is made when the first one is. None keeps nothing.
-        progress: called with the documents that are done, and those of all parts.
+    Words that came through unchanged are the same for all owners. Attacks that are not made on all documents are
+    made on `sample` of them. A folder keeps finished parts, and is made when the first one is; `progress` is
+    called with the documents that are done, and those of all parts.
 
-    Returns:
-        hits by attack; why an attack that is always made cannot be made here, by name; and the attacks themselves,
-        by what the attacker owns.
+    Returns hits by attack; why an attack that is always made cannot be made here, by name; and the attacks
+    themselves, by what the attacker owns.
     """
     attacks = {owns: Attacks(material) for owns, material in attackers.items()}
     plan: list[tuple[Attacker, list[list[int]]]] = []
@@ -188,11 +168,7 @@ def _parts(material: Material, name: str, sample: int) -> list[list[int]]:
 
 
 class Attacks:
-    """Attacks on a text, fitted on what their owner is granted.
-
-    Args:
-        material: what is attacked.
-    """
+    """Attacks on a text, fitted on what their owner is granted."""
 
     def __init__(self, material: Material):
         self._material = material
@@ -271,17 +247,7 @@ def _hits(_: PluginImports, *given) -> np.ndarray:
 
 
 def hit(attack: Attack, released, positions: Sequence[tuple[int, int]], truths: Sequence[str]) -> np.ndarray:
-    """Return whether an attack names each word.
-
-    Args:
-        attack: any.
-        released: token lists.
-        positions: (document, index) pairs, n of them.
-        truths: the words there.
-
-    Returns:
-        (n,) booleans.
-    """
+    """Return whether an attack names each word, (n,), the truths at n positions."""
     guesses = attack.reconstruct(released, positions)
     return np.array([guess == truth for guess, truth in zip(guesses, truths, strict=True)], dtype=bool)
 
@@ -293,11 +259,9 @@ def markov(
 ) -> MarkovBayes:
     """Return the Markov attack with a model of all the attacker's text.
 
-    Args:
-        knowledge: channel and shadow text.
-        bigrams: the model fitted on all of that, with a state for every input, given whether the public table is
-            mixed in; it does not depend on epsilon.
-        setting: whether it is, and the weight of the model; None chooses both on some documents of the attacker's.
+    `bigrams` gives that model, with a state for every input, given whether the public table is mixed in; it does
+    not depend on epsilon. `setting` is whether it is, and the weight of the model; None chooses both on some
+    documents of the attacker's.
     """
     channel, k = knowledge.channel, None if few_candidates(knowledge.channel) else _K
     if setting is None:

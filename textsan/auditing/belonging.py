@@ -18,21 +18,13 @@ _BLOCK = 64  # words whose rows are held at a time
 def check_belonging(
     docs: Sequence[Sequence[str]], released: Sequence[Sequence[str]], mechanism: Mechanism
 ) -> None:
-    """Check that each released document can be what became of its original.
+    """Check that each released document can be what became of its original, the mechanism's channel being exact.
 
     Refused is a word that the mechanism never puts in the place of the original word, Pr(y | x) = 0. Where nothing
     is impossible, the likelihood ratio of a document is r_d = prod_i q(y_i) / Pr(y_i | x_i), with q the mean of
-    Pr(. | x) over the words of the text. It has expectation 1 for rows that belong together, and so has
-    prod_d (1 - s + s r_d) for each share s of strange rows, and the mean of these over some shares; by Markov's
-    inequality it reaches `SURE` with probability 1 / `SURE` at most.
-
-    Args:
-        docs: lower-case token lists of the originals.
-        released: token lists, as many and as long.
-        mechanism: what made them; its channel is exact.
-
-    Raises:
-        ValueError: the release is not that of this text in this order, by the document that shows it best.
+    Pr(. | x) over the words of the text. It has expectation 1 for rows that belong together, and so has prod_d (1
+    - s + s r_d) for each share s of strange rows, and the mean of these over some shares; by Markov's inequality
+    it reaches `SURE` with probability 1 / `SURE` at most. The error names the document that shows it best.
     """
     drawn = frozenset(mechanism.channel.input_index) - frozenset(mechanism.keep)
     known = Counter(word for doc in docs for word in doc if word in drawn)

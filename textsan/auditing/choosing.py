@@ -66,13 +66,7 @@ _CHOSEN_ON = (
 
 @dataclass(frozen=True)
 class Target:
-    """A share that is not to be exceeded.
-
-    Args:
-        what: "words", the share of scored words that are named; or "documents", that of linked documents.
-        share: at most, above 0 and below 1.
-        among: for documents, how many candidates there are.
-    """
+    """A share that is not to be exceeded: of scored "words" that are named, or of "documents" that are linked."""
 
     what: str
     share: float
@@ -293,14 +287,8 @@ def ordered(
     """Cut documents, and put them into an order as good as drawn, the same in whichever order they are given.
 
     A document's place is a hash of its words, of the seed and of how many equal ones were before it, so that equal
-    ones do not come together: gamblers bet on the next document, which the last must say nothing of.
-
-    Args:
-        texts, labels: as for `choose_epsilon`.
-        seed: of the order.
-
-    Returns:
-        the tokens of the documents, and their labels.
+    ones do not come together: gamblers bet on the next document, which the last must say nothing of. The labels
+    come in the same order.
 
     >>> ordered(["a", "b", "b"], None, 0) == ordered(["b", "a", "b"], None, 0)
     True
@@ -320,12 +308,7 @@ def ordered(
 class Chooser:
     """Choose an epsilon for targets; the attacks are made once on each epsilon, whatever the target.
 
-    Args:
-        mechanism: its name in the registry.
-        material: its documents stand in an order which says nothing; its mechanism is of any epsilon.
-        sample: documents that choose, at most.
-        workers: they make the attacks; None is this process.
-        progress: called with what is being done.
+    The documents of the material stand in an order which says nothing; its mechanism is of any epsilon.
     """
 
     def __init__(
@@ -355,13 +338,7 @@ class Chooser:
         alpha: float = 0.05,
         grouped: bool = False,
     ) -> Choice:
-        """Choose for targets that are kept together.
-
-        Args:
-            targets: one or more.
-            labels, ahead, alpha: as for `choose_epsilon`.
-            grouped: whether the documents are one each of some groups.
-        """
+        """Choose for targets that are kept together; `grouped`: documents are one of each group."""
         if ahead is not None:  # those without a scored word do not count
             promises.blocks(len(self._docs), ahead, alpha)
         by_column: dict[str, list[float]] = {column: [] for column in COLUMNS}
@@ -417,13 +394,7 @@ class Chooser:
         return min(_AMONG, sum(map(bool, self.material.shadow)) + 1)
 
     def on(self, docs: Sequence[Sequence[str]], what: str, among: int = 1_000, *, first: int = 0) -> "Trials":
-        """Make the same attacks on any documents.
-
-        Args:
-            docs: token lists.
-            what, among: of a target.
-            first: number of the first document, of the noise: other documents get other noise.
-        """
+        """Make the same attacks on any documents; other numbers of the `first` one give other noise."""
         return Trials(self, docs, what, among, first)
 
     def _start(self, target: Target, public: float) -> int:
@@ -530,11 +501,9 @@ def _choices(
 class Trials:
     """The hits of the attacks on some documents, at each epsilon that is asked for; made by `Chooser.on`.
 
-    Attributes:
-        sizes: (documents,) words of each that count, or ones.
-        largest: the most of them.
-        square: the mean of W * W of the attacker's documents. Of it a (1 - a) is the first guess of the spread of
-            H - a W, as if a share a of the documents were recovered whole, and the others not at all.
+    `sizes` has the words of each document that count, or ones, `largest` is the most of them, and `square` the
+    mean of W * W of the attacker's documents. Of it a (1 - a) is the first guess of the spread of H - a W, as if a
+    share a of the documents were recovered whole, and the others not at all.
     """
 
     def __init__(

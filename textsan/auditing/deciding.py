@@ -54,15 +54,10 @@ def checked_limits(tolerate: Mapping[str, float] | None, known: Collection[str] 
 
 
 def decided(content: Mapping[str, Any], limits: Mapping[str, float]) -> dict[str, Any]:
-    """Hold an audit's figures against limits.
+    """Hold an audit's figures against limits, the largest share that is tolerated by name, of `LIMITS`.
 
-    Args:
-        content: of the audit.
-        limits: the largest share that is tolerated, by name, of `LIMITS`.
-
-    Returns:
-        for json: `verdict`; `limits`, rows with limit, at_most, asked, the largest value, low and high of any
-        attack (null where the text has no such word) and state; three `reasons`; and what to do `next`.
+    Returns, for json, `verdict`; `limits`, rows with limit, at_most, asked, the largest value, low and high of any
+    attack (null where the text has no such word) and state; three `reasons`; and what to do `next`.
     """
     length = content["linkage"]["length"]
     tolerated = {"documents": min(length + MORE, 1.0)} | dict(limits)
@@ -197,10 +192,8 @@ def held_against(row: Mapping[str, Any]) -> str:
 def word_fates(content: Mapping[str, Any]) -> dict[str, float]:
     """Return the share of all words of the text with each fate; they add up to one.
 
-    Returns:
-        `kept`, released as they are by the mechanism's own rule; `unknown`, off its word list; `unchanged`, the
-        protected words that were drawn as themselves; `named`, those that the strongest attack recovers besides;
-        and `rest`.
+    `kept` are released as they are by the mechanism's own rule, `unknown` off its word list, `unchanged` protected
+    and drawn as themselves, `named` recovered besides by the strongest attack; and `rest`.
     """
     about, first = content["about"], content["words"]["first"]
     total = max(about["words"], 1)

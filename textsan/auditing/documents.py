@@ -28,9 +28,6 @@ _SHOWN, _READ = 40, 5  # tokens of the document that is shown, at most, and scor
 def named_law(chances: np.ndarray) -> np.ndarray:
     """Compute Pr(0), Pr(1), .., Pr(n) words named, of n independent words with these chances.
 
-    Args:
-        chances: (n,) of each.
-
     >>> named_law(np.array([0.5, 0.5]))
     array([0.25, 0.5 , 0.25])
     """
@@ -49,11 +46,7 @@ def exposure(
 ) -> dict[str, Any]:
     """Compute the expected exposure of each document, its distribution and tail, and the worst documents.
 
-    Args:
-        material: what is audited.
-        chances: of `words.chances`.
-        hits: of `attacking.hits`, on this material.
-        owners: the first document of the same person for each document: exposure is that of persons. None is not.
+    Where `owners` has the first document of the same person for each document, exposure is that of persons.
     """
     owners = np.arange(len(material.docs)) if owners is None else owners
     documents, where = np.unique(owners[material.documents], return_inverse=True)
@@ -137,13 +130,7 @@ def given_away(material: Material) -> dict[str, Any]:
 def example(
     material: Material, first: Mapping[str, Any], hits: Mapping[Attacker, Hits], attacks: Mapping[str, Attacks]
 ) -> dict[str, Any]:
-    """Return a document before, after, and as the strongest attack reads it: about as much of it as of all.
-
-    Args:
-        material: what is audited.
-        first: of `words.headline`.
-        hits, attacks: of `attacking.hits`.
-    """
+    """Return a document before, after, and as the strongest attack reads it: about as much of it as of all."""
     attacker = Attacker(first["attack"], True, first["owns"])
     made = hits[attacker]
     documents, where = np.unique(material.documents[made.positions], return_inverse=True)

@@ -94,16 +94,7 @@ class Look(NamedTuple):
 
 
 def look(path: str, words: Container[str]) -> Look:
-    """Look at the first records of a file.
-
-    Args:
-        path: of the file.
-        words: the vocabulary.
-
-    Raises:
-        ValueError: it is no text, damaged or empty, or a record of it cannot be read.
-        FileNotFoundError: there is none.
-    """
+    """Look at the first records of a file, with the vocabulary."""
     place = place_of("FILE", path)
     if not os.path.isfile(path):
         raise FileNotFoundError(f"{place} does not exist, or is no file; pass a file, which commands can name")

@@ -115,11 +115,7 @@ class Report:
 
 
 def fates(content: Mapping[str, Any]) -> list[tuple[str, float, str]]:
-    """Return what becomes of the words of the text: the class of each drawn square, its share, and its legend.
-
-    Args:
-        content: of the audit.
-    """
+    """Return what becomes of the words of the text: the class of each drawn square, its share, and its legend."""
     unknown_become = content["about"]["unknown_become"]
     shown = {
         "kept": ("through", "released as they are, by the mechanism's own rule"),
@@ -132,14 +128,7 @@ def fates(content: Mapping[str, Any]) -> list[tuple[str, float, str]]:
 
 
 def compared(content: Mapping[str, Any]) -> list[tuple[str, float]]:
-    """Return the attacks beside what is exact and what is promised, of words that should be protected.
-
-    Args:
-        content: of the audit.
-
-    Returns:
-        name and share, the largest first.
-    """
+    """Return attacks beside what is exact and promised, of protected words, the largest share first."""
     words = content["words"]
     rows = []
     for owner, who in OWNERS.items():
@@ -180,11 +169,7 @@ def identified(persons: Mapping[str, Any] | None) -> str:
 
 
 def figures(audit: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the figures of a release of which nothing is known that stand in a comparison.
-
-    Args:
-        audit: the json of `audit_release`.
-    """
+    """Return the figures of an audit without a mechanism that stand in a comparison."""
     words, linkage = audit["words"], audit["linkage"]
     guesses = words["guesses"]["attacks"] if words["guesses"] else ()
     return {
@@ -209,11 +194,7 @@ def _line(audit: Mapping[str, Any]) -> str:
 
 
 def not_covered(content: Mapping[str, Any]) -> list[str]:
-    """Return what the figures do not cover, a sentence each.
-
-    Args:
-        content: of the audit.
-    """
+    """Return what the figures do not cover, a sentence each."""
     about, share = content["about"], word_fates(content)
     fate = {"uniform": "become uniform draws", "keep": "are released as they are", "error": "are refused"}
     lines = [
@@ -237,11 +218,7 @@ def not_covered(content: Mapping[str, Any]) -> list[str]:
 
 
 def by_group(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the strongest attack on each group of words, given the positions and not.
-
-    Args:
-        rows: of `words.rates`.
-    """
+    """Return the strongest attack on each group of words, given the positions and not."""
     best = {group: [strongest(rows, group, told=told) for told in (True, False)] for group in GROUPS}
     return [
         {"group": group, "name": GROUPS[group], "words": told["words"], "told": told, "untold": untold}
