@@ -15,7 +15,6 @@ from textsan.priors import InterpolatedModel, MarkovModel
 
 SPARSE_LIMIT = 1024  # candidates a position; above it, products with the whole transition matrix are cheaper
 _COLUMNS = 256  # outputs whose candidates are computed before their number is looked at
-_DENSE_ENTRIES = 1 << 24  # float64 of one batch of messages: 128 MiB
 
 
 class Emissions:
@@ -55,10 +54,6 @@ class Emissions:
                 return False
             self._table.update(zip(part, listed, strict=True))
         return True
-
-    def dense_sentences(self, length: int) -> int:
-        """Sentences of some length whose messages over all states fit into memory together."""
-        return max(1, _DENSE_ENTRIES // (length * (self.n + 1)))
 
     def chain(self, docs: list[list], a: Transitions | None) -> Sparse | Dense:
         """States and emissions of documents of one length; over candidates if transitions are given."""

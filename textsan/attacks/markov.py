@@ -11,7 +11,7 @@ from itertools import compress
 
 import numpy as np
 
-from textsan.attacks.base import Attack, Position
+from textsan.attacks.base import Attack, Position, filled
 from textsan.attacks.emissions import Emissions
 from textsan.attacks.forward_backward import Transitions, smooth
 from textsan.attacks.knowledge import Knowledge
@@ -22,6 +22,7 @@ from textsan.channel.accelerator import choose_device
 from textsan.priors import InterpolatedModel, MarkovModel, fit_bigrams
 
 _SENTENCES = 128  # of one length, worked through together
+_DENSE_ENTRIES = 1 << 24  # float64 of one batch of messages over all states: 128 MiB
 _WEIGHTS, _FOLDS = (0.0, 0.25, 0.5, 0.75, 1.0), 5  # that `fit` tries, and on how many parts
 
 PUBLIC = True
@@ -175,17 +176,13 @@ class MarkovBayes(Attack):
                 best = np.argsort(-allowed, axis=1, kind="stable")[:, :k]
                 for at, state, mass, order in zip(numbers, states[t], allowed, best, strict=True):
                     rows[wanted[at], t] = state[order], mass[order] / max(mass.sum(), 1e-300)
-        width = max((len(state) for state, _ in rows.values()), default=0)
-        listed, mass = np.full((len(positions), width), -1), np.zeros((len(positions), width))
-        for at, position in enumerate(positions):
-            state, weights = rows[position]
+        lines = []
+        for state, weights in (rows[position] for position in positions):
             # The state that is no word of the model stands for the released word itself, as none at all does.
             known = (weights > 0) & (state < self._emissions.n)
-            listed[at, : known.sum()], mass[at, : known.sum()] = state[known], weights[known]
-        with np.errstate(divide="ignore"):
-            log_mass = np.log(mass)
+            lines.append((state[known], np.log(weights[known])))
         released = [docs[d][i] for d, i in positions]
-        return Posterior(positions, self._emissions.model.words, listed, log_mass, released=released)
+        return Posterior(positions, self._emissions.model.words, *filled(lines), released=released)
 
     def _guesses(self, docs, positions, weights: Sequence[float]) -> list[list[str]]:
         """Guesses at each weight; the mode among words that can stand at an attacked position."""
@@ -219,7 +216,7 @@ class MarkovBayes(Attack):
         for length in sorted(by_length.keys() - {0}):
             numbers = by_length[length]
             listed = sparse and self.device is None  # on a device messages are over all states
-            size = _SENTENCES if listed else self._emissions.dense_sentences(length)
+            size = _SENTENCES if listed else max(1, _DENSE_ENTRIES // (length * (self._emissions.n + 1)))
             for part in (numbers[at : at + size] for at in range(0, len(numbers), size)):
                 chain = self._emissions.chain([docs[d] for d in part], transitions[0] if sparse else None)
                 yield part, chain.states, [smooth(chain, a, self.device) for a in transitions]

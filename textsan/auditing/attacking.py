@@ -9,7 +9,7 @@ import io
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -96,19 +96,21 @@ class Workers:
             from joblib import Parallel, delayed
 
             parent = os.getpid()
-            calls = (delayed(_attended)(parent, work, *job) for job in jobs)
+            calls = (delayed(_attended)(PluginImports(), parent, work, *job) for job in jobs)
             yield from Parallel(n_jobs=self.workers, return_as="generator")(calls)
             return
         with cluster.connect(self.scheduler) as client:
             if not client.nthreads():
                 raise ConnectionError("scheduler: it has no workers; start some")
-            for future in [client.submit(work, *job, pure=False) for job in jobs]:
+            submit = partial(client.submit, _attended, PluginImports(), None, work, pure=False)
+            for future in [submit(*job) for job in jobs]:
                 cluster.finished(client, [future])
                 yield future.result()
 
 
-def _attended(parent: int, work: Callable[..., np.ndarray], *job) -> np.ndarray:
-    orphans.end_with(parent)
+def _attended(_: PluginImports, parent: int | None, work: Callable[..., np.ndarray], *job) -> np.ndarray:
+    if parent is not None:
+        orphans.end_with(parent)
     return work(*job)
 
 
@@ -172,17 +174,21 @@ class Attacks:
 
     def __init__(self, material: Material):
         self._material = material
-        self._markov: MarkovBayes | None = None
-        self._digest = ""
+
+    @cached_property
+    def _markov(self) -> MarkovBayes:
+        given = self._material.knowledge(told=True)
+        return markov(given, partial(fit_bigrams, list(given.documents), given.channel.inputs))
+
+    @cached_property
+    def _digest(self) -> str:
+        return _digest(self._material)
 
     def attack(self, attacker: Attacker) -> Attack:
         """Return an attack; the Markov attack is fitted once, as for who is given the positions."""
         knowledge = self._material.knowledge(told=attacker.told)
         if attacker.name != MARKOV:
             return ATTACKS[attacker.name].load()(knowledge)
-        if self._markov is None:
-            given = knowledge if attacker.told else self._material.knowledge(told=True)
-            self._markov = markov(given, partial(fit_bigrams, list(given.documents), given.channel.inputs))
         fitted = self._markov
         if attacker.told:
             return fitted
@@ -204,10 +210,13 @@ class Attacks:
         results: list[Any] = [np.load(file) if file and file.exists() else None for file in files]
         if missing := [at for at, result in enumerate(results) if result is None]:
             attack = self.attack(attacker)
-            jobs = ((PluginImports(), attack, *self._job(parts[at], places[at])) for at in missing)
-            for at, result in zip(missing, workers.map(_hits, jobs), strict=True):
+            jobs = ((attack, *self._job(parts[at], places[at])) for at in missing)
+            for at, result in zip(missing, workers.map(hit, jobs), strict=True):
                 if file := files[at]:
-                    _keep(file, result)
+                    file.parent.mkdir(mode=0o700, exist_ok=True)
+                    content = io.BytesIO()
+                    np.save(content, result)
+                    write_whole(file, content.getvalue())
                 results[at] = result
                 progress(sum(len(part) for part, made in zip(parts, results, strict=True) if made is not None))
         return Hits(np.concatenate(places), np.concatenate(results))
@@ -220,16 +229,8 @@ class Attacks:
 
     def _file(self, folder: Path, attacker: Attacker, part: Sequence[int]) -> Path:
         """The file of a part, named by all that its hits depend on."""
-        self._digest = self._digest or _digest(self._material)
         name = hashlib.sha256(repr((self._digest, attacker, list(part))).encode()).hexdigest()
         return folder / f"{name}.npy"
-
-
-def _keep(file: Path, result: np.ndarray) -> None:
-    file.parent.mkdir(mode=0o700, exist_ok=True)
-    content = io.BytesIO()
-    np.save(content, result)
-    write_whole(file, content.getvalue())
 
 
 def _digest(material: Material) -> str:
@@ -240,10 +241,6 @@ def _digest(material: Material) -> str:
     words = [*mechanism.inputs, *sorted(mechanism.keep), *sorted(mechanism.protected)]  # its repr has their number
     digest.update("\n".join(words).encode("utf-8", "surrogatepass"))
     return digest.hexdigest()
-
-
-def _hits(_: PluginImports, *given) -> np.ndarray:
-    return hit(*given)
 
 
 def hit(attack: Attack, released, positions: Sequence[tuple[int, int]], truths: Sequence[str]) -> np.ndarray:

@@ -35,9 +35,8 @@ def check_belonging(
             if x in known:
                 pairs.setdefault(x, set()).add(y)
             elif not _is_possible(mechanism, x, y, uniform):
-                raise _strange(
-                    number, "a word that is kept, or is outside of the vocabulary, became an impossible one"
-                )
+                why = "a word that is kept, or is outside of the vocabulary, became an impossible one"
+                raise _strange(number, why)
     log_p, log_q = _likelihoods(mechanism, known, pairs)
     ratios = np.zeros(len(docs))
     for d, (doc, outputs) in enumerate(zip(docs, released, strict=True)):
@@ -47,9 +46,8 @@ def check_belonging(
                     raise _strange(d + 1, "it has a word that the mechanism never puts in place of the original's")
                 ratios[d] += log_q[y] - log_p[x, y]
     if len(docs) and _log_evidence(ratios) >= math.log(SURE):
-        raise _strange(
-            int(ratios.argmax()) + 1, f"of rows that belong together fewer than 1 in {SURE:,} are so unlikely"
-        )
+        why = f"of rows that belong together fewer than 1 in {SURE:,} are so unlikely"
+        raise _strange(int(ratios.argmax()) + 1, why)
 
 
 def _is_possible(mechanism: Mechanism, x: str, y: str, uniform: frozenset[str]) -> bool:

@@ -26,7 +26,6 @@ from textsan.auditing.promises import EPSILONS, greatest_within
 from textsan.auditing.quotes import unquoted
 from textsan.auditing.words import promised
 from textsan.base import checks
-from textsan.base.plugins import PluginImports
 from textsan.leakage import bayes_vulnerability, linkage_limit, linkage_success
 from textsan.mechanisms import MECHANISMS, Mechanism, make_mechanism
 from textsan.priors import fit_bigrams
@@ -226,13 +225,8 @@ def choose_epsilon(
     def work() -> Choice:
         classes = None if labels is None else [labels[row] for row in rows]
         docs, classes = ordered([texts[row] for row in rows], classes, seed)
-        chooser = Chooser(
-            mechanism,
-            material(docs, made, shadow=owned, seed=seed),
-            sample=sample,
-            workers=workers_of,
-            progress=progress,
-        )
+        held = material(docs, made, shadow=owned, seed=seed)
+        chooser = Chooser(mechanism, held, sample=sample, workers=workers_of, progress=progress)
         attackers_docs = chooser.material.shadow
         _check_enough(attackers_docs, given=shadow is not None)
         among_default = [replace(target, among=among or chooser.among) for target in targets]
@@ -364,29 +358,17 @@ class Chooser:
             if chosen["source"] is None:
                 reasons.append(self._reason(target, trials, levels[0]))
                 above.append(max(row["share"] for row in trials.rows(levels[0])) - target.share)
-        guarantee, channel, source, document, text = (
-            min(by_column[column], default=0) or None for column in COLUMNS
-        )
-        kept = None
+        fields: dict[str, Any] = {
+            column.replace(" ", "_"): min(chosen, default=0) or None for column, chosen in by_column.items()
+        }
+        kept, source = None, fields["source"]
         if labels is not None and source is not None:
             self.progress(f"{self.mechanism}: what a task keeps at {source:g}")
             released = self.material.by(self.material.mechanism.with_(epsilon=source))
             kept = use.kept(released, labels, self._sample)
-        return Choice(
-            self.mechanism,
-            [str(target) for target in targets],
-            guarantee,
-            channel,
-            source,
-            document,
-            text,
-            _promises(targets, len(self._docs), usual(self.material), alpha, ahead, grouped),
-            measured,
-            reasons,
-            max(above, default=None),
-            kept,
-            len(self._docs),
-        )
+        fields["promise"] = _promises(targets, len(self._docs), usual(self.material), alpha, ahead, grouped)
+        fields |= {"measured": measured, "reasons": reasons, "excess": max(above, default=None), "use": kept}
+        return Choice(self.mechanism, list(map(str, targets)), documents=len(self._docs), **fields)
 
     @property
     def among(self) -> int:
@@ -567,7 +549,7 @@ class Trials:
     def _by_parts(self, work: Callable[..., np.ndarray], attack: Any, released) -> np.ndarray:
         """An attack on the documents in parts, whose size no number of workers changes."""
         parts = [slice(at, at + _PART) for at in range(0, len(self._docs), _PART)]
-        jobs = [(PluginImports(), attack, released[part], self._docs[part], self._scored[part]) for part in parts]
+        jobs = [(attack, released[part], self._docs[part], self._scored[part]) for part in parts]
         return np.concatenate(list(self._chooser.workers.map(work, jobs)))
 
     @property
@@ -588,14 +570,14 @@ class Trials:
         return others
 
 
-def _named(_: PluginImports, attack, released, docs, scored) -> np.ndarray:
+def _named(attack, released, docs, scored) -> np.ndarray:
     """The number of scored words of each document that are named."""
     positions = [(d, i) for d, of_document in enumerate(scored) for i in of_document]
     right = hit(attack, released, positions, [docs[d][i] for d, i in positions])
     return np.bincount([d for d, _ in positions], weights=right, minlength=len(docs))
 
 
-def _linked(_: PluginImports, attack, released, docs, scored, *, others, among: int) -> np.ndarray:
+def _linked(attack, released, docs, scored, *, others, among: int) -> np.ndarray:
     """The chance of each document to be named among itself and others."""
     table = attack.log_likelihoods(released, [*docs, *others])
     own, n = np.diagonal(table), len(docs)

@@ -13,11 +13,7 @@ from textsan.auditing.wording import many, not_shown, odds, percent
 from textsan.auditing.words import strongest
 from textsan.base import checks
 
-LIMITS = {
-    "words": "all",
-    **{name: name for name in GROUPS if name != "all"},
-    "documents": None,
-}
+LIMITS = {"words": "all", **{name: name for name in GROUPS if name != "all"}, "documents": None}
 """Limits by name, with their group of words: the share of it that the strongest attack recovers; of documents, the
 share that is identified by who holds the originals."""
 
@@ -68,7 +64,9 @@ def decided(content: Mapping[str, Any], limits: Mapping[str, float]) -> dict[str
     by_limit = {row["limit"]: row for row in rows}
     reasons = [_of_words(content, by_limit.get("words")), _of_documents(content, by_limit["documents"])]
     others = [
-        _of_group(row) for row in rows if row["limit"] not in ("words", "documents") and row["state"] != _KEPT
+        f"Of 100 words of the kind {row['limit']!r} {percent(row['value'])} are recovered. {held_against(row)}"
+        for row in rows
+        if row["limit"] not in ("words", "documents") and row["state"] != _KEPT
     ]
     if verdict == OPEN and doubts:
         reasons.insert(0, " ".join(doubts))
@@ -174,10 +172,6 @@ def identified(linkage: Mapping[str, Any], main: Mapping[str, float], length: fl
         f"Of 100 released documents, an attacker who holds {linkage['among']:,} originals identifies "
         f"{percent(main['value'])} ({odds(main['value'])}); by length alone {percent(length)}"
     )
-
-
-def _of_group(row: Mapping[str, Any]) -> str:
-    return f"Of 100 words of the kind {row['limit']!r} {percent(row['value'])} are recovered. {held_against(row)}"
 
 
 def held_against(row: Mapping[str, Any]) -> str:

@@ -56,6 +56,7 @@ def exposure(
     read = [float(named_law(part)[int(np.ceil(HALF * len(part))) :].sum()) for part in parts]
     counts, edges = np.histogram(shares, bins=_BINS, range=(0.0, 1.0))
     order = np.lexsort((-sizes, -shares))[:_WORST]
+    columns = (column[order].tolist() for column in (documents, sizes, shares))
     return {
         "documents": len(documents),
         "quantiles": _quantiles(shares),
@@ -63,12 +64,8 @@ def exposure(
         "read": float(np.mean(read)),
         "measured": [_measured(material, owners, *one) for one in hits.items() if one[0].told],
         "worst": [
-            {
-                "document": material.row(int(documents[at])),
-                "words": int(sizes[at]),
-                "named": float(shares[at] * sizes[at]),
-            }
-            for at in order
+            {"document": material.rows[document], "words": words, "named": share * words}
+            for document, words, share in zip(*columns, strict=True)
         ],
     }
 
@@ -139,17 +136,13 @@ def example(
     lengths = np.array([len(material.docs[document]) for document in documents])
     document = int(documents[np.lexsort((lengths, gaps, lengths > _SHOWN, sizes < _READ))[0]])
     scored = [i for d, i in material.positions if d == document and i < _SHOWN]
-    read = (
-        attacks[attacker.owns]
-        .attack(attacker)
-        .reconstruct([material.released[document]], [(0, i) for i in scored])
-    )
+    attack = attacks[attacker.owns].attack(attacker)
     return {
-        "document": material.row(document),
+        "document": material.rows[document],
         "attack": first["label"],
         "before": material.docs[document][:_SHOWN],
         "after": list(material.released[document][:_SHOWN]),
         "scored": scored,
-        "read": list(read),
+        "read": list(attack.reconstruct([material.released[document]], [(0, i) for i in scored])),
         "cut": len(material.docs[document]) > _SHOWN,
     }

@@ -89,13 +89,8 @@ def read_texts(
 ) -> Texts:
     """Read the texts of a file, "-" being standard input, and of each record its label, its group and its key.
 
-    Args:
-        path: of the file.
-        kind: one of `FORMATS`.
-        form: fields of text in jsonl and tables, and how the file is read.
-        label, group, key: fields; None is none.
-        what: the argument, in errors.
-        quotes: whether an error may name columns: a table without a header has text there.
+    The form says which fields of jsonl and tables are text, and how the file is read; `what` names the argument in
+    errors, which may name columns with `quotes` only: a table without a header has text there.
     """
     asked = {"label": label, "group": group, "key": key}
     fields = {option: name for option, name in asked.items() if name is not None}

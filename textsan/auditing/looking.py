@@ -238,7 +238,7 @@ def _is_missing(cell: str) -> bool:
 
 def _found(texts: Sequence[str], finder: str) -> dict[str, float]:
     """Return the share of texts with an entity of each kind, the largest first."""
-    entities = Original(texts, None, None, {}, finder=finder).entities
+    entities = Original(texts, finder=finder).entities
     counts = Counter(kind for kind, _ in dict.fromkeys((kind, d) for kind, d, _ in entities))
     return {kind: number / len(texts) for kind, number in counts.most_common()}
 

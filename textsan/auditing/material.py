@@ -147,9 +147,9 @@ class Material:
     shadow: Sequence[Sequence[str]]
     public: bool
     rehearsed: bool
-    seed: int = 0
-    finder: str = "census"
-    rows: Sequence[int] | None = None
+    seed: int
+    finder: str
+    rows: Sequence[int]
 
     def on(self, rows: Sequence[int], shadow: Sequence[Sequence[str]], *, public: bool) -> "Material":
         """Return some of the documents, by their numbers, under attack by the owner of another shadow text."""
@@ -160,15 +160,6 @@ class Material:
     def by(self, mechanism: Mechanism) -> "Material":
         """Return the same documents as another mechanism releases them."""
         return replace(self, mechanism=mechanism, released=mechanism.sanitize(self.docs, self.seed))
-
-    @property
-    def all_rows(self) -> Sequence[int]:
-        """The number of each document among all that were given."""
-        return range(len(self.docs)) if self.rows is None else self.rows
-
-    def row(self, document: int) -> int:
-        """Return the number of a document among all that were given."""
-        return self.all_rows[document]
 
     def __repr__(self) -> str:
         """Without the text, which is private."""
@@ -303,14 +294,15 @@ def material(
             number = next(d for d, doc in enumerate(docs) if error.word in doc)
             what = f"document {number} has a word outside of the vocabulary"
             raise ValueError(f"texts: {what}; pass oov='uniform', or a larger vocabulary") from None
-    released = [list(doc) for doc in released]
-    _check_aligned(docs, released)
-    if not rehearsed:
+    else:
+        released = [list(doc) for doc in released]
+        _check_aligned(docs, released)
         check_belonging(docs, released, mechanism)
     owned = _public(len(docs)) if shadow is None else [tokens_of(text) for text in shadow]
     if not any(owned):
         raise ValueError("shadow: no word in it; leave it out, or pass text that an attacker may own")
-    made = Material(texts, docs, released, mechanism, owned, shadow is None, rehearsed, seed, finder)
+    rows = range(len(texts))
+    made = Material(texts, docs, released, mechanism, owned, shadow is None, rehearsed, seed, finder, rows)
     if not made.positions:
         what = "no word of them is protected and in the vocabulary"
         raise ValueError(f"texts: {what}; check their language, or keep fewer words")
@@ -338,7 +330,7 @@ def attackers(everything: Material, alike: Material | None) -> dict[str, Materia
         return {"given": everything}
     if alike is None:
         return {"public": everything}
-    return {"held-out": alike, "public": everything.on(alike.rows or [], everything.shadow, public=True)}
+    return {"held-out": alike, "public": everything.on(alike.rows, everything.shadow, public=True)}
 
 
 def described(material: Material, everything: Material, sample: int) -> dict[str, Any]:
@@ -375,18 +367,16 @@ def answers(
     Those at other positions are left out. Refused are a position twice, or outside of the text, and guesses of
     which none is scored.
     """
-    numbers = {(material.row(d), i): number for number, (d, i) in enumerate(material.positions)}
-    by_number: dict[int, str] = {}
-    met: set[tuple[int, int]] = set()
+    numbers = {(material.rows[d], i): number for number, (d, i) in enumerate(material.positions)}
+    given: dict[tuple[int, int], str] = {}
     for line, (document, index, word) in enumerate(guesses, start=1):
         if not (0 <= document < len(docs) and 0 <= index < len(docs[document])):
             what = f"number {line} is at ({document}, {index}), outside of the text"
             raise ValueError(f"guesses: {what}; document and index count from 0")
-        if (document, index) in met:
+        if (document, index) in given:
             raise ValueError(f"guesses: number {line} is the second at ({document}, {index}); pass one a position")
-        met.add((document, index))
-        if (document, index) in numbers:
-            by_number[numbers[document, index]] = word.lower()
+        given[document, index] = word.lower()
+    by_number = {numbers[place]: word for place, word in given.items() if place in numbers}
     if not by_number:
         raise ValueError(
             "guesses: none is at a scored position, a protected word; check how documents are numbered, and pass "

@@ -17,7 +17,7 @@ invented later.
 
 import bisect
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -117,7 +117,10 @@ def next_document(
     1.0
     """
     sizes, a = _checked(words, share, 0.5, largest)
-    kept = [excess.sum() + (1 - a) * largest <= 0 for excess in _worst(hits, sizes, a)]
+    worst, kept = np.full(len(sizes), -np.inf), []
+    for at_level in hits:
+        worst = np.maximum(worst, _excess(at_level, sizes, a))
+        kept.append(bool(worst.sum() + (1 - a) * largest <= 0))
     return _last(levels, kept)
 
 
@@ -176,14 +179,6 @@ def checked_share(name: str, value: float) -> float:
     if not 0 < checks.number(name, value) < 1:
         raise ValueError(f"{name}: {value!r} is out of range; pass a number above 0 and below 1")
     return float(value)
-
-
-def _worst(hits: Sequence[Listed[float]], sizes: np.ndarray, share: float) -> Iterator[np.ndarray]:
-    """The running maximum over levels of H_d - a W_d."""
-    worst = np.full(len(sizes), -np.inf)
-    for at_level in hits:
-        worst = np.maximum(worst, _excess(at_level, sizes, share))
-        yield worst
 
 
 def _last(levels: Sequence[float], kept: Sequence[bool]) -> float | None:

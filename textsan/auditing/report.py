@@ -58,12 +58,8 @@ class Report:
         persons = identified(self.content.get("persons"))
         reasons = [f"{number}. {line}" for number, line in enumerate(decision["reasons"], 1)]
         reasons += [f"   {row['release']}: {_line(row['audit'])}" for row in self.content.get("releases", ())]
-        return [
-            decision["verdict"],
-            *reasons,
-            *filter(None, [persons, task]),
-            *(f"Next: {line}" for line in decision["next"]),
-        ]
+        lines = [decision["verdict"], *reasons, *filter(None, [persons, task])]
+        return lines + [f"Next: {line}" for line in decision["next"]]
 
     def to_json(self, path: str | Path) -> None:
         """Write the report for programs, whole or not at all; only its owner can read it."""
@@ -90,23 +86,15 @@ class Report:
             "factor": factor,
             "options": lambda line: Markup(_OPTION.sub(r"<code>\g<0></code>", str(escape(line)))),
         }
-        page, persons = engine.get_template(TEMPLATE.name), identified(self.content.get("persons"))
-        if self.content["mechanism"] is None:
-            given: dict[str, Any] = {"limits": self.content["limitations"], "draw": drawing, "figures": figures}
-            given |= {"identified": persons, "of_persons": identified}
-            return page.render(**{"releases": (), **self.content}, **given, used=used(self.content["use"]))
-        return page.render(
-            **self.content,
-            limits=not_covered(self.content),
-            fates=fates(self.content),
-            compared=compared(self.content),
-            used=used(self.content["use"]),
-            identified=persons,
-            by_group=by_group(self.content["words"]["attacks"]),
-            draw=drawing,
-            releases=(),
-            zip=zip,
-        )
+        content, persons = self.content, self.content.get("persons")
+        given: dict[str, Any] = {"releases": (), **content, "used": used(content["use"])}
+        given |= {"identified": identified(persons), "of_persons": identified, "draw": drawing, "figures": figures}
+        if content["mechanism"] is None:
+            given["limits"] = content["limitations"]
+        else:
+            given |= {"limits": not_covered(content), "fates": fates(content), "compared": compared(content)}
+            given |= {"by_group": by_group(content["words"]["attacks"]), "zip": zip}
+        return engine.get_template(TEMPLATE.name).render(given)
 
     def clear(self) -> None:
         """Remove what was kept of the audit while it ran."""

@@ -20,11 +20,9 @@ FOLDS = 5
 _FEWEST = 10  # documents of a class, at least: rarer classes are left out
 
 
-def kept(
-    material: Material, labels: Sequence[str | None], size: int, *, encoder: bool | None = None
-) -> dict[str, Any]:
+def kept(material: Material, labels: Sequence[str | None], size: int) -> dict[str, Any]:
     """Measure how often the class of a document is told, released and original, beside the largest class."""
-    given: dict[str, Any] = {"labels": labels, "size": size, "seed": material.seed, "encoder": encoder}
+    given: dict[str, Any] = {"labels": labels, "size": size, "seed": material.seed}
     return beside(told(material.released, **given), told(material.docs, **given))
 
 

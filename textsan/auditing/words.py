@@ -93,16 +93,15 @@ def exact(material: Material, table: Posterior) -> dict[str, Any]:
     }
 
 
-def promised(guarantee: Guarantee, prior: Prior, most: int = _MOST_WORDS) -> float:
+def promised(guarantee: Guarantee, prior: Prior) -> float:
     """Compute `Guarantee.success` for any number of words: of very many, the rarest count as known.
 
-    That leaves the bound true, for an attacker who is told the rare ones knows no less. `most` words are looked at
-    where distances count.
+    That leaves the bound true, for an attacker who is told the rare ones knows no less.
     """
     p = prior.probabilities
-    if guarantee.per != "distance" or (p > 0).sum() <= most:
+    if guarantee.per != "distance" or (p > 0).sum() <= _MOST_WORDS:
         return guarantee.success(prior)
-    likely = np.argsort(-p, kind="stable")[:most]
+    likely = np.argsort(-p, kind="stable")[:_MOST_WORDS]
     mass = float(p[likely].sum())
     part = Prior([prior.words[i] for i in likely], p[likely] / mass)
     return min(1.0, 1 - mass + mass * guarantee.success(part))
