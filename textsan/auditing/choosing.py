@@ -375,10 +375,6 @@ class Chooser:
         """Documents to be found among by default: a thousand, or as many as the attacker's text allows."""
         return min(_AMONG, sum(map(bool, self.material.shadow)) + 1)
 
-    def on(self, docs: Sequence[Sequence[str]], what: str, among: int = 1_000, *, first: int = 0) -> "Trials":
-        """Make the same attacks on any documents; other numbers of the `first` one give other noise."""
-        return Trials(self, docs, what, among, first)
-
     def _start(self, target: Target, public: float) -> int:
         """The number of the epsilon at which testing begins: no document that chooses has a say in it.
 
@@ -481,11 +477,12 @@ def _choices(
 
 
 class Trials:
-    """The hits of the attacks on some documents, at each epsilon that is asked for; made by `Chooser.on`.
+    """The hits of the attacks of a chooser on any documents, at each epsilon that is asked for.
 
-    `sizes` has the words of each document that count, or ones, `largest` is the most of them, and `square` the
-    mean of W * W of the attacker's documents. Of it a (1 - a) is the first guess of the spread of H - a W, as if a
-    share a of the documents were recovered whole, and the others not at all.
+    Another number of the `first` document gives other noise. `sizes` has the words of each document that count, or
+    ones, `largest` is the most of them, and `square` the mean of W * W of the attacker's documents. Of it a (1 -
+    a) is the first guess of the spread of H - a W, as if a share a of the documents were recovered whole, and the
+    others not at all.
     """
 
     def __init__(

@@ -57,17 +57,11 @@ def source_rate(
     The levels are tested in their order, each against "E (H - a W) >= 0", until one is not rejected. For a test a
     gambler bets on each document, by what the documents before it showed: the capital prod (1 - lambda_d Z_d) is a
     supermartingale where the hypothesis holds, and exceeds 1 / alpha with a chance of at most alpha (Ville). So no
-    correction for many levels is needed, and no order among the rates.
+    correction for many levels is needed, and no order among the rates. The order of levels is fixed beforehand,
+    small epsilons first, and so is B, the most words that count of any document.
 
-    Args:
-        levels: in the order in which they are tested, fixed beforehand; small epsilons first.
-        hits: of a level, for each of one or more attacks its hits document by document; asked only as far as is
-            tested. A level is rejected where the hypotheses of all attacks are.
-        words: (documents,) words that count; hits are between 0 and these.
-        share: a, above 0 and below 1.
-        largest: B, the most words that count of any document, fixed beforehand.
-        alpha: chance of a broken promise, above 0 and below 1.
-        spread: as for `rejected`.
+    The hits of a level are those of one or more attacks, document by document, between 0 and its words; they are
+    asked only as far as is tested. A level is rejected where the hypotheses of all attacks are.
 
     >>> words = np.full(400, 10)
     >>> source_rate([1.0, 2.0], lambda level: [np.full(400, level)], words, 0.15, largest=10)

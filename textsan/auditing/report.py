@@ -7,7 +7,7 @@ and drawings are inside, for light and dark screens and for paper.
 import json
 import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -78,22 +78,15 @@ class Report:
 
         engine = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
         engine.loader = FileSystemLoader(TEMPLATE.parent)
-        engine.filters |= {
-            "percent": percent,
-            "odds": odds,
-            "interval": interval,
-            "number": lambda n: f"{n:,}",
-            "factor": factor,
-            "options": lambda line: Markup(_OPTION.sub(r"<code>\g<0></code>", str(escape(line)))),
-        }
+        engine.filters |= {"percent": percent, "odds": odds, "interval": interval, "factor": factor}
+        engine.filters["number"] = "{:,}".format
+        engine.filters["options"] = lambda line: Markup(_OPTION.sub(r"<code>\g<0></code>", str(escape(line))))
         content, persons = self.content, self.content.get("persons")
-        given: dict[str, Any] = {"releases": (), **content, "used": used(content["use"])}
+        given: dict[str, Any] = {"releases": (), "limitations": (), **content, "used": used(content["use"])}
         given |= {"identified": identified(persons), "of_persons": identified, "draw": drawing, "figures": figures}
-        if content["mechanism"] is None:
-            given["limits"] = content["limitations"]
-        else:
-            given |= {"limits": not_covered(content), "fates": fates(content), "compared": compared(content)}
-            given |= {"by_group": by_group(content["words"]["attacks"]), "zip": zip}
+        if content["mechanism"] is not None:
+            given |= {"fates": fates(content), "shares": word_fates(content), "compared": compared(content)}
+            given |= {"groups": GROUPS, "strongest": strongest, "zip": zip}
         return engine.get_template(TEMPLATE.name).render(given)
 
     def clear(self) -> None:
@@ -179,37 +172,3 @@ def _line(audit: Mapping[str, Any]) -> str:
     shares |= {"length alone": found["length"], "class told": use and use["released"]}
     parts = [f"{name} {percent(row['value'])}" for name, row in shares.items() if row]
     return f"{audit['decision']['verdict']}. Of 100: {', '.join(parts)}."
-
-
-def not_covered(content: Mapping[str, Any]) -> list[str]:
-    """Return what the figures do not cover, a sentence each."""
-    about, share = content["about"], word_fates(content)
-    fate = {"uniform": "become uniform draws", "keep": "are released as they are", "error": "are refused"}
-    lines = [
-        "Every attack's figure is a lower end: an attacker with a better attack, or better text, recovers more.",
-        "A share of words says nothing of a document: one can hide every word and still be identified.",
-        "Documents are identified by an attacker who holds their originals; nobody else is looked at.",
-        "The figures are of one release. Two releases of one text give away more.",
-        f"Of 100 words of the text {percent(share['kept'])} are released as they are, by the mechanism's "
-        "own rule, and are not counted.",
-        f"Of 100 words of the text {percent(share['unknown'])} are unknown to the vocabulary: they "
-        f"{fate[about['unknown_become']]}, and are not counted.",
-        "What stands beside the text, other columns or a name, is not looked at.",
-    ]
-    if about["rehearsed"]:
-        lines.append(
-            "The release was made for this report and is thrown away; another draw differs within the intervals."
-        )
-    if not content["mechanism"]["finite"]:
-        lines.append("The mechanism promises nothing: only what was measured is known.")
-    return lines
-
-
-def by_group(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the strongest attack on each group of words, given the positions and not."""
-    best = {group: [strongest(rows, group, told=told) for told in (True, False)] for group in GROUPS}
-    return [
-        {"group": group, "name": GROUPS[group], "words": told["words"], "told": told, "untold": untold}
-        for group, (told, untold) in best.items()
-        if told is not None
-    ]
