@@ -494,9 +494,7 @@ def _decided(content: Mapping[str, Any], limits: Mapping[str, float]) -> dict[st
             measured = [row | {"high": row["most"]} for row in of_group]
         doubtful = {"few": documents < deciding.FEW, "unread": bool(of_rows)}
         rows.append(deciding.limit_row(name, most, name in limits, measured, **doubtful))
-    states = {row["state"] for row in rows}
-    open_ = of_rows or doubts or "not shown" in states
-    verdict = deciding.DO_NOT if "exceeded" in states else deciding.OPEN if open_ else deciding.KEPT
+    verdict = deciding.verdict_of(rows, of_rows + doubts)
     said = [_of_words(content["words"], rows), _of_documents(content, rows[0])]
     first = verdict == deciding.OPEN and (of_rows or doubts)
     reasons = [" ".join(of_rows + doubts), *said] if first else [*said, " ".join(of_rows) or ABSENT]

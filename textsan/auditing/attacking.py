@@ -181,8 +181,16 @@ class Attacks:
         return markov(given, partial(fit_bigrams, list(given.documents), given.channel.inputs))
 
     @cached_property
-    def _digest(self) -> str:
-        return _digest(self._material)
+    def digest(self) -> str:
+        """A hash of all that the hits of any attack on the text depend on."""
+        material, mechanism = self._material, self._material.mechanism
+        digest = hashlib.sha256(f"{__version__} {mechanism!r} {material.seed}".encode())
+        for docs in (material.docs, material.released, material.shadow):
+            digest.update(repr([list(doc) for doc in docs]).encode("utf-8", "surrogatepass"))
+        # The mechanism's repr has the number of its words alone.
+        words = [*mechanism.inputs, *sorted(mechanism.keep), *sorted(mechanism.protected)]
+        digest.update("\n".join(words).encode("utf-8", "surrogatepass"))
+        return digest.hexdigest()
 
     def attack(self, attacker: Attacker) -> Attack:
         """Return an attack; the Markov attack is fitted once, as for who is given the positions."""
@@ -229,18 +237,8 @@ class Attacks:
 
     def _file(self, folder: Path, attacker: Attacker, part: Sequence[int]) -> Path:
         """The file of a part, named by all that its hits depend on."""
-        name = hashlib.sha256(repr((self._digest, attacker, list(part))).encode()).hexdigest()
+        name = hashlib.sha256(repr((self.digest, attacker, list(part))).encode()).hexdigest()
         return folder / f"{name}.npy"
-
-
-def _digest(material: Material) -> str:
-    mechanism = material.mechanism
-    digest = hashlib.sha256(f"{__version__} {mechanism!r} {material.seed}".encode())
-    for docs in (material.docs, material.released, material.shadow):
-        digest.update(repr([list(doc) for doc in docs]).encode("utf-8", "surrogatepass"))
-    words = [*mechanism.inputs, *sorted(mechanism.keep), *sorted(mechanism.protected)]  # its repr has their number
-    digest.update("\n".join(words).encode("utf-8", "surrogatepass"))
-    return digest.hexdigest()
 
 
 def hit(attack: Attack, released, positions: Sequence[tuple[int, int]], truths: Sequence[str]) -> np.ndarray:

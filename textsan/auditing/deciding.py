@@ -59,8 +59,7 @@ def decided(content: Mapping[str, Any], limits: Mapping[str, float]) -> dict[str
     tolerated = {"documents": min(length + MORE, 1.0)} | dict(limits)
     rows = [_row(content, name, most, name in limits) for name, most in tolerated.items()]
     doubts = _doubts(content, limits)
-    states = {row["state"] for row in rows}
-    verdict = DO_NOT if _EXCEEDED in states else OPEN if doubts or _OPEN in states else KEPT
+    verdict = verdict_of(rows, doubts)
     by_limit = {row["limit"]: row for row in rows}
     reasons = [_of_words(content, by_limit.get("words")), _of_documents(content, by_limit["documents"])]
     others = [
@@ -75,6 +74,12 @@ def decided(content: Mapping[str, Any], limits: Mapping[str, float]) -> dict[str
     else:
         reasons.append(_outside(content))
     return {"verdict": verdict, "limits": rows, "reasons": reasons, "next": _next(content, by_limit, verdict)}
+
+
+def verdict_of(limits: Sequence[Mapping[str, Any]], doubts: Sequence[str]) -> str:
+    """Return the verdict by the states of all limits; where there are doubts nothing is kept."""
+    states = {row["state"] for row in limits}
+    return DO_NOT if _EXCEEDED in states else OPEN if doubts or _OPEN in states else KEPT
 
 
 def _row(content: Mapping[str, Any], name: str, most: float, asked: bool) -> dict[str, Any]:
