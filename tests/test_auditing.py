@@ -303,15 +303,15 @@ def test_pointwise_leakage_bounds_every_guess_of_every_function(n, m, seed):
 
 
 def test_a_killed_audit_goes_on_and_keeps_no_word(tmp_path, monkeypatch):
-    parts, made, real = tmp_path / "r.html.parts", [], attacking._hits
+    parts, made, real = tmp_path / "r.html.parts", [], attacking.hit
 
-    def stops(needed, attack, *rest):
+    def stops(attack, *rest):
         made.append(type(attack).__name__)
         if len(made) == 4:
             raise KeyboardInterrupt
-        return real(needed, attack, *rest)
+        return real(attack, *rest)
 
-    monkeypatch.setattr(attacking, "_hits", stops)
+    monkeypatch.setattr(attacking, "hit", stops)
     with pytest.raises(KeyboardInterrupt):
         audited(parts=parts)
     kept = list(parts.glob("*.npy"))

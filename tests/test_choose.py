@@ -404,7 +404,7 @@ def test_of_long_documents_the_beginning_is_read_and_the_promise_says_so(monkeyp
     found = materials.material(ends, make_mechanism("santext", VECTORS, epsilon=1.0), shadow=shadow)
     chooser = choosing.Chooser("santext", found)
     tried = chooser.trials("words")
-    cut = chooser.on([doc[:6] for doc in found.docs], "words")
+    cut = choosing.Trials(chooser, [doc[:6] for doc in found.docs], "words")
     for name, hits in tried.named(2.0).items():
         assert (hits == cut.named(2.0)[name]).all() and hits.sum() > 0
     assert (tried.sizes == cut.sizes).all()

@@ -202,6 +202,7 @@ def test_parts_of_an_audit_are_not_those_of_another_list():
     docs = [["good", "film"], ["bad", "story"]]
     released = made[0].sanitize(docs, seed=0)
     digests = [
-        attacking._digest(materials.material(docs, one, shadow=docs, released=released, seed=0)) for one in made
+        attacking.Attacks(materials.material(docs, one, shadow=docs, released=released, seed=0)).digest
+        for one in made
     ]
     assert digests[0] != digests[1] == digests[2]

@@ -88,13 +88,12 @@ def posterior_of_batches(
     positions: Sequence[Position],
     released: Sequence[str],
     words: Sequence[str],
-    batches: Iterable[tuple[list[int], np.ndarray]],
+    batches: Iterable[tuple[Sequence[int], np.ndarray]],
     k: int | None,
 ) -> Posterior:
     """Collect the best candidates of all positions from scores that are computed a batch at a time.
 
-    Args:
-        batches: numbers of some positions with log scores, (some, len(words)), up to a constant each.
+    A batch has the numbers of some positions and their log scores, (some, len(words)), up to a constant each.
     """
     width = min(k or len(words), len(words))
     numbers, logs = np.full((len(positions), width), -1), np.full((len(positions), width), -np.inf)
@@ -102,6 +101,15 @@ def posterior_of_batches(
         best = Posterior.from_scores(at, at, words, np.arange(len(words)), scores, k)
         numbers[at], logs[at] = best.numbers, best.log_weights
     return Posterior(positions, words, numbers, logs, released=released)
+
+
+def filled(lines: Sequence[tuple]) -> tuple[np.ndarray, np.ndarray]:
+    """Return candidates and log scores of positions, listed line by line, as arrays filled up with -1 and -inf."""
+    width = max((len(numbers) for numbers, _ in lines), default=0)
+    numbers, logs = np.full((len(lines), width), -1), np.full((len(lines), width), -np.inf)
+    for at, (some, scores) in enumerate(lines):
+        numbers[at, : len(some)], logs[at, : len(some)] = some, scores
+    return numbers, logs
 
 
 def _checked(sanitized_docs, positions) -> tuple[list[list[str]], list[Position]]:

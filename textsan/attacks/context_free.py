@@ -22,7 +22,7 @@ class ContextFreeBayes(Attack):
 
     Args:
         channel: Pr(y | x), known to the attacker; a word that is kept has the row of the identity.
-        counts: occurrences of words in the reference text, not empty.
+        counts: occurrences of words in the reference text, not empty; or a `Prior` over the channel's inputs.
         alpha_inverse: constant of at least 0 added to each frequency; None is 1 / alpha, add-one smoothing.
         attacked: words that can stand at attacked positions; None is every input of the channel.
 
@@ -34,23 +34,15 @@ class ContextFreeBayes(Attack):
     def __init__(
         self,
         channel: Channel,
-        counts: Mapping[str, int],
+        counts: Mapping[str, int] | Prior,
         alpha_inverse: float | None = None,
         *,
         attacked: Collection[str] | None = None,
     ):
-        self._use(channel, Prior.from_counts(counts, channel.inputs, alpha_inverse), attacked)
-
-    @classmethod
-    def _of(cls, knowledge: Knowledge, prior: Prior) -> "ContextFreeBayes":
-        attack = cls.__new__(cls)
-        attack._use(knowledge.channel, prior, knowledge.attacked)
-        return attack
-
-    def _use(self, channel: Channel, prior: Prior, attacked: Collection[str] | None) -> None:
-        self.channel, self.prior = channel, prior
+        given = counts if isinstance(counts, Prior) else Prior.from_counts(counts, channel.inputs, alpha_inverse)
+        self.channel, self.prior = channel, given
         with np.errstate(divide="ignore"):
-            self.log_prior = np.log(prior.probabilities)
+            self.log_prior = np.log(given.probabilities)
         if attacked is not None:
             self.log_prior[[word not in attacked for word in channel.inputs]] = -np.inf
 
@@ -67,7 +59,7 @@ class ContextFreeBayes(Attack):
                 f"multiple: {multiple!r}, but a prior that is granted takes no constant; leave it out"
             )
         constant = multiple / sum(knowledge.counts.values()) if knowledge.prior is None else None
-        return cls._of(knowledge, knowledge.unigram(constant))
+        return cls(knowledge.channel, knowledge.unigram(constant), attacked=knowledge.attacked)
 
     @classmethod
     def unseen(
@@ -84,10 +76,10 @@ class ContextFreeBayes(Attack):
         frequencies = knowledge.resources.get("frequencies") if split == "publicly" else None
         if split == "publicly" and frequencies is None:
             raise ValueError("resources: no public frequencies are granted; pass resources={'frequencies': ...}")
-        candidates = knowledge.candidates
-        words = [word for word in knowledge.channel.inputs if word in candidates]
-        prior = good_turing(knowledge.documents, words, frequencies)
-        return cls._of(knowledge, Prior(knowledge.channel.inputs, prior.aligned(knowledge.channel.inputs)))
+        channel, candidates = knowledge.channel, knowledge.candidates
+        words = [word for word in channel.inputs if word in candidates]
+        prior = good_turing(knowledge.documents, words, frequencies).aligned(channel.inputs)
+        return cls(channel, Prior(channel.inputs, prior), attacked=knowledge.attacked)
 
     @classmethod
     def ranked(cls, knowledge: Knowledge) -> "ContextFreeBayes":
@@ -100,7 +92,7 @@ class ContextFreeBayes(Attack):
             raise ValueError("resources: no public list of words is granted; pass resources={'embeddings': ...}")
         inputs = knowledge.channel.inputs
         ranks = np.array([listed.index.get(word, len(listed)) for word in inputs]) + 1
-        return cls._of(knowledge, Prior(inputs, 1 / ranks / (1 / ranks).sum()))
+        return cls(knowledge.channel, Prior(inputs, 1 / ranks / (1 / ranks).sum()), attacked=knowledge.attacked)
 
     @classmethod
     def bound(cls, knowledge: Knowledge, truth: Truth) -> "ContextFreeBayes":

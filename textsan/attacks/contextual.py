@@ -201,10 +201,10 @@ class ContextualBayes(Attack):
             wrong.append(others[0] if others else None)
         return truths, wrong
 
-    def _ranked(self, released, k: int = 2) -> dict[str, list[str]]:
-        """The `k` best candidates of each released word."""
+    def _ranked(self, released) -> dict[str, list[str]]:
+        """The two best candidates of each released word."""
         seen = list(dict.fromkeys(released))
-        lines = self.bayes.tabulated(k, seen).numbers
+        lines = self.bayes.tabulated(2, seen).numbers
         words = self.channel.inputs
         return {y: [words[row] for row in line if row >= 0] for y, line in zip(seen, lines, strict=True)}
 

@@ -14,13 +14,9 @@ from textsan.channel.posterior import tabulate
 class ExpectedEmbeddings:
     """Vectors and candidates of released words, and batches of documents for a reader.
 
-    The slot of a released word y holds the mean of word vectors under Pr(x | y): over sensitive words at attacked
-    positions, over all inputs of the channel elsewhere. That of a word kept verbatim, which stands at no attacked
-    position, holds its own vector.
-
-    Args:
-        counts: occurrences of words in the reference text; add-one smoothed they are the prior.
-        k: candidates of a word, and words a mean is taken over.
+    The slot of a released word y holds the mean of the vectors of `k` words under Pr(x | y), with add-one smoothed
+    counts for a prior: over sensitive words at attacked positions, over all inputs of the channel elsewhere. That
+    of a word kept verbatim, which stands at no attacked position, holds its own vector.
     """
 
     def __init__(
@@ -100,18 +96,13 @@ class ExpectedEmbeddings:
         truths: Sequence[str] | None = None,
         masked: np.ndarray | None = None,
     ):
-        """A `Batch` of documents and the attacked positions in them.
+        """Make a `Batch` of documents and the attacked positions in them; `masked` ones show a mask in their slot.
 
         Positions whose released word no sensitive word explains are left out. Where truths are given the prior is
         that of the *other* text: of the original word's count one is taken off, in its posterior and in the slot's
         mean. Else a reader would learn to trust counts that held its answers.
 
-        Args:
-            truths: the original words there; None if unknown.
-            masked: which positions show a mask in their slot, (n,) bool; None is none.
-
-        Returns:
-            the batch; numbers of the positions in it, (n,); their rows of the table, (n,).
+        Returns the batch, numbers of the positions in it, (n,), and their rows of the table, (n,).
         """
         import torch
 
@@ -137,18 +128,9 @@ class ExpectedEmbeddings:
         if masked is not None:
             secret[torch.from_numpy(masked[known])] = self.reader.masked
         slots[where[:, 0], where[:, 1]] = secret
-        return (
-            Batch(
-                slots,
-                torch.from_numpy(lengths),
-                torch.from_numpy(where),
-                self.vectors[torch.from_numpy(self.rows[table])],
-                torch.from_numpy(log_posterior).float(),
-                truth,
-            ),
-            known,
-            table,
-        )
+        candidates, log_prior = self.vectors[torch.from_numpy(self.rows[table])], torch.from_numpy(log_posterior)
+        shape = torch.from_numpy(lengths), torch.from_numpy(where)
+        return Batch(slots, *shape, candidates, log_prior.float(), truth), known, table
 
     def _leave_one_out(self, means, log_posterior, truth, true) -> None:
         """Take one off the count of each original word, in place: n + 1 becomes n where it was counted."""
@@ -163,11 +145,9 @@ class ExpectedEmbeddings:
 
 
 def plain_batch(reader, docs: Sequence[Sequence[str]], positions: Sequence[Position], candidates, *, truth=None):
-    """A `Batch` that shows each word as it stands, of an attacker who does not know the channel.
+    """Make a `Batch` that shows each word as it stands, of an attacker who does not know the channel.
 
-    Args:
-        candidates: (K, d) vectors of the words to choose from, the same everywhere.
-        truth: (n,) number of the original word among them; None if unknown.
+    Candidates are (K, d) vectors of the words to choose from, the same everywhere; truths their numbers, (n,).
     """
     import torch
 

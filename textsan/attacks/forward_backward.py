@@ -26,15 +26,10 @@ _LONG = 4  # entries of a row for each candidate at the next position, above whi
 class Transitions:
     """A(x, x')^weight f(x')^(1 - weight), f the unigram frequencies, again as sparse plus rank one.
 
-    One state is added, number n, for words the model does not know: it follows x with x's backoff weight, and what
-    follows it is drawn from the backoff.
-
-    Args:
-        weight: in [0, 1]; 1 is the model itself, 0 is independent draws of f. Of an `InterpolatedModel`
-            it is 1.
-
-    Attributes:
-        leave, arrive: (rank, n + 1); A is `seen` plus the sum of their outer products.
+    The weight is in [0, 1]: 1 is the model itself, the only one for an `InterpolatedModel`, 0 is independent draws
+    of f. One state is added, number n, for words the model does not know: it follows x with x's backoff weight,
+    and what follows it is drawn from the backoff. A is `seen` plus the sum of outer products of `leave` and
+    `arrive`, which are (rank, n + 1).
     """
 
     def __init__(self, model: MarkovModel | InterpolatedModel, weight: float):
@@ -114,12 +109,9 @@ class Dense:
 
 
 class Sparse:
-    """Candidate states at every position.
+    """Candidate states at every position, (sentences, candidates) each, filled up with state n and emissions of 0.
 
-    Args:
-        a: the transitions at any weight; only where the entries of their sparse part are matters here.
-        states: for each position an array (sentences, candidates), filled up with state n.
-        emissions: likewise, 0 where filled up.
+    Of the transitions it is made with only matters where the entries of their sparse part are.
     """
 
     def __init__(self, a: Transitions, states: Sequence[np.ndarray], emissions: Sequence[np.ndarray]):
@@ -203,11 +195,7 @@ def _between(a: Transitions, before: np.ndarray, after: np.ndarray):
 
 
 def smooth(chain: Dense | Sparse, transitions: Transitions, device: str | None = None) -> list[np.ndarray]:
-    """Compute Pr(x_t | y_1 .. y_n) over the chain's states, an array (sentences that reach it, states) a position.
-
-    Raises:
-        ValueError: a sentence has probability zero.
-    """
+    """Compute Pr(x_t | y_1 .. y_n) over the chain's states, an array (sentences that reach it, states) a position."""
     if device is None:
         return _messages(chain, transitions)
     moved = OnDevice(chain, transitions.on(device))

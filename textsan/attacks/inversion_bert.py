@@ -10,14 +10,13 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from textsan.attacks.base import Attack, posterior_of_batches
+from textsan.attacks.base import Attack, filled, posterior_of_batches
 from textsan.attacks.expected_embeddings import plain_batch
 from textsan.attacks.knowledge import Knowledge
-from textsan.attacks.training_text import WINDOW, paired, training_batches, windows
+from textsan.attacks.training_text import paired, training_batches, windows, windows_to_read
 from textsan.channel import Posterior
 from textsan.models import encoders
 
-_AT_ONCE = 64  # sentences a forward
 _SHARPNESS = 10.0  # of the softmax; a few hundred steps at the usual rates do not get there by themselves
 
 
@@ -70,7 +69,7 @@ class InversionBert(Attack):
         shadow, released = paired(shadow_docs, sanitized_docs)
         parts = [
             (d, a, b)
-            for d, a, b in windows(list(map(len, shadow)), WINDOW)
+            for d, a, b in windows(list(map(len, shadow)))
             if not self._number.keys().isdisjoint(shadow[d][a:b])
         ]
         if not parts:
@@ -107,17 +106,8 @@ class InversionBert(Attack):
     def _posteriors(self, docs, positions, k):
         import torch
 
-        of: dict[tuple[int, int], list[int]] = {}
-        for at, (d, i) in enumerate(positions):
-            of.setdefault((d, i // WINDOW), []).append(at)
-        parts = sorted(of, key=lambda part: len(docs[part[0]]))
-
         def batches():
-            for start in range(0, len(parts), _AT_ONCE):
-                windows = parts[start : start + _AT_ONCE]
-                read = [docs[d][w * WINDOW : (w + 1) * WINDOW] for d, w in windows]
-                at = [place for part in windows for place in of[part]]
-                places = [(n, positions[p][1] % WINDOW) for n, part in enumerate(windows) for p in of[part]]
+            for read, at, places in windows_to_read(docs, positions):
                 with torch.no_grad():
                     batch = self._batch(read, places)
                     scores = (self.reader(batch) + batch.log_prior).double().cpu().numpy()
@@ -174,10 +164,8 @@ class EmpiricalInversion(Attack):
         listed = [self.originals.get(y, [])[:k] for y in released]
         words = list(dict.fromkeys(x for line in listed for x, _ in line))
         number = {word: at for at, word in enumerate(words)}
-        shape = len(listed), max(map(len, listed), default=0)
-        numbers, logs = np.full(shape, -1), np.full(shape, -np.inf)
-        for at, (y, line) in enumerate(zip(released, listed, strict=True)):
-            numbers[at, : len(line)] = [number[x] for x, _ in line]
+        lines = []
+        for y, line in zip(released, listed, strict=True):
             total = sum(n for _, n in self.originals.get(y, []))
-            logs[at, : len(line)] = [np.log(n / total) for _, n in line]
-        return Posterior(positions, words, numbers, logs, released=released)
+            lines.append(([number[x] for x, _ in line], [np.log(n / total) for _, n in line]))
+        return Posterior(positions, words, *filled(lines), released=released)

@@ -12,17 +12,16 @@ are under attack knows that one of them stands there. A branch of the beam looks
 words, so that no other position gains by the question.
 """
 
-from collections.abc import Collection, Iterable, Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Collection, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
 
-from textsan.attacks.base import Attack, Position
+from textsan.attacks.base import Attack, Position, filled
 from textsan.attacks.knowledge import Knowledge
 from textsan.attacks.training_text import attacked_windows
 from textsan.base import checks
-from textsan.base.listed import Listed
 from textsan.channel import Channel, Posterior
 from textsan.models.causal import CAUSAL
 from textsan.priors import LanguageModel, MarkovModel, Prior, good_turing
@@ -75,7 +74,7 @@ class LanguageModelBayes(Attack):
         attacked: Collection[str] | None = None,
     ):
         self.channel = channel
-        self.source: _Source = _Chain(model) if isinstance(model, MarkovModel) else model
+        self.source: Any = _Chain(model) if isinstance(model, MarkovModel) else model
         self.beam, self.k = checks.whole("beam", beam, low=1), checks.whole("k", k, low=1)
         self.mass = checks.number("mass", mass, low=0, high=1)
         self.temperature = checks.number("temperature", temperature, low=0)
@@ -130,13 +129,10 @@ class LanguageModelBayes(Attack):
         return {"pieces": self._pieces}
 
     def _posteriors(self, docs, positions, k):
-        read = self.read(docs, positions)
-        width = max((len(numbers) for numbers, _ in read), default=0)
-        numbers, logs = np.full((len(positions), width), -1), np.full((len(positions), width), -np.inf)
-        for at, (some, weights) in enumerate(read):
-            numbers[at, : len(some)], logs[at, : len(some)] = some, weights
         released = [docs[d][i] for d, i in positions]
-        return Posterior.from_scores(positions, released, self.channel.inputs, numbers, logs, k)
+        return Posterior.from_scores(
+            positions, released, self.channel.inputs, *filled(self.read(docs, positions)), k
+        )
 
     def read(self, docs: Sequence[Sequence[str]], positions: Sequence[Position]) -> list[tuple]:
         """List the inputs that each position can hold, with log Pr(x | y_1 .. y_n); none where all is known."""
@@ -256,32 +252,20 @@ class LanguageModelBayes(Attack):
 
 
 class _Candidates(NamedTuple):
-    """Original words of one released word.
-
-    Attributes:
-        numbers: which inputs of the channel they are, -1 for a word that is none.
-        logs: likelihood * log Pr(y | x) + counts * log Pr(x), up to a constant.
-        attackable: which can stand at an attacked position.
-    """
+    """Original words of one released word."""
 
     words: list[str]
-    numbers: np.ndarray
-    logs: np.ndarray
-    attackable: np.ndarray
+    numbers: np.ndarray  # of inputs of the channel, -1 for a word that is none
+    logs: np.ndarray  # likelihood * log Pr(y | x) + counts * log Pr(x), up to a constant
+    attackable: np.ndarray  # which can stand at an attacked position
 
 
 class _Sentence(NamedTuple):
-    """The candidates of a sentence.
-
-    Attributes:
-        candidates: of each position.
-        asked: of those that are asked about and were released as a kept word, by place: what was under attack.
-        stops: whether it ends where they do.
-    """
+    """The candidates of a sentence, position by position."""
 
     candidates: list[_Candidates]
-    asked: dict[int, _Candidates]
-    stops: bool
+    asked: dict[int, _Candidates]  # what was under attack, where a kept word was released that is asked about
+    stops: bool  # whether the sentence ends where the candidates do
 
     def key(self) -> tuple:
         """Equal for sentences that have the same posterior."""
@@ -376,26 +360,6 @@ class _Graph:
             result.append(total - scipy.special.logsumexp(total))
             future = scipy.special.logsumexp(np.where(target >= 0, logs + reached, -np.inf), axis=1)
         return result[::-1]
-
-
-class _Source(Protocol):
-    """A source of words for the search, which only hands its prefixes on."""
-
-    memory: dict
-
-    def begin(self, n: int) -> Any: ...
-
-    def pieces(self, words: Iterable[str]) -> Sequence[tuple[int, ...]]: ...
-
-    def select(self, prefixes: Any, rows: Listed[int]) -> Any: ...
-
-    def log_first(self, prefixes: Any, rows: Listed[int], words: Sequence[str]) -> np.ndarray: ...
-
-    def advance(self, prefixes: Any, rows: Listed[int], words: Sequence[str]) -> tuple[Any, np.ndarray]: ...
-
-    def log_end(self, prefixes: Any) -> np.ndarray: ...
-
-    def log_stop(self, prefixes: Any) -> np.ndarray: ...
 
 
 class _Chain:

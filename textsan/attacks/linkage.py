@@ -491,7 +491,8 @@ class _Comparison:
                 with_row.append(at)
                 rows.append(index[word if word in inputs else lower])
             elif numbers and _is_number(word):
-                least, largest = _ends(mechanism, word)
+                ends = np.array([0.0, 1 - 2.0**-53])  # the least and the largest variate
+                least, largest = mechanism._unknown(np.array([word] * 2, dtype=object), ends)
                 if least == largest == word:
                     verbatim.setdefault(word, []).append(at)
                 else:
@@ -514,11 +515,6 @@ class _Comparison:
             or word.lower() in mechanism.keep
             or word in self.attack._uniform
         )
-
-
-def _ends(mechanism: Mechanism, number: str) -> np.ndarray:
-    """Ask the mechanism what a number without a row becomes with the least and with the largest variate."""
-    return mechanism._unknown(np.array([number] * 2, dtype=object), np.array([0.0, 1 - 2.0**-53]))
 
 
 def _is_number(word: str) -> bool:

@@ -10,7 +10,7 @@ from itertools import compress
 
 import numpy as np
 
-from textsan.attacks.base import Attack, Position
+from textsan.attacks.base import Attack, Position, filled
 from textsan.attacks.emissions import Emissions
 from textsan.attacks.forward_backward import Transitions, smooth
 from textsan.attacks.knowledge import Knowledge
@@ -173,17 +173,13 @@ class MarkovBayes(Attack):
                 best = np.argsort(-allowed, axis=1, kind="stable")[:, :k]
                 for at, state, mass, order in zip(numbers, states[t], allowed, best, strict=False):
                     rows[wanted[at], t] = state[order], mass[order] / max(mass.sum(), 1e-300)
-        width = max((len(state) for state, _ in rows.values()), default=0)
-        listed, mass = np.full((len(positions), width), -1), np.zeros((len(positions), width))
-        for at, position in enumerate(positions):
-            state, weights = rows[position]
+        lines = []
+        for state, weights in (rows[position] for position in positions):
             # The state that is no word of the model stands for the released word itself, as none at all does.
             known = (weights > 0) & (state < self._emissions.n)
-            listed[at, : known.sum()], mass[at, : known.sum()] = state[known], weights[known]
-        with np.errstate(divide="ignore"):
-            log_mass = np.log(mass)
+            lines.append((state[known], np.log(weights[known])))
         released = [docs[d][i] for d, i in positions]
-        return Posterior(positions, self._emissions.model.words, listed, log_mass, released=released)
+        return Posterior(positions, self._emissions.model.words, *filled(lines), released=released)
 
     def _guesses(self, docs, positions, weights: Sequence[float]) -> list[list[str]]:
         """Guesses at each weight; the mode among words that can stand at an attacked position."""

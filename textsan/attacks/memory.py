@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import scipy
 
-from textsan.attacks.base import Attack
+from textsan.attacks.base import Attack, posterior_of_batches
 from textsan.attacks.knowledge import Knowledge
 from textsan.base import checks
 from textsan.base.blocks import BLOCK, map_blocks
-from textsan.channel import Channel, Posterior
+from textsan.channel import Channel
 from textsan.priors import Prior
 
 _EDGE = ("edge",)  # the neighbour of a first or last word: no word, and every attacker sees it
@@ -47,7 +47,7 @@ class Memory(Attack):
     def __init__(self, channel: Channel, shadow, prior: Prior, *, copied: float = 0.5, attacked=None):
         self.channel, self.prior = channel, prior
         self.copied = checks.number("copied", copied, low=0, high=1)
-        self._prior, self._numbers = prior.aligned(channel.inputs), np.arange(len(channel.inputs))
+        self._prior = prior.aligned(channel.inputs)
         self._attackable = np.array([attacked is None or word in attacked for word in channel.inputs])
         docs = checks.documents("shadow", shadow)
         if not any(docs):
@@ -70,14 +70,9 @@ class Memory(Attack):
         padded = [[_EDGE, *doc, _EDGE] for doc in docs]
         places = np.empty(len(positions), dtype=object)
         places[:] = [tuple(padded[d][i : i + 3]) for d, i in positions]
-        width = min(k or len(self._prior), len(self._prior))
-        numbers, logs = np.full((len(places), width), -1), np.full((len(places), width), -np.inf)
-        for block, best in enumerate(map_blocks(self._scores, places)):
-            at = slice(block * BLOCK, (block + 1) * BLOCK)
-            released = [y for _, y, _ in places[at]]
-            found = Posterior.from_scores(positions[at], released, self.channel.inputs, self._numbers, best, width)
-            numbers[at], logs[at] = found.numbers, found.log_probabilities
-        return Posterior(positions, self.channel.inputs, numbers, logs, released=[y for _, y, _ in places])
+        blocks = enumerate(map_blocks(self._scores, places))
+        batches = ((range(b * BLOCK, b * BLOCK + len(scores)), scores) for b, scores in blocks)
+        return posterior_of_batches(positions, [y for _, y, _ in places], self.channel.inputs, batches, k)
 
     def _scores(self, places) -> np.ndarray:
         """log Pr(y | x) m(x) of every input at some released places (l', y, r'), up to a constant each."""

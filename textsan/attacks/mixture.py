@@ -12,7 +12,7 @@ say of the weights only how sure that is.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
@@ -27,6 +27,7 @@ from textsan.base import checks
 from textsan.channel import Channel, Posterior
 from textsan.models.causal import CAUSAL
 from textsan.priors import LanguageModel, MarkovModel, NGrams, Prior, fit_bigrams
+from textsan.text.vocabulary import count_words
 
 STATED = {"channel": 1.0, "frequencies": 1.0, "bigrams": 0.3, "public": 0.8, "reader": 0.5, "language": 0.6}
 """Weights for those who cannot fit any, and where those that are fitted start from."""
@@ -69,8 +70,7 @@ class Mixture(Attack):
     ):
         self.channel, self.k = channel, checks.whole("k", k, low=1)
         self.attacked = frozenset(channel.inputs if attacked is None else attacked)
-        self._free = ContextFreeBayes.__new__(ContextFreeBayes)
-        self._free._use(channel, prior, self.attacked)
+        self._free = ContextFreeBayes(channel, prior, attacked=self.attacked)
         self._contexts = {"bigrams": bigrams, "public": public, "reader": reader, "language": language}
         self._contexts = {name: part for name, part in self._contexts.items() if part is not None}
         given = dict(weights or {})
@@ -104,10 +104,9 @@ class Mixture(Attack):
         checks.whole("sentences", sentences, low=1)
         reader = reader and bool(knowledge.resources.get("adapter"))
         parts = {"bigrams": bigrams, "public": public, "reader": reader}
+        source = None
         if language:
             source = knowledge.resources.get("language model") or LanguageModel.named(model)
-        else:
-            source = None
         make = _Maker(cls, knowledge, parts, source, beam, k)
         attack = make(knowledge.shadow or ())
         if len(set(whole_sentences(knowledge.shadow or ()))) >= _ENOUGH:
@@ -181,10 +180,9 @@ class Factors(NamedTuple):
 
 
 def fit_weights(factors: Sequence[Factors], truths: Sequence[np.ndarray]) -> dict[str, float]:
-    """The weights that make original words likeliest: a conditional logit with a normal prior around `STATED`.
+    """Fit the weights that make original words likeliest: a conditional logit, its normal prior around `STATED`.
 
-    Args:
-        truths: (n,) number of the original word of each; where it is no candidate the position tells nothing.
+    Truths are (n,) numbers of the original words; where one is no candidate the position tells nothing.
     """
     names = list(factors[0].values)
     stated = np.array([STATED[name] for name in names])
@@ -221,7 +219,7 @@ class _Maker:
     def __call__(self, docs: Sequence[Sequence[str]]) -> Mixture:
         """A mixture that has seen these documents, with stated weights."""
         channel, granted = self.knowledge.channel, self.knowledge.prior
-        given = {"attacked": self.attacked, "k": self.k}
+        shared: dict[str, Any] = {"attacked": self.attacked, "k": self.k}
         informed = granted is not None or any(docs)
         prior = unseen_prior(self.knowledge, docs)
         model = granted if isinstance(granted, MarkovModel) else None
@@ -229,26 +227,20 @@ class _Maker:
             model = MarkovModel.fit(docs, words=channel.inputs)
         bigrams = public = reader = language = None
         if self.parts["bigrams"] and model is not None:
-            bigrams = MarkovBayes(channel, model, weight=_BIGRAMS, k=self.k, attacked=self.attacked)
+            bigrams = MarkovBayes(channel, model, weight=_BIGRAMS, **shared)
         if self.parts["public"] and granted is None and any(word in NGrams.load() for word in channel.inputs):
-            model = fit_bigrams(docs, channel.inputs, public=True)
-            public = MarkovBayes(channel, model, k=self.k, attacked=self.attacked)
+            public = MarkovBayes(channel, fit_bigrams(docs, channel.inputs, public=True), **shared)
         if self.parts["reader"] and any(docs):
-            reader = self._reader(docs)
+            from textsan.attacks.noisy_channel import NoisyChannel
+
+            adapter = self.knowledge.resources["adapter"]
+            reader = NoisyChannel(channel, count_words(docs), adapter=adapter, bigrams=False, **shared)
         if self.source is not None:
-            exponents = {"temperature": TEMPERATURE, "counts": COUNTS} if informed else {}
-            language = LanguageModelBayes(
-                channel,
-                self.source,
-                prior=prior,
-                beam=self.beam,
-                k=self.k,
-                mass=0.99,
-                attacked=self.attacked,
-                **exponents,
-            )
+            searched: dict[str, Any] = {"beam": self.beam, "mass": 0.99} | shared
+            searched |= {"temperature": TEMPERATURE, "counts": COUNTS} if informed else {}
+            language = LanguageModelBayes(channel, self.source, prior=prior, **searched)
         contexts = {"bigrams": bigrams, "public": public, "reader": reader, "language": language}
-        return self.kind(channel, prior, **contexts, **given)
+        return self.kind(channel, prior, **contexts, **shared)
 
     def fit(self, sentences: int) -> dict[str, float]:
         """Weights from so many shadow sentences, attacked by what has seen neither them nor their phrases."""
@@ -272,14 +264,6 @@ class _Maker:
             factors.append(Factors(np.where(is_scored[numbers], numbers, -1), values))
             truths.append(np.array([channel.input_index[originals[d][i]] for d, i in positions]))
         return fit_weights(factors, truths) if factors else dict(self(shadow).weights)
-
-    def _reader(self, docs):
-        from textsan.attacks.noisy_channel import NoisyChannel
-        from textsan.text.vocabulary import count_words
-
-        adapter = self.knowledge.resources["adapter"]
-        channel, counts = self.knowledge.channel, count_words(docs)
-        return NoisyChannel(channel, counts, adapter=adapter, k=self.k, bigrams=False, attacked=self.attacked)
 
 
 _BIGRAMS = 0.75  # of the bigram model against unigram frequencies, within its forward-backward

@@ -17,13 +17,12 @@ from textsan.attacks.base import Attack, Position
 from textsan.attacks.expected_embeddings import ExpectedEmbeddings
 from textsan.attacks.knowledge import Knowledge
 from textsan.attacks.markov import PUBLIC, MarkovBayes
-from textsan.attacks.training_text import WINDOW, folds, held_out_split, paired, training_batches, windows
+from textsan.attacks.training_text import folds, held_out_split, paired, training_batches, windows, windows_to_read
 from textsan.base import checks
 from textsan.channel import Channel, Posterior
 from textsan.priors import fit_bigrams
 
 WEIGHTS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 2.5)
-_AT_ONCE = 64  # sentences a forward
 _FOLDS = 5
 _FLOOR = 1e-9  # posterior of a candidate that the bigram model did not list
 
@@ -95,9 +94,7 @@ class NoisyChannel(Attack):
         attack = cls(knowledge.channel, knowledge.counts, adapter=start, **given)
         return attack.fit(*knowledge.sanitized(copies), epochs=epochs, seed=knowledge.seed)
 
-    @property
-    def models(self) -> tuple[str, ...]:
-        return (self.reader.name,)
+    _reads_with = "reader"
 
     @property
     def details(self) -> dict[str, float]:
@@ -124,7 +121,7 @@ class NoisyChannel(Attack):
 
         shadow, released = paired(shadow_docs, sanitized_docs)
         learn, choose = held_out_split(shadow, checks.number("held_out", held_out, 0, 1), seed)
-        parts = [(learn[d], a, b) for d, a, b in windows([len(shadow[d]) for d in learn], WINDOW)]
+        parts = [(learn[d], a, b) for d, a, b in windows([len(shadow[d]) for d in learn])]
         order = training_batches([b - a for _, a, b in parts], batch_size, epochs, seed)
 
         def batch(step):
@@ -177,22 +174,15 @@ class NoisyChannel(Attack):
         """
         import torch
 
-        of: dict[tuple, list[tuple[int, int]]] = {}
-        for at, (d, i) in enumerate(positions):
-            of.setdefault((d, i // WINDOW, i if self.masked else None), []).append((at, i % WINDOW))
-        parts = sorted(of, key=lambda part: len(docs[part[0]]))
         found = []
-        for start in range(0, len(parts), _AT_ONCE):
-            some = parts[start : start + _AT_ONCE]
-            read = [docs[d][w * WINDOW : (w + 1) * WINDOW] for d, w, _ in some]
-            at = np.array([place for part in some for place, _ in of[part]])
-            places = [(n, i) for n, part in enumerate(some) for _, i in of[part]]
+        for read, at, places in windows_to_read(docs, positions, alone=self.masked):
             words = None if truths is None else [truths[place] for place in at]
             batch, known, table = self.slots.batch(read, places, words, np.full(len(places), self.masked))
             if len(known):
                 with torch.no_grad():
                     factor = self.reader(batch).double().cpu().numpy()
-                found.append((at[known], self.slots.rows[table], batch.log_prior.double().numpy(), factor))
+                base = batch.log_prior.double().numpy()
+                found.append((np.array(at)[known], self.slots.rows[table], base, factor))
         if not found:
             return (np.empty(0, dtype=np.intp),) + (np.empty((0, self.k)),) * 4
         known, rows, base, read = (np.concatenate(part) for part in zip(*found, strict=True))

@@ -101,9 +101,7 @@ class Prompted(Attack):
 def aligned(released: Sequence[str], answer: Sequence[str]) -> list[str]:
     """Return the word of an answer at each place of a released sentence, the released one where it has none.
 
-    Args:
-        released, answer: words; those that both have in one order keep their places, what lies between is set
-            side by side from its beginning.
+    Words that both have in one order keep their places; what lies between is set side by side from its beginning.
 
     >>> aligned(["the", "cat", "sat", "down"], ["oh", "the", "dog", "sat"])
     ['the', 'dog', 'sat', 'down']

@@ -15,6 +15,7 @@ from textsan.attacks.training_text import training_batches
 from textsan.models import checkpoints, encoders
 
 KEPT_EVERY = 100  # steps between two states of a training that are written down
+_DECAY_EVERY = 1000  # steps, after which the learning rate is a tenth
 _AT_ONCE = 128  # pairs a forward, when nothing is learnt
 
 
@@ -30,17 +31,13 @@ class Pair(NamedTuple):
 
 
 class PairClassifier:
-    """An encoder with two classes on its pooled output.
+    """An encoder with two classes on its pooled output; `encoded` counts the pairs it has read, in training too.
 
-    Args:
-        segments: whether the encoder is told which sequence a piece is of.
-
-    Attributes:
-        encoded: pairs the encoder has read so far, in training too.
+    Unless `segments` is False it is told which sequence a piece is of.
     """
 
-    def __init__(self, encoder: str = encoders.ENCODER, *, seed: int = 0, segments: bool = True):
-        self.name, self.encoded, self.segments = encoder, 0, segments
+    def __init__(self, encoder: str = encoders.ENCODER, *, seed: int = 0):
+        self.name, self.encoded, self.segments = encoder, 0, True
         self.device = encoders.pick_device()
         with encoders.seeded(seed):
             self.model = encoders.load_encoder(encoder, classes=2).to(self.device)
@@ -55,25 +52,21 @@ class PairClassifier:
         epochs: float,
         steps: int | None = None,
         learning_rate: float,
-        decay_every: int = 1000,
         batch_size: int,
         seed: int,
         checkpoint: Path | None = None,
     ) -> None:
         """Minimise cross entropy with Adam, on one part of pairs and labels after the other.
 
-        The learning rate falls to a tenth every `decay_every` steps. What a step does depends on the seed and its
-        number alone, so that a training that was killed ends as it would have.
-
-        Args:
-            steps: of all at most; None is no limit.
-            checkpoint: a file that keeps the state every `KEPT_EVERY` steps, and that a training of the same pairs
-                and settings takes up.
+        The learning rate falls to a tenth every 1,000 steps. What a step does depends on the seed and its
+        number alone, so that a training that was killed ends as it would have: the checkpoint keeps the state
+        every `KEPT_EVERY` steps, and a training of the same pairs and settings takes it up. `steps` is of all at
+        most.
         """
         import torch
 
         settings: dict[str, Any] = {"epochs": epochs, "batch_size": batch_size, "learning_rate": learning_rate}
-        settings |= {"decay_every": decay_every, "seed": seed, "encoder": self.name, "segments": self.segments}
+        settings |= {"decay_every": _DECAY_EVERY, "seed": seed, "encoder": self.name, "segments": self.segments}
         read: list[tuple] = []
         order: list[list[int]] = []
         for pairs, labels in parts:
@@ -84,9 +77,8 @@ class PairClassifier:
         order = order[:steps]
         this = hashlib.sha256(repr((settings, read)).encode()).hexdigest()
         weights = dict(self.model.named_parameters())
-        optimizer = torch.optim.Adam(
-            weights.values(), lr=learning_rate, fused=True
-        )  # else half of the time is its own
+        # Unless it is fused, half of the time is the optimizer's own.
+        optimizer = torch.optim.Adam(weights.values(), lr=learning_rate, fused=True)
         first = 0
         if state := checkpoints.load(checkpoint, weights, this):
             optimizer.load_state_dict(optimizer.state_dict() | {"state": state["moments"]})
@@ -94,7 +86,7 @@ class PairClassifier:
         self.model.train()
         for step, some in enumerate(order[first:], first):
             for group in optimizer.param_groups:
-                group["lr"] = learning_rate * 0.1 ** (step // decay_every)
+                group["lr"] = learning_rate * 0.1 ** (step // _DECAY_EVERY)
             with encoders.seeded(seed * 1_000_003 + step):
                 logits = self._forward([read[i][:2] for i in some])
             labels = torch.tensor([read[i][2] for i in some], device=self.device)

@@ -1,6 +1,6 @@
 """The attacker's own text as training material: pairs, splits that share no sentence, batches of one length."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
@@ -8,6 +8,7 @@ from textsan.base import checks
 from textsan.text.sources import phrase_sources
 
 WINDOW = 128  # tokens that a reader reads together; longer documents are read in parts
+_AT_ONCE = 64  # windows a forward
 
 
 def paired(shadow_docs, sanitized_docs) -> tuple[list[list[str]], list[list[str]]]:
@@ -26,13 +27,9 @@ def paired(shadow_docs, sanitized_docs) -> tuple[list[list[str]], list[list[str]
 
 
 def held_out_split(docs: Sequence[Sequence[str]], share: float, seed: int) -> tuple[list[int], list[int]]:
-    """Split numbers of documents in two parts, a document and the phrases of it in the same one.
+    """Split numbers of documents in those to learn from and those held out, phrases with their documents.
 
-    Args:
-        share: of the documents that are no part of another which is held out.
-
-    Returns:
-        numbers of the others, and of those held out; both ascending.
+    Both ascend; `share` is of the documents that are no part of another which is held out.
 
     >>> held_out_split([["a"], ["b"], ["a"]], 0.5, seed=0)
     ([1], [0, 2])
@@ -100,13 +97,34 @@ def around(doc: Sequence[str], index: int, size: int) -> tuple[Sequence[str], in
     return doc[start : start + size], index - start
 
 
-def windows(lengths: Sequence[int], size: int) -> list[tuple[int, int, int]]:
+def windows(lengths: Sequence[int], size: int = WINDOW) -> list[tuple[int, int, int]]:
     """Parts (document, start, end) of at most `size` tokens; an empty document has none.
 
     >>> windows([3, 0, 1], size=2)
     [(0, 0, 2), (0, 2, 3), (2, 0, 1)]
     """
     return [(d, at, min(at + size, n)) for d, n in enumerate(lengths) for at in range(0, n, size)]
+
+
+def windows_to_read(
+    docs: Sequence[Sequence[str]], positions: Sequence[tuple[int, int]], *, alone: bool = False
+) -> Iterator[tuple[list[Sequence[str]], list[int], list[tuple[int, int]]]]:
+    """Return batches of windows with attacked positions, the shortest documents first; each for one, if `alone`.
+
+    A batch has its windows, numbers of the positions in them, and their places (window, index).
+
+    >>> list(windows_to_read([["a", "b"], ["c"]], [(0, 1), (1, 0)]))
+    [([['c'], ['a', 'b']], [1, 0], [(0, 0), (1, 1)])]
+    """
+    inside: dict[tuple, list[tuple[int, int]]] = {}
+    for number, (d, i) in enumerate(positions):
+        inside.setdefault((d, i // WINDOW, i if alone else None), []).append((number, i % WINDOW))
+    parts = sorted(inside, key=lambda part: len(docs[part[0]]))
+    for start in range(0, len(parts), _AT_ONCE):
+        some = parts[start : start + _AT_ONCE]
+        places = [(n, i) for n, part in enumerate(some) for _, i in inside[part]]
+        numbers = [number for part in some for number, _ in inside[part]]
+        yield [docs[d][w * WINDOW : (w + 1) * WINDOW] for d, w, _ in some], numbers, places
 
 
 def attacked_windows(docs: Sequence[Sequence[str]], positions: Collection[tuple[int, int]]) -> list[tuple]:
@@ -116,5 +134,5 @@ def attacked_windows(docs: Sequence[Sequence[str]], positions: Collection[tuple[
     [(2, 0, 1), (1, 0, 2)]
     """
     numbers = sorted({d for d, _ in positions})
-    parts = windows([len(docs[d]) for d in numbers], WINDOW)
+    parts = windows([len(docs[d]) for d in numbers])
     return sorted(((numbers[n], a, b) for n, a, b in parts), key=lambda part: part[2] - part[1])

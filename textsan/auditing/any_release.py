@@ -9,7 +9,7 @@ import difflib
 import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import cache, cached_property
 from importlib.metadata import version
 from typing import Any, NamedTuple
@@ -23,6 +23,7 @@ from textsan.auditing.belonging import SURE
 from textsan.auditing.report import Report
 from textsan.auditing.wording import many, not_shown, odds, percent
 from textsan.base import checks
+from textsan.base.signatures import takes_parameters_of
 from textsan.evaluation import clustered_difference, clustered_rate
 from textsan.models.sentence_vectors import sentence_vectors
 from textsan.priors import NGrams
@@ -72,26 +73,25 @@ _OF_PRESIDIO |= dict.fromkeys([*_IDS.split(), "US_PASSPORT", "US_SSN"], "id_numb
 _LONG = 6  # letters and digits of an entity that is sought without regard to blanks and marks between them
 
 
-@dataclass(frozen=True, repr=False)  # the text is private
+@dataclass(repr=False)  # the text is private
 class Original:
-    """A text whose releases are audited alike.
+    """A text whose releases are audited alike, with the settings of `audit_release`."""
 
-    Args:
-        texts, sample, among, beside, finder, seed: as for `audit_release`.
-        labels: a class a document; None is none.
-        members: documents of each author or patient; None is none.
-        limits: those that were asked for.
-    """
-
-    texts: Sequence[str]
-    labels: Sequence[str | None] | None
-    members: Sequence[Sequence[int]] | None
-    limits: dict[str, float]
+    texts: Any  # strings, a document each
+    _: KW_ONLY
+    groups: Sequence[Hashable] | None = None
+    labels: Sequence[str | None] | None = None
+    tolerate: Mapping[str, float] | None = None
     sample: int = 500
     among: int = linking.AMONG
     beside: int = 0
     finder: str = "census"
     seed: int = 0
+
+    def __post_init__(self):
+        self.texts = materials.checked_texts(self.texts, groups=self.groups, labels=self.labels)
+        self.members = None if self.groups is None else materials.members_of(self.groups)
+        self.limits = deciding.checked_limits(self.tolerate, LIMITS)
 
     @cached_property
     def clusters(self) -> np.ndarray:
@@ -108,11 +108,7 @@ class Original:
 
     @cached_property
     def full(self) -> list[int]:
-        """The numbers of the documents that have a word.
-
-        Raises:
-            ValueError: there are fewer than two.
-        """
+        """The numbers of the documents that have a word; fewer than two are refused."""
         full = [d for d, doc in enumerate(self.docs) if any(map(materials.is_word, doc))]
         if len(full) < 2:
             raise ValueError(f"texts: {len(full)} of {len(self.docs)} have a word; pass two, and check the field")
@@ -160,9 +156,8 @@ class Original:
             if self.finder == "presidio":
                 for span in analyzer().analyze(text, language="en"):
                     kind = _OF_PRESIDIO.get(span.entity_type)
-                    if kind and (
-                        kind != "date" or re.search(r"\d", text[span.start : span.end])
-                    ):  # "today" is none
+                    undated = kind == "date" and not re.search(r"\d", text[span.start : span.end])  # "today", say
+                    if kind and not undated:
                         found.append((kind, span.start, span.end))
             spans, taken = spans_of(text, self.docs[d]), set()
             for kind, start, end in found:
@@ -179,12 +174,7 @@ class Original:
         return use.told(self.docs, self.labels or (), self.sample, seed=self.seed)
 
     def paired(self, written: Iterable[str], what: str = "released") -> "_Pairs":
-        """Return the text with a release of it, checked to be one.
-
-        Args:
-            written: documents as they are released.
-            what: the argument, in errors.
-        """
+        """Return the text with a release of it, checked to be one; `what` names the argument in errors."""
         written = materials.checked_texts(written)
         if not all(isinstance(text, str) for text in (*self.texts, *written)):
             raise ValueError("texts: not all are strings; without a record pass documents as they are written")
@@ -195,11 +185,11 @@ class Original:
 
     def audit(self, pairs: "_Pairs") -> dict[str, Any]:
         """Audit a release of the text, for json."""
-        words, table = _aligned(pairs), NGrams.load()
-        guesses, recovered, guessed = _guessed(pairs, words, table)
+        words = _aligned(pairs)
+        guesses, recovered, guessed = _guessed(pairs, words)
         about: dict[str, Any] = {"rows": len(self.texts), "documents": len(self.full)}
-        about |= {"scored": len(words.document)}
-        about |= {"seed": self.seed, "finder": self.finder, "quotes": False, "beside": self.beside}
+        about |= {"scored": len(words.document), "seed": self.seed, "finder": self.finder}
+        about |= {"quotes": False, "beside": self.beside}
         content: dict[str, Any] = {"textsan": version("textsan"), "about": about, "mechanism": None, "use": None}
         if self.labels is not None:
             told = use.told(pairs.released, self.labels, self.sample, seed=self.seed)
@@ -233,19 +223,8 @@ class _Words(NamedTuple):
     groups: Mapping[str, np.ndarray]  # whether it is of each of `_GROUPS`
 
 
-def audit_release(
-    texts: Iterable[str],
-    released: Iterable[str],
-    *,
-    groups: Sequence[Hashable] | None = None,
-    labels: Sequence[str | None] | None = None,
-    tolerate: Mapping[str, float] | None = None,
-    sample: int = 500,
-    among: int = linking.AMONG,
-    beside: int = 0,
-    finder: str = "census",
-    seed: int = 0,
-) -> Report:
+@takes_parameters_of(Original)
+def audit_release(texts: Iterable[str], released: Iterable[str], **settings: Any) -> Report:
     """Measure what a release gives away of a text where nothing is known of how it was made.
 
     Args:
@@ -270,24 +249,9 @@ def audit_release(
     >>> audit_release(texts, texts, among=5).verdict
     'Do not release'
     """
-    settings: dict[str, Any] = {"sample": sample, "among": among, "beside": beside, "finder": finder, "seed": seed}
-    original = original_of(texts, groups=groups, labels=labels, tolerate=tolerate, **settings)
+    original = Original(texts, **settings)
     released = materials.checked_texts(released)
     return unquoted([*original.texts, *released], lambda: Report(original.audit(original.paired(released))))
-
-
-def original_of(
-    texts: Iterable[str],
-    *,
-    groups: Sequence[Hashable] | None = None,
-    labels: Sequence[str | None] | None = None,
-    tolerate: Mapping[str, float] | None = None,
-    **settings: Any,
-) -> Original:
-    """Return a text whose releases are audited, with the settings of `audit_release`."""
-    texts = materials.checked_texts(texts, groups=groups, labels=labels)
-    members = None if groups is None else materials.members_of(groups)
-    return Original(texts, labels, members, deciding.checked_limits(tolerate, LIMITS), **settings)
 
 
 def unquoted(texts: Sequence[str], work: Callable[[], Report]) -> Report:
@@ -295,9 +259,13 @@ def unquoted(texts: Sequence[str], work: Callable[[], Report]) -> Report:
     return quoting.unquoted(False, texts, public_words(), work)
 
 
+@cache
 def public_words() -> list[str]:
     """Return the words of the public table, the most frequent first."""
-    return _by_frequency(NGrams.load())
+    table = NGrams.load()
+    known = [word for word in table.words if materials.is_word(word) and not word.startswith("<")]
+    order = np.argsort(-table.log_probabilities(table.numbers(known)[:, None]), kind="stable")
+    return [known[at] for at in order]
 
 
 def _belonging(original: Original, released: Sequence[list[str]], what: str) -> dict[str, Any]:
@@ -376,7 +344,7 @@ def _left(pairs: _Pairs, words: _Words) -> dict[str, Any]:
     return {"verbatim": rows, "whole": {"number": len(whole), "listed": whole[:_LISTED].tolist()}, **counts}
 
 
-def _guessed(pairs: _Pairs, words: _Words, table: NGrams) -> tuple[dict | None, list[dict[str, Any]], tuple]:
+def _guessed(pairs: _Pairs, words: _Words) -> tuple[dict | None, list[dict[str, Any]], tuple]:
     """The guesses at replaced places, None where there is no such place, and the recovered words of each group.
 
     Last come, for each word, whether it is attacked, and whether the attack that is right most often names it.
@@ -402,7 +370,7 @@ def _guessed(pairs: _Pairs, words: _Words, table: NGrams) -> tuple[dict | None, 
         for k, (d, _) in places.items():
             counted.setdefault((1 - half[d], seen[k]), Counter())[truth[k]] += 1
         looked_up = {key: counts.most_common(1)[0][0] for key, counts in counted.items()}
-        read = MaskInference(PublicReader(_by_frequency(table)[:_GUESSED]))
+        read = MaskInference(PublicReader(public_words()[:_GUESSED]))
         answers = {"context": read.reconstruct(pairs.released, [places[k] for k in at])}
         answers["dictionary"] = [looked_up.get((half[places[k][0]], seen[k]), "") for k in at]
         constant = np.array(truths) == Counter(truths).most_common(1)[0][0]
@@ -526,9 +494,7 @@ def _decided(content: Mapping[str, Any], limits: Mapping[str, float]) -> dict[st
             measured = [row | {"high": row["most"]} for row in of_group]
         doubtful = {"few": documents < deciding.FEW, "unread": bool(of_rows)}
         rows.append(deciding.limit_row(name, most, name in limits, measured, **doubtful))
-    states = {row["state"] for row in rows}
-    open_ = of_rows or doubts or "not shown" in states
-    verdict = deciding.DO_NOT if "exceeded" in states else deciding.OPEN if open_ else deciding.KEPT
+    verdict = deciding.verdict_of(rows, of_rows + doubts)
     said = [_of_words(content["words"], rows), _of_documents(content, rows[0])]
     first = verdict == deciding.OPEN and (of_rows or doubts)
     reasons = [" ".join(of_rows + doubts), *said] if first else [*said, " ".join(of_rows) or ABSENT]
@@ -605,11 +571,3 @@ def _tf_idf(released: Sequence[Sequence[str]], candidates: Sequence[Sequence[str
     both = both * np.log((2 + len(candidates)) / (1 + both[: len(candidates)].sum(axis=0)))
     both = scipy.sparse.csr_array(both / np.sqrt((both * both).sum(axis=1)).clip(1e-12)[:, None])
     return (both[len(candidates) :] @ both[: len(candidates)].T).toarray()
-
-
-@cache
-def _by_frequency(table: NGrams) -> list[str]:
-    """The words of the table, the most frequent first."""
-    known = [word for word in table.words if materials.is_word(word) and not word.startswith("<")]
-    order = np.argsort(-table.log_probabilities(table.numbers(known)[:, None]), kind="stable")
-    return [known[at] for at in order]

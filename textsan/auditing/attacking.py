@@ -9,7 +9,7 @@ import io
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -57,12 +57,7 @@ class Attacker(NamedTuple):
 
 
 class Hits(NamedTuple):
-    """The hits of an attack.
-
-    Attributes:
-        positions: (n,) numbers of the scored positions that were attacked.
-        hits: (n,) whether each guess is the word.
-    """
+    """The hits of an attack: numbers of the attacked positions, and whether each guess is the word."""
 
     positions: np.ndarray
     hits: np.ndarray
@@ -81,12 +76,7 @@ class Hits(NamedTuple):
 
 
 def check_attacks(names: Sequence[str]) -> list[str]:
-    """Return the attacks that are always made, then further ones of the registry, each once.
-
-    Raises:
-        KeyError: an unknown one.
-        ValueError: a bound.
-    """
+    """Return the attacks that are always made, then further ones of the registry; a bound is refused."""
     for name in names:
         if ATTACKS[name].is_bound:
             raise ValueError(f"attacks: {name!r} is a bound, which is shown the text; pass an attack")
@@ -95,12 +85,7 @@ def check_attacks(names: Sequence[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class Workers:
-    """Make parts, on this machine or on others.
-
-    Args:
-        workers: processes of this machine.
-        scheduler: address of a dask scheduler, whose workers are used instead.
-    """
+    """Make parts in processes of this machine, or by the workers of a dask scheduler at an address."""
 
     workers: int = 1
     scheduler: str | None = None
@@ -111,19 +96,21 @@ class Workers:
             from joblib import Parallel, delayed
 
             parent = os.getpid()
-            calls = (delayed(_attended)(parent, work, *job) for job in jobs)
+            calls = (delayed(_attended)(PluginImports(), parent, work, *job) for job in jobs)
             yield from Parallel(n_jobs=self.workers, return_as="generator")(calls)
             return
         with cluster.connect(self.scheduler) as client:
             if not client.nthreads():
                 raise ConnectionError("scheduler: it has no workers; start some")
-            for future in [client.submit(work, *job, pure=False) for job in jobs]:
+            submit = partial(client.submit, _attended, PluginImports(), None, work, pure=False)
+            for future in [submit(*job) for job in jobs]:
                 cluster.finished(client, [future])
                 yield future.result()
 
 
-def _attended(parent: int, work: Callable[..., np.ndarray], *job) -> np.ndarray:
-    orphans.end_with(parent)
+def _attended(_: PluginImports, parent: int | None, work: Callable[..., np.ndarray], *job) -> np.ndarray:
+    if parent is not None:
+        orphans.end_with(parent)
     return work(*job)
 
 
@@ -138,17 +125,12 @@ def hits(
 ) -> tuple[dict[Attacker, Hits], dict[str, str], dict[str, "Attacks"]]:
     """Make each attack, given the scored positions and not, for each owner of text.
 
-    Args:
-        attackers: the documents under attack, by what the attacker owns.
-        names: of `check_attacks`; words that came through unchanged are the same for all attackers.
-        sample: documents of the attacks that are not made on all.
-        workers: they make the parts; None is this process.
-        folder: keeps finished parts; it is made when the first one is. None keeps nothing.
-        progress: called with the documents that are done, and those of all parts.
+    Words that came through unchanged are the same for all owners. Attacks that are not made on all documents are
+    made on `sample` of them. A folder keeps finished parts, and is made when the first one is; `progress` is
+    called with the documents that are done, and those of all parts.
 
-    Returns:
-        hits by attack; why an attack that is always made cannot be made here, by name; and the attacks themselves,
-        by what the attacker owns.
+    Returns hits by attack; why an attack that is always made cannot be made here, by name; and the attacks
+    themselves, by what the attacker owns.
     """
     attacks = {owns: Attacks(material) for owns, material in attackers.items()}
     plan: list[tuple[Attacker, list[list[int]]]] = []
@@ -188,25 +170,33 @@ def _parts(material: Material, name: str, sample: int) -> list[list[int]]:
 
 
 class Attacks:
-    """Attacks on a text, fitted on what their owner is granted.
-
-    Args:
-        material: what is attacked.
-    """
+    """Attacks on a text, fitted on what their owner is granted."""
 
     def __init__(self, material: Material):
         self._material = material
-        self._markov: MarkovBayes | None = None
-        self._digest = ""
+
+    @cached_property
+    def _markov(self) -> MarkovBayes:
+        given = self._material.knowledge(told=True)
+        return markov(given, partial(fit_bigrams, list(given.documents), given.channel.inputs))
+
+    @cached_property
+    def digest(self) -> str:
+        """A hash of all that the hits of any attack on the text depend on."""
+        material, mechanism = self._material, self._material.mechanism
+        digest = hashlib.sha256(f"{__version__} {mechanism!r} {material.seed}".encode())
+        for docs in (material.docs, material.released, material.shadow):
+            digest.update(repr([list(doc) for doc in docs]).encode("utf-8", "surrogatepass"))
+        # The mechanism's repr has the number of its words alone.
+        words = [*mechanism.inputs, *sorted(mechanism.keep), *sorted(mechanism.protected)]
+        digest.update("\n".join(words).encode("utf-8", "surrogatepass"))
+        return digest.hexdigest()
 
     def attack(self, attacker: Attacker) -> Attack:
         """Return an attack; the Markov attack is fitted once, as for who is given the positions."""
         knowledge = self._material.knowledge(told=attacker.told)
         if attacker.name != MARKOV:
             return ATTACKS[attacker.name].load()(knowledge)
-        if self._markov is None:
-            given = knowledge if attacker.told else self._material.knowledge(told=True)
-            self._markov = markov(given, partial(fit_bigrams, list(given.documents), given.channel.inputs))
         fitted = self._markov
         if attacker.told:
             return fitted
@@ -228,10 +218,13 @@ class Attacks:
         results: list[Any] = [np.load(file) if file and file.exists() else None for file in files]
         if missing := [at for at, result in enumerate(results) if result is None]:
             attack = self.attack(attacker)
-            jobs = ((PluginImports(), attack, *self._job(parts[at], places[at])) for at in missing)
-            for at, result in zip(missing, workers.map(_hits, jobs), strict=True):
+            jobs = ((attack, *self._job(parts[at], places[at])) for at in missing)
+            for at, result in zip(missing, workers.map(hit, jobs), strict=True):
                 if file := files[at]:
-                    _keep(file, result)
+                    file.parent.mkdir(mode=0o700, exist_ok=True)
+                    content = io.BytesIO()
+                    np.save(content, result)
+                    write_whole(file, content.getvalue())
                 results[at] = result
                 progress(sum(len(part) for part, made in zip(parts, results, strict=True) if made is not None))
         return Hits(np.concatenate(places), np.concatenate(results))
@@ -244,44 +237,12 @@ class Attacks:
 
     def _file(self, folder: Path, attacker: Attacker, part: Sequence[int]) -> Path:
         """The file of a part, named by all that its hits depend on."""
-        self._digest = self._digest or _digest(self._material)
-        name = hashlib.sha256(repr((self._digest, attacker, list(part))).encode()).hexdigest()
+        name = hashlib.sha256(repr((self.digest, attacker, list(part))).encode()).hexdigest()
         return folder / f"{name}.npy"
 
 
-def _keep(file: Path, result: np.ndarray) -> None:
-    file.parent.mkdir(mode=0o700, exist_ok=True)
-    content = io.BytesIO()
-    np.save(content, result)
-    write_whole(file, content.getvalue())
-
-
-def _digest(material: Material) -> str:
-    mechanism = material.mechanism
-    digest = hashlib.sha256(f"{__version__} {mechanism!r} {material.seed}".encode())
-    for docs in (material.docs, material.released, material.shadow):
-        digest.update(repr([list(doc) for doc in docs]).encode("utf-8", "surrogatepass"))
-    words = [*mechanism.inputs, *sorted(mechanism.keep), *sorted(mechanism.protected)]  # its repr has their number
-    digest.update("\n".join(words).encode("utf-8", "surrogatepass"))
-    return digest.hexdigest()
-
-
-def _hits(_: PluginImports, *given) -> np.ndarray:
-    return hit(*given)
-
-
 def hit(attack: Attack, released, positions: Sequence[tuple[int, int]], truths: Sequence[str]) -> np.ndarray:
-    """Return whether an attack names each word.
-
-    Args:
-        attack: any.
-        released: token lists.
-        positions: (document, index) pairs, n of them.
-        truths: the words there.
-
-    Returns:
-        (n,) booleans.
-    """
+    """Return whether an attack names each word, (n,), the truths at n positions."""
     guesses = attack.reconstruct(released, positions)
     return np.array([guess == truth for guess, truth in zip(guesses, truths, strict=True)], dtype=bool)
 
@@ -293,11 +254,9 @@ def markov(
 ) -> MarkovBayes:
     """Return the Markov attack with a model of all the attacker's text.
 
-    Args:
-        knowledge: channel and shadow text.
-        bigrams: the model fitted on all of that, with a state for every input, given whether the public table is
-            mixed in; it does not depend on epsilon.
-        setting: whether it is, and the weight of the model; None chooses both on some documents of the attacker's.
+    `bigrams` gives that model, with a state for every input, given whether the public table is mixed in; it does
+    not depend on epsilon. `setting` is whether it is, and the weight of the model; None chooses both on some
+    documents of the attacker's.
     """
     channel, k = knowledge.channel, None if few_candidates(knowledge.channel) else _K
     if setting is None:

@@ -18,21 +18,13 @@ _BLOCK = 64  # words whose rows are held at a time
 def check_belonging(
     docs: Sequence[Sequence[str]], released: Sequence[Sequence[str]], mechanism: Mechanism
 ) -> None:
-    """Check that each released document can be what became of its original.
+    """Check that each released document can be what became of its original, the mechanism's channel being exact.
 
     Refused is a word that the mechanism never puts in the place of the original word, Pr(y | x) = 0. Where nothing
     is impossible, the likelihood ratio of a document is r_d = prod_i q(y_i) / Pr(y_i | x_i), with q the mean of
-    Pr(. | x) over the words of the text. It has expectation 1 for rows that belong together, and so has
-    prod_d (1 - s + s r_d) for each share s of strange rows, and the mean of these over some shares; by Markov's
-    inequality it reaches `SURE` with probability 1 / `SURE` at most.
-
-    Args:
-        docs: lower-case token lists of the originals.
-        released: token lists, as many and as long.
-        mechanism: what made them; its channel is exact.
-
-    Raises:
-        ValueError: the release is not that of this text in this order, by the document that shows it best.
+    Pr(. | x) over the words of the text. It has expectation 1 for rows that belong together, and so has prod_d (1
+    - s + s r_d) for each share s of strange rows, and the mean of these over some shares; by Markov's inequality
+    it reaches `SURE` with probability 1 / `SURE` at most. The error names the document that shows it best.
     """
     drawn = frozenset(mechanism.channel.input_index) - frozenset(mechanism.keep)
     known = Counter(word for doc in docs for word in doc if word in drawn)
@@ -43,9 +35,8 @@ def check_belonging(
             if x in known:
                 pairs.setdefault(x, set()).add(y)
             elif not _is_possible(mechanism, x, y, uniform):
-                raise _strange(
-                    number, "a word that is kept, or is outside of the vocabulary, became an impossible one"
-                )
+                why = "a word that is kept, or is outside of the vocabulary, became an impossible one"
+                raise _strange(number, why)
     log_p, log_q = _likelihoods(mechanism, known, pairs)
     ratios = np.zeros(len(docs))
     for d, (doc, outputs) in enumerate(zip(docs, released, strict=True)):
@@ -55,9 +46,8 @@ def check_belonging(
                     raise _strange(d + 1, "it has a word that the mechanism never puts in place of the original's")
                 ratios[d] += log_q[y] - log_p[x, y]
     if len(docs) and _log_evidence(ratios) >= math.log(SURE):
-        raise _strange(
-            int(ratios.argmax()) + 1, f"of rows that belong together fewer than 1 in {SURE:,} are so unlikely"
-        )
+        why = f"of rows that belong together fewer than 1 in {SURE:,} are so unlikely"
+        raise _strange(int(ratios.argmax()) + 1, why)
 
 
 def _is_possible(mechanism: Mechanism, x: str, y: str, uniform: frozenset[str]) -> bool:

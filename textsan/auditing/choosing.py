@@ -26,7 +26,6 @@ from textsan.auditing.promises import EPSILONS, greatest_within
 from textsan.auditing.quotes import unquoted
 from textsan.auditing.words import promised
 from textsan.base import checks
-from textsan.base.plugins import PluginImports
 from textsan.leakage import bayes_vulnerability, linkage_limit, linkage_success
 from textsan.mechanisms import MECHANISMS, Mechanism, make_mechanism
 from textsan.priors import fit_bigrams
@@ -66,13 +65,7 @@ _CHOSEN_ON = (
 
 @dataclass(frozen=True)
 class Target:
-    """A share that is not to be exceeded.
-
-    Args:
-        what: "words", the share of scored words that are named; or "documents", that of linked documents.
-        share: at most, above 0 and below 1.
-        among: for documents, how many candidates there are.
-    """
+    """A share that is not to be exceeded: of scored "words" that are named, or of "documents" that are linked."""
 
     what: str
     share: float
@@ -232,13 +225,8 @@ def choose_epsilon(
     def work() -> Choice:
         classes = None if labels is None else [labels[row] for row in rows]
         docs, classes = ordered([texts[row] for row in rows], classes, seed)
-        chooser = Chooser(
-            mechanism,
-            material(docs, made, shadow=owned, seed=seed),
-            sample=sample,
-            workers=workers_of,
-            progress=progress,
-        )
+        held = material(docs, made, shadow=owned, seed=seed)
+        chooser = Chooser(mechanism, held, sample=sample, workers=workers_of, progress=progress)
         attackers_docs = chooser.material.shadow
         _check_enough(attackers_docs, given=shadow is not None)
         among_default = [replace(target, among=among or chooser.among) for target in targets]
@@ -293,14 +281,8 @@ def ordered(
     """Cut documents, and put them into an order as good as drawn, the same in whichever order they are given.
 
     A document's place is a hash of its words, of the seed and of how many equal ones were before it, so that equal
-    ones do not come together: gamblers bet on the next document, which the last must say nothing of.
-
-    Args:
-        texts, labels: as for `choose_epsilon`.
-        seed: of the order.
-
-    Returns:
-        the tokens of the documents, and their labels.
+    ones do not come together: gamblers bet on the next document, which the last must say nothing of. The labels
+    come in the same order.
 
     >>> ordered(["a", "b", "b"], None, 0) == ordered(["b", "a", "b"], None, 0)
     True
@@ -320,12 +302,7 @@ def ordered(
 class Chooser:
     """Choose an epsilon for targets; the attacks are made once on each epsilon, whatever the target.
 
-    Args:
-        mechanism: its name in the registry.
-        material: its documents stand in an order which says nothing; its mechanism is of any epsilon.
-        sample: documents that choose, at most.
-        workers: they make the attacks; None is this process.
-        progress: called with what is being done.
+    The documents of the material stand in an order which says nothing; its mechanism is of any epsilon.
     """
 
     def __init__(
@@ -355,13 +332,7 @@ class Chooser:
         alpha: float = 0.05,
         grouped: bool = False,
     ) -> Choice:
-        """Choose for targets that are kept together.
-
-        Args:
-            targets: one or more.
-            labels, ahead, alpha: as for `choose_epsilon`.
-            grouped: whether the documents are one each of some groups.
-        """
+        """Choose for targets that are kept together; `grouped`: documents are one of each group."""
         if ahead is not None:  # those without a scored word do not count
             promises.blocks(len(self._docs), ahead, alpha)
         by_column: dict[str, list[float]] = {column: [] for column in COLUMNS}
@@ -387,44 +358,22 @@ class Chooser:
             if chosen["source"] is None:
                 reasons.append(self._reason(target, trials, levels[0]))
                 above.append(max(row["share"] for row in trials.rows(levels[0])) - target.share)
-        guarantee, channel, source, document, text = (
-            min(by_column[column], default=0) or None for column in COLUMNS
-        )
-        kept = None
+        fields: dict[str, Any] = {
+            column.replace(" ", "_"): min(chosen, default=0) or None for column, chosen in by_column.items()
+        }
+        kept, source = None, fields["source"]
         if labels is not None and source is not None:
             self.progress(f"{self.mechanism}: what a task keeps at {source:g}")
             released = self.material.by(self.material.mechanism.with_(epsilon=source))
             kept = use.kept(released, labels, self._sample)
-        return Choice(
-            self.mechanism,
-            [str(target) for target in targets],
-            guarantee,
-            channel,
-            source,
-            document,
-            text,
-            _promises(targets, len(self._docs), usual(self.material), alpha, ahead, grouped),
-            measured,
-            reasons,
-            max(above, default=None),
-            kept,
-            len(self._docs),
-        )
+        fields["promise"] = _promises(targets, len(self._docs), usual(self.material), alpha, ahead, grouped)
+        fields |= {"measured": measured, "reasons": reasons, "excess": max(above, default=None), "use": kept}
+        return Choice(self.mechanism, list(map(str, targets)), documents=len(self._docs), **fields)
 
     @property
     def among(self) -> int:
         """Documents to be found among by default: a thousand, or as many as the attacker's text allows."""
         return min(_AMONG, sum(map(bool, self.material.shadow)) + 1)
-
-    def on(self, docs: Sequence[Sequence[str]], what: str, among: int = 1_000, *, first: int = 0) -> "Trials":
-        """Make the same attacks on any documents.
-
-        Args:
-            docs: token lists.
-            what, among: of a target.
-            first: number of the first document, of the noise: other documents get other noise.
-        """
-        return Trials(self, docs, what, among, first)
 
     def _start(self, target: Target, public: float) -> int:
         """The number of the epsilon at which testing begins: no document that chooses has a say in it.
@@ -528,13 +477,12 @@ def _choices(
 
 
 class Trials:
-    """The hits of the attacks on some documents, at each epsilon that is asked for; made by `Chooser.on`.
+    """The hits of the attacks of a chooser on any documents, at each epsilon that is asked for.
 
-    Attributes:
-        sizes: (documents,) words of each that count, or ones.
-        largest: the most of them.
-        square: the mean of W * W of the attacker's documents. Of it a (1 - a) is the first guess of the spread of
-            H - a W, as if a share a of the documents were recovered whole, and the others not at all.
+    Another number of the `first` document gives other noise. `sizes` has the words of each document that count, or
+    ones, `largest` is the most of them, and `square` the mean of W * W of the attacker's documents. Of it a (1 -
+    a) is the first guess of the spread of H - a W, as if a share a of the documents were recovered whole, and the
+    others not at all.
     """
 
     def __init__(
@@ -598,7 +546,7 @@ class Trials:
     def _by_parts(self, work: Callable[..., np.ndarray], attack: Any, released) -> np.ndarray:
         """An attack on the documents in parts, whose size no number of workers changes."""
         parts = [slice(at, at + _PART) for at in range(0, len(self._docs), _PART)]
-        jobs = [(PluginImports(), attack, released[part], self._docs[part], self._scored[part]) for part in parts]
+        jobs = [(attack, released[part], self._docs[part], self._scored[part]) for part in parts]
         return np.concatenate(list(self._chooser.workers.map(work, jobs)))
 
     @property
@@ -619,14 +567,14 @@ class Trials:
         return others
 
 
-def _named(_: PluginImports, attack, released, docs, scored) -> np.ndarray:
+def _named(attack, released, docs, scored) -> np.ndarray:
     """The number of scored words of each document that are named."""
     positions = [(d, i) for d, of_document in enumerate(scored) for i in of_document]
     right = hit(attack, released, positions, [docs[d][i] for d, i in positions])
     return np.bincount([d for d, _ in positions], weights=right, minlength=len(docs))
 
 
-def _linked(_: PluginImports, attack, released, docs, scored, *, others, among: int) -> np.ndarray:
+def _linked(attack, released, docs, scored, *, others, among: int) -> np.ndarray:
     """The chance of each document to be named among itself and others."""
     table = attack.log_likelihoods(released, [*docs, *others])
     own, n = np.diagonal(table), len(docs)

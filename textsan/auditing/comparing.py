@@ -6,12 +6,13 @@ Beside the releases stand two that cost nothing: the text itself, and a redactio
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from textsan.auditing.any_release import ABSENT, LIMITATIONS, Original, original_of, public_words, unquoted
+from textsan.auditing.any_release import ABSENT, LIMITATIONS, Original, public_words, unquoted
 from textsan.auditing.deciding import DO_NOT, KEPT, MORE, OPEN
 from textsan.auditing.material import is_word
 from textsan.auditing.quotes import PUBLIC_WORDS
 from textsan.auditing.report import Report, figures, used
 from textsan.auditing.wording import many, not_shown, percent
+from textsan.base.signatures import takes_parameters_of
 from textsan.text.vocabulary import tokenize
 
 FREE = "doing nothing", "redaction"
@@ -25,6 +26,7 @@ _HIDDEN = "<HIDDEN>"
 _SHORT = 5  # words to which documents are cut, to see what that does
 
 
+@takes_parameters_of(Original)
 def compare_releases(texts: Iterable[str], releases: Mapping[str, Iterable[str]], **settings: Any) -> Report:
     """Audit several releases of a text alike, and recommend one of them, or what would keep the limits.
 
@@ -47,7 +49,7 @@ def compare_releases(texts: Iterable[str], releases: Mapping[str, Iterable[str]]
     'Not shown'
     """
     given = {name: list(released) for name, released in releases.items()}
-    original = original_of(texts, **settings)
+    original = Original(texts, **settings)
     documents = [text for released in given.values() for text in released]
     return unquoted([*original.texts, *documents], lambda: Report(_compared(original, given)))
 
@@ -68,17 +70,12 @@ def _compared(original: Original, given: Mapping[str, Sequence[str]]) -> dict[st
     nothing = original.audit(original.paired(original.texts))
     original.limits.setdefault("documents", min(nothing["linkage"]["length"]["value"] + MORE, 1.0))
     audits = [nothing, original.audit(original.paired(redacted(original.texts))), *map(original.audit, pairs)]
-    rows: list[dict[str, Any]] = [
-        {"release": name, "audit": audit} for name, audit in zip([*FREE, *given], audits, strict=True)
-    ]
+    named = zip([*FREE, *given], audits, strict=True)
+    rows: list[dict[str, Any]] = [{"release": name, "audit": audit} for name, audit in named]
     about = nothing["about"] | {"releases": len(given)}
     content: dict[str, Any] = {"textsan": nothing["textsan"], "about": about, "mechanism": None, "use": None}
-    content |= {
-        "absent": f"{ABSENT} {_ALIKE}",
-        "limitations": [*LIMITATIONS, _CHOSEN],
-        "releases": rows,
-        "tried": [],
-    }
+    content |= {"absent": f"{ABSENT} {_ALIKE}", "limitations": [*LIMITATIONS, _CHOSEN]}
+    content |= {"releases": rows, "tried": []}
     kept = [row for row in rows if row["audit"]["decision"]["verdict"] == KEPT]
     if not kept:
         exceeding = [row for row in rows[len(FREE) :] if row["audit"]["decision"]["verdict"] == DO_NOT]

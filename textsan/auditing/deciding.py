@@ -13,11 +13,7 @@ from textsan.auditing.wording import many, not_shown, odds, percent
 from textsan.auditing.words import strongest
 from textsan.base import checks
 
-LIMITS = {
-    "words": "all",
-    **{name: name for name in GROUPS if name != "all"},
-    "documents": None,
-}
+LIMITS = {"words": "all", **{name: name for name in GROUPS if name != "all"}, "documents": None}
 """Limits by name, with their group of words: the share of it that the strongest attack recovers; of documents, the
 share that is identified by who holds the originals."""
 
@@ -54,26 +50,22 @@ def checked_limits(tolerate: Mapping[str, float] | None, known: Collection[str] 
 
 
 def decided(content: Mapping[str, Any], limits: Mapping[str, float]) -> dict[str, Any]:
-    """Hold an audit's figures against limits.
+    """Hold an audit's figures against limits, the largest share that is tolerated by name, of `LIMITS`.
 
-    Args:
-        content: of the audit.
-        limits: the largest share that is tolerated, by name, of `LIMITS`.
-
-    Returns:
-        for json: `verdict`; `limits`, rows with limit, at_most, asked, the largest value, low and high of any
-        attack (null where the text has no such word) and state; three `reasons`; and what to do `next`.
+    Returns, for json, `verdict`; `limits`, rows with limit, at_most, asked, the largest value, low and high of any
+    attack (null where the text has no such word) and state; three `reasons`; and what to do `next`.
     """
     length = content["linkage"]["length"]
     tolerated = {"documents": min(length + MORE, 1.0)} | dict(limits)
     rows = [_row(content, name, most, name in limits) for name, most in tolerated.items()]
     doubts = _doubts(content, limits)
-    states = {row["state"] for row in rows}
-    verdict = DO_NOT if _EXCEEDED in states else OPEN if doubts or _OPEN in states else KEPT
+    verdict = verdict_of(rows, doubts)
     by_limit = {row["limit"]: row for row in rows}
     reasons = [_of_words(content, by_limit.get("words")), _of_documents(content, by_limit["documents"])]
     others = [
-        _of_group(row) for row in rows if row["limit"] not in ("words", "documents") and row["state"] != _KEPT
+        f"Of 100 words of the kind {row['limit']!r} {percent(row['value'])} are recovered. {held_against(row)}"
+        for row in rows
+        if row["limit"] not in ("words", "documents") and row["state"] != _KEPT
     ]
     if verdict == OPEN and doubts:
         reasons.insert(0, " ".join(doubts))
@@ -82,6 +74,12 @@ def decided(content: Mapping[str, Any], limits: Mapping[str, float]) -> dict[str
     else:
         reasons.append(_outside(content))
     return {"verdict": verdict, "limits": rows, "reasons": reasons, "next": _next(content, by_limit, verdict)}
+
+
+def verdict_of(limits: Sequence[Mapping[str, Any]], doubts: Sequence[str]) -> str:
+    """Return the verdict by the states of all limits; where there are doubts nothing is kept."""
+    states = {row["state"] for row in limits}
+    return DO_NOT if _EXCEEDED in states else OPEN if doubts or _OPEN in states else KEPT
 
 
 def _row(content: Mapping[str, Any], name: str, most: float, asked: bool) -> dict[str, Any]:
@@ -181,10 +179,6 @@ def identified(linkage: Mapping[str, Any], main: Mapping[str, float], length: fl
     )
 
 
-def _of_group(row: Mapping[str, Any]) -> str:
-    return f"Of 100 words of the kind {row['limit']!r} {percent(row['value'])} are recovered. {held_against(row)}"
-
-
 def held_against(row: Mapping[str, Any]) -> str:
     """Return a sentence on a limit: kept, exceeded or not shown to be kept."""
     limit = f"The limit of {100 * row['at_most']:.3g}" + ("" if row["asked"] else " (length alone and five more)")
@@ -197,10 +191,8 @@ def held_against(row: Mapping[str, Any]) -> str:
 def word_fates(content: Mapping[str, Any]) -> dict[str, float]:
     """Return the share of all words of the text with each fate; they add up to one.
 
-    Returns:
-        `kept`, released as they are by the mechanism's own rule; `unknown`, off its word list; `unchanged`, the
-        protected words that were drawn as themselves; `named`, those that the strongest attack recovers besides;
-        and `rest`.
+    `kept` are released as they are by the mechanism's own rule, `unknown` off its word list, `unchanged` protected
+    and drawn as themselves, `named` recovered besides by the strongest attack; and `rest`.
     """
     about, first = content["about"], content["words"]["first"]
     total = max(about["words"], 1)

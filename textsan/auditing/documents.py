@@ -28,9 +28,6 @@ _SHOWN, _READ = 40, 5  # tokens of the document that is shown, at most, and scor
 def named_law(chances: np.ndarray) -> np.ndarray:
     """Compute Pr(0), Pr(1), .., Pr(n) words named, of n independent words with these chances.
 
-    Args:
-        chances: (n,) of each.
-
     >>> named_law(np.array([0.5, 0.5]))
     array([0.25, 0.5 , 0.25])
     """
@@ -49,11 +46,7 @@ def exposure(
 ) -> dict[str, Any]:
     """Compute the expected exposure of each document, its distribution and tail, and the worst documents.
 
-    Args:
-        material: what is audited.
-        chances: of `words.chances`.
-        hits: of `attacking.hits`, on this material.
-        owners: the first document of the same person for each document: exposure is that of persons. None is not.
+    Where `owners` has the first document of the same person for each document, exposure is that of persons.
     """
     owners = np.arange(len(material.docs)) if owners is None else owners
     documents, where = np.unique(owners[material.documents], return_inverse=True)
@@ -63,6 +56,7 @@ def exposure(
     read = [float(named_law(part)[int(np.ceil(HALF * len(part))) :].sum()) for part in parts]
     counts, edges = np.histogram(shares, bins=_BINS, range=(0.0, 1.0))
     order = np.lexsort((-sizes, -shares))[:_WORST]
+    columns = (column[order].tolist() for column in (documents, sizes, shares))
     return {
         "documents": len(documents),
         "quantiles": _quantiles(shares),
@@ -70,12 +64,8 @@ def exposure(
         "read": float(np.mean(read)),
         "measured": [_measured(material, owners, *one) for one in hits.items() if one[0].told],
         "worst": [
-            {
-                "document": material.row(int(documents[at])),
-                "words": int(sizes[at]),
-                "named": float(shares[at] * sizes[at]),
-            }
-            for at in order
+            {"document": material.rows[document], "words": words, "named": share * words}
+            for document, words, share in zip(*columns, strict=True)
         ],
     }
 
@@ -137,13 +127,7 @@ def given_away(material: Material) -> dict[str, Any]:
 def example(
     material: Material, first: Mapping[str, Any], hits: Mapping[Attacker, Hits], attacks: Mapping[str, Attacks]
 ) -> dict[str, Any]:
-    """Return a document before, after, and as the strongest attack reads it: about as much of it as of all.
-
-    Args:
-        material: what is audited.
-        first: of `words.headline`.
-        hits, attacks: of `attacking.hits`.
-    """
+    """Return a document before, after, and as the strongest attack reads it: about as much of it as of all."""
     attacker = Attacker(first["attack"], True, first["owns"])
     made = hits[attacker]
     documents, where = np.unique(material.documents[made.positions], return_inverse=True)
@@ -152,17 +136,13 @@ def example(
     lengths = np.array([len(material.docs[document]) for document in documents])
     document = int(documents[np.lexsort((lengths, gaps, lengths > _SHOWN, sizes < _READ))[0]])
     scored = [i for d, i in material.positions if d == document and i < _SHOWN]
-    read = (
-        attacks[attacker.owns]
-        .attack(attacker)
-        .reconstruct([material.released[document]], [(0, i) for i in scored])
-    )
+    attack = attacks[attacker.owns].attack(attacker)
     return {
-        "document": material.row(document),
+        "document": material.rows[document],
         "attack": first["label"],
         "before": material.docs[document][:_SHOWN],
         "after": list(material.released[document][:_SHOWN]),
         "scored": scored,
-        "read": list(read),
+        "read": list(attack.reconstruct([material.released[document]], [(0, i) for i in scored])),
         "cut": len(material.docs[document]) > _SHOWN,
     }

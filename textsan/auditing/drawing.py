@@ -13,9 +13,8 @@ _HEIGHT = 120  # of a histogram
 def squares(kinds: Sequence[tuple], alt: str) -> Markup:
     """Draw a hundred squares; the shares with the largest rests are rounded up, until there are a hundred.
 
-    Args:
-        kinds: class of squares and share, then anything else, in their order; the shares add up to one.
-        alt: the drawing in words.
+    Each kind begins with the class of its squares and its share; the shares add up to one. `alt` is the drawing in
+    words.
     """
     numbers = [int(100 * share) for _, share, *_ in kinds]
     rests = [number - 100 * share for number, (_, share, *_) in zip(numbers, kinds, strict=True)]
@@ -33,13 +32,7 @@ def squares(kinds: Sequence[tuple], alt: str) -> Markup:
 def shares(
     rows: Sequence[tuple[str, Mapping[str, float], str]], lines: Sequence[tuple[str, float]], alt: str
 ) -> Markup:
-    """Draw shares with their intervals, a row each, and lines across them.
-
-    Args:
-        rows: name, value with low and high, and class of each.
-        lines: name and share.
-        alt: the drawing in words.
-    """
+    """Draw rows (name, share with low and high, class), and lines (name, share) across them."""
     top = 18 * len(lines) + 8
     bottom = top + _ROW * len(rows)
     drawn, names = [], []  # names lie above all lines, so that none is crossed
@@ -59,12 +52,7 @@ def shares(
 
 
 def histogram(counts: Sequence[int], alt: str) -> Markup:
-    """Draw how many documents have each share of their words named, in equal steps from 0 to 1.
-
-    Args:
-        counts: documents of each step.
-        alt: the drawing in words.
-    """
+    """Draw how many documents have each share of their words named, in equal steps from 0 to 1."""
     most, width = max([*counts, 1]), _WIDTH / len(counts)
     drawn = []
     for number, count in enumerate(counts):
@@ -79,12 +67,7 @@ def histogram(counts: Sequence[int], alt: str) -> Markup:
 
 
 def attacks(rows: Sequence[Mapping[str, Any]], exact: Mapping[str, float]) -> Markup:
-    """Draw the success of each attack on all words, with what is exact and promised.
-
-    Args:
-        rows: of `words.rates`.
-        exact: of `words.exact`.
-    """
+    """Draw the success of each attack on all words, of `words.rates`, with what is exact and promised."""
     drawn = []
     for row in rows:
         if row["group"] == "all":
@@ -100,11 +83,7 @@ def attacks(rows: Sequence[Mapping[str, Any]], exact: Mapping[str, float]) -> Ma
 
 
 def linkage(linked: Mapping[str, Any]) -> Markup:
-    """Draw main, control and baseline of linkage.
-
-    Args:
-        linked: of `linking.linked`.
-    """
+    """Draw main, control and baseline of linkage."""
     alone = dict.fromkeys(("value", "low", "high"), linked["length"])
     rows = [("released", linked["main"], "told")]
     rows += [("never released", linked["control"], "untold")] if linked["control"] else []

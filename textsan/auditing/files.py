@@ -37,15 +37,7 @@ from textsan.text import corpora as text_corpora
 
 
 class Texts(NamedTuple):
-    """The content of a file.
-
-    Attributes:
-        texts: of its records, in their order; several fields of one are lines of it.
-        labels: a class a record; None where none was asked for.
-        groups: an author or a patient a record, None where it has none; None where none was asked for.
-        beside: names of the other columns, or fields of the first object.
-        keys: by which rows of two files belong together, one a record; None where none was asked for.
-    """
+    """The content of a file: its texts, several fields of one being lines, and what else was asked for of each."""
 
     texts: list[str]
     labels: list[str | None] | None = None
@@ -55,14 +47,7 @@ class Texts(NamedTuple):
 
 
 class Released(NamedTuple):
-    """A release that was made before.
-
-    Attributes:
-        documents: its token lists.
-        mechanism: what made it, by its record.
-        record: the json beside it.
-        form: how its file is read; that of the text but for its encoding.
-    """
+    """A release that was made before."""
 
     documents: list[list[str]]
     mechanism: Mechanism
@@ -70,11 +55,7 @@ class Released(NamedTuple):
     form: Form
 
     def cut_alike(self, texts: Sequence[str]) -> list:
-        """Return the original texts such that they are cut into words by the rules of the release.
-
-        Raises:
-            ValueError: rules that this version does not have.
-        """
+        """Return the original texts such that they are cut into words by the rules of the release."""
         rules = self.record.get("tokenizer")
         if rules == TOKENIZER:
             return list(texts)
@@ -84,12 +65,7 @@ class Released(NamedTuple):
 
 
 def kind_of(path: str, kind: str | None, what: str) -> str:
-    """Return the format of a file: `kind` where it is given, else by its ending; standard input, "-", is text.
-
-    Raises:
-        FileNotFoundError: no such file.
-        ValueError: an ending that says nothing. The error names the file as the argument `what`.
-    """
+    """Return the format of a file: `kind` where it is given, else by its ending; standard input, "-", is text."""
     if path == "-":
         return kind or "txt"
     if not is_readable(path):
@@ -111,20 +87,10 @@ def read_texts(
     what: str = "INPUT",
     quotes: bool = True,
 ) -> Texts:
-    """Read the texts of a file.
+    """Read the texts of a file, "-" being standard input, and of each record its label, its group and its key.
 
-    Args:
-        path: of the file; "-" is standard input.
-        kind: one of `FORMATS`.
-        form: fields of text in jsonl and tables, and how the file is read.
-        label: field of the class; None is none.
-        group: field of the author or patient; None is none.
-        key: field by which rows of two files belong together; None is none.
-        what: the argument, in errors.
-        quotes: whether an error may name columns: a table without a header has text there.
-
-    Raises:
-        ValueError, FileNotFoundError: a file that cannot be read.
+    The form says which fields of jsonl and tables are text, and how the file is read; `what` names the argument in
+    errors, which may name columns with `quotes` only: a table without a header has text there.
     """
     asked = {"label": label, "group": group, "key": key}
     fields = {option: name for option, name in asked.items() if name is not None}
@@ -162,12 +128,7 @@ def read_shadow(path: str | None, form: Form, *, quotes: bool) -> list[str] | No
 
 
 def check_output(output: str | Path, sources: Iterable[str | Path | None], what: str = "output") -> None:
-    """Check that a file can be written, and is none of the sources.
-
-    Raises:
-        FileNotFoundError: no folder to write into.
-        ValueError: a source, or something that is no regular file, would be replaced.
-    """
+    """Check that a file can be written, and replaces no source and nothing but a regular file."""
     if not Path(output).parent.is_dir():
         raise FileNotFoundError(f"{what}: the folder {Path(output).parent} does not exist; make it first")
     check_target(what, output)
@@ -177,10 +138,7 @@ def check_output(output: str | Path, sources: Iterable[str | Path | None], what:
 
 
 def check_parts(path: str, kind: str, prefix: str) -> dict[str, Path]:
-    """Return the files, named by a prefix, into which `write_parts` is to write the rows of a file.
-
-    Raises:
-        ValueError, FileNotFoundError: one of them exists, or cannot be made; or the file is standard input.
+    """Return the files, named by a prefix, for the rows of a file; none exists, and standard input has none.
 
     >>> print(*check_parts("notes.csv", "csv", "notes").values())
     notes-held-back.csv notes-to-release.csv
@@ -196,13 +154,7 @@ def check_parts(path: str, kind: str, prefix: str) -> dict[str, Path]:
 
 
 def write_parts(path: str, kind: str, form: Form, held: Iterable[int], targets: Mapping[str, Path]) -> None:
-    """Write the rows that must not be released, and those that may, into two files that only their owner can read.
-
-    Args:
-        path, kind, form: as for `read_texts`.
-        held: numbers, from 0, of the rows that must not be released.
-        targets: of `check_parts`.
-    """
+    """Write the rows that must not be released, by their numbers from 0, and the others into two private files."""
     back = frozenset(held)
     if kind == "parquet":
         place = place_of("INPUT", path)
@@ -232,20 +184,11 @@ def read_release(
     lists: Mapping[str, Collection[str]] | None = None,
     quotes: bool = True,
 ) -> Released:
-    """Read a release that was made before, and what made it.
+    """Read a release that was made before, and what made it, by the record beside it.
 
-    Args:
-        path: of the released file.
-        kind: its format.
-        record: path of the record beside it.
-        form: fields of text, and how the file is read; None is the record's.
-        lists: of words, that the mechanism was given.
-        quotes: as for `read_texts`.
-
-    Raises:
-        FileNotFoundError: no record.
-        ValueError: another file than the record's, a release that cannot be compared word by word, or whose
-            mechanism today's code does not make.
+    A form of None is the record's; `lists` are those of words that the mechanism was given. Refused are another
+    file than the record's, a release that cannot be compared word by word, and one whose mechanism today's code
+    does not make.
     """
     if not os.path.isfile(record):
         raise FileNotFoundError(
@@ -285,12 +228,7 @@ def _form(about: Mapping[str, Any]) -> Form:
 
 
 def read_guesses(path: str) -> list[tuple[int, int, str]]:
-    """Read guesses of a jsonl or csv file with document, index and word; both numbers count from 0.
-
-    Raises:
-        FileNotFoundError: no such file.
-        ValueError: a line without the three, or with numbers that are none.
-    """
+    """Read guesses of a jsonl or csv file with document, index and word; both numbers count from 0."""
     kind, place, guesses = kind_of(path, None, "guesses"), f"guesses: {shown(path)}", []
     if kind not in ("jsonl", "csv"):
         raise ValueError(f"{place} is {kind}; pass jsonl or csv, with document, index and word")

@@ -24,18 +24,9 @@ _POOL = 20_000  # documents that others are drawn from, at most: 80 MB for 500 r
 def linked(material: Material, *, among: int = AMONG, size: int) -> dict[str, Any]:
     """Measure how often a release is linked to its own original, beside a control and a baseline.
 
-    Args:
-        material: what is audited.
-        among: candidates, the original and others of the text at random; all documents if there are fewer; at most
-            20,000.
-        size: releases that are linked, at most.
-
-    Returns:
-        for json, as `audit.schema.json` says; each share is a mean over all draws of the others, and of several
-        likeliest candidates one is named at random.
-
-    Raises:
-        ValueError: fewer than two candidates, or a release that the mechanism cannot have made.
+    So many releases (`size`) are sought among so many documents, the original and others of the text at random, at
+    most 20,000. Each share is a mean over all draws of the others, and of several likeliest candidates one is
+    named at random.
     """
     checks.whole("among", among, low=2)
     generator = np.random.default_rng([material.seed, 1])
@@ -78,12 +69,7 @@ def halved(docs: Sequence, members: Sequence[Sequence[int]]) -> list[tuple[list[
 
 
 def by_words(material: Material, halves: Sequence[tuple[list[int], list[int]]]) -> np.ndarray:
-    """Compute log-likelihoods of the releases of each person under the words of each, (persons, persons).
-
-    Args:
-        material: what is audited.
-        halves: of `halved`.
-    """
+    """Compute log-likelihoods of the releases of each person under the words of each, (persons, persons)."""
     released = [material.released[d] for _, others in halves for d in others]
     known = [[word for d in some for word in material.docs[d]] for some, _ in halves]
     attack = Linkage.against(material.knowledge(told=True), changed=_OTHER_WORDS)
@@ -94,14 +80,9 @@ def by_words(material: Material, halves: Sequence[tuple[list[int], list[int]]]) 
 def persons(members: Sequence[Sequence[int]], scores: np.ndarray, among: int) -> dict[str, Any]:
     """Measure how often a person is identified by releases, by somebody who has other texts of each person.
 
-    Args:
-        members: documents of each person.
-        scores: (persons with two texts, the same persons) of a person's releases by another one's known texts.
-        among: persons of whom one is sought, at most.
-
-    Returns:
-        for json, as `audit.schema.json` says. In the control the releases are of another person, who is no
-        candidate; there is no such part where fewer than three persons have two texts.
+    Scores are (persons with two texts, the same persons), of a person's releases by another one's known texts. In
+    the control the releases are of another person, who is no candidate; there is no such part where fewer than
+    three persons have two texts.
     """
     about = {"persons": len(members), "most": max(map(len, members)), "linkage": None}
     if (n := len(scores)) < 3:

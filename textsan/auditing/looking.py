@@ -94,16 +94,7 @@ class Look(NamedTuple):
 
 
 def look(path: str, words: Container[str]) -> Look:
-    """Look at the first records of a file.
-
-    Args:
-        path: of the file.
-        words: the vocabulary.
-
-    Raises:
-        ValueError: it is no text, damaged or empty, or a record of it cannot be read.
-        FileNotFoundError: there is none.
-    """
+    """Look at the first records of a file, with the vocabulary."""
     place = place_of("FILE", path)
     if not os.path.isfile(path):
         raise FileNotFoundError(f"{place} does not exist, or is no file; pass a file, which commands can name")
@@ -247,7 +238,7 @@ def _is_missing(cell: str) -> bool:
 
 def _found(texts: Sequence[str], finder: str) -> dict[str, float]:
     """Return the share of texts with an entity of each kind, the largest first."""
-    entities = Original(texts, None, None, {}, finder=finder).entities
+    entities = Original(texts, finder=finder).entities
     counts = Counter(kind for kind, _ in dict.fromkeys((kind, d) for kind, d, _ in entities))
     return {kind: number / len(texts) for kind, number in counts.most_common()}
 

@@ -53,10 +53,7 @@ def is_word(token: str) -> bool:
 
 
 def tokens_of(text) -> list[str]:
-    """Return the lower-case tokens of a string, a record or a token list.
-
-    Raises:
-        ValueError: something else.
+    """Return the lower-case tokens of a string, a record or a token list; anything else is refused.
 
     >>> tokens_of("Good film!"), tokens_of(["Good", "film"])
     (['good', 'film', '!'], ['good', 'film'])
@@ -71,11 +68,7 @@ def tokens_of(text) -> list[str]:
 
 
 def checked_texts(texts: Iterable, **columns: Sequence | None) -> list:
-    """Return a list of texts, checked to be as many as the values that come with them, a class each say.
-
-    Raises:
-        ValueError: one string, or a column of another length.
-    """
+    """Return a list of texts, checked to be as many as the values that come with them, a class each say."""
     if isinstance(texts, str):
         raise ValueError("texts: one string; pass a list of texts, one a document")
     texts = list(texts)
@@ -88,13 +81,8 @@ def checked_texts(texts: Iterable, **columns: Sequence | None) -> list:
 def divided(groups: Sequence[Hashable], sizes: Iterable[int], seed: int) -> list[np.ndarray]:
     """Draw parts of rows; the rows of a group go into one part.
 
-    Args:
-        groups: one a row.
-        sizes: rows of each part but the last, at least, unless the groups run out.
-        seed: of the draw.
-
-    Returns:
-        row numbers of each part, ascending, and then of the rows that are left.
+    A part has its size of rows or more, unless the groups run out; last come the rows that are left. Numbers
+    ascend.
 
     >>> [part.tolist() for part in divided(["a", "b", "a", "c"], [2], seed=1)]
     [[0, 2], [1, 3]]
@@ -112,14 +100,7 @@ def divided(groups: Sequence[Hashable], sizes: Iterable[int], seed: int) -> list
 
 
 def one_each(groups: Sequence[Hashable], seed: int) -> list[int]:
-    """Draw one row of each group.
-
-    Args:
-        groups: one a row.
-        seed: of the draw.
-
-    Returns:
-        row numbers, ascending.
+    """Draw one row of each group; row numbers ascend.
 
     >>> one_each(["a", "b", "b", None, None], seed=0)
     [0, 2, 3, 4]
@@ -153,17 +134,10 @@ def members_of(groups: Sequence[Hashable]) -> list[list[int]]:
 class Material:
     """A text with its release, under attack by somebody who owns other text.
 
-    Args:
-        texts: the documents as they are written: strings, records or token lists.
-        docs: their tokens.
-        released: token lists of what became of them.
-        mechanism: what made them.
-        shadow: token lists that an attacker may own.
-        public: whether these are the public sentences that are taken where none are given.
+    Attributes:
+        public: whether that are the public sentences that are taken where none are given.
         rehearsed: whether the release was made for the audit and is thrown away.
-        seed: of whatever is drawn.
-        finder: of names, as `find_names` takes it.
-        rows: numbers of the documents among all that were given; None is all, in their order.
+        rows: numbers of the documents among all that were given.
     """
 
     texts: Sequence
@@ -173,9 +147,9 @@ class Material:
     shadow: Sequence[Sequence[str]]
     public: bool
     rehearsed: bool
-    seed: int = 0
-    finder: str = "census"
-    rows: Sequence[int] | None = None
+    seed: int
+    finder: str
+    rows: Sequence[int]
 
     def on(self, rows: Sequence[int], shadow: Sequence[Sequence[str]], *, public: bool) -> "Material":
         """Return some of the documents, by their numbers, under attack by the owner of another shadow text."""
@@ -186,15 +160,6 @@ class Material:
     def by(self, mechanism: Mechanism) -> "Material":
         """Return the same documents as another mechanism releases them."""
         return replace(self, mechanism=mechanism, released=mechanism.sanitize(self.docs, self.seed))
-
-    @property
-    def all_rows(self) -> Sequence[int]:
-        """The number of each document among all that were given."""
-        return range(len(self.docs)) if self.rows is None else self.rows
-
-    def row(self, document: int) -> int:
-        """Return the number of a document among all that were given."""
-        return self.all_rows[document]
 
     def __repr__(self) -> str:
         """Without the text, which is private."""
@@ -306,13 +271,9 @@ def material(
     seed: int = 0,
     finder: str = "census",
 ) -> Material:
-    """Cut texts, release them where no release is given, and check that all fits together.
+    """Cut texts, release them where no release is given, and check that all fits; arguments as for `audit`.
 
-    Args:
-        texts, mechanism, released, shadow, seed, finder: as for `audit`.
-
-    Raises:
-        ValueError: a mechanism without an exact channel, no word to score, or releases that do not fit.
+    Refused are a mechanism without an exact channel, texts without a word to score, and releases that do not fit.
     """
     texts = checked_texts(texts)
     if isinstance(mechanism, NoiseMechanism):
@@ -333,14 +294,15 @@ def material(
             number = next(d for d, doc in enumerate(docs) if error.word in doc)
             what = f"document {number} has a word outside of the vocabulary"
             raise ValueError(f"texts: {what}; pass oov='uniform', or a larger vocabulary") from None
-    released = [list(doc) for doc in released]
-    _check_aligned(docs, released)
-    if not rehearsed:
+    else:
+        released = [list(doc) for doc in released]
+        _check_aligned(docs, released)
         check_belonging(docs, released, mechanism)
     owned = _public(len(docs)) if shadow is None else [tokens_of(text) for text in shadow]
     if not any(owned):
         raise ValueError("shadow: no word in it; leave it out, or pass text that an attacker may own")
-    made = Material(texts, docs, released, mechanism, owned, shadow is None, rehearsed, seed, finder)
+    rows = range(len(texts))
+    made = Material(texts, docs, released, mechanism, owned, shadow is None, rehearsed, seed, finder, rows)
     if not made.positions:
         what = "no word of them is protected and in the vocabulary"
         raise ValueError(f"texts: {what}; check their language, or keep fewer words")
@@ -363,27 +325,16 @@ def held_out(everything: Material, groups: Sequence[Hashable] | None) -> Materia
 
 
 def attackers(everything: Material, alike: Material | None) -> dict[str, Material]:
-    """Return the documents under attack, by what the attacker owns; what holds for one attacker is of the first.
-
-    Args:
-        everything: all documents.
-        alike: of `held_out`.
-    """
+    """Return the documents under attack, by what the attacker owns; the first is the main attacker."""
     if not everything.public:
         return {"given": everything}
     if alike is None:
         return {"public": everything}
-    return {"held-out": alike, "public": everything.on(alike.rows or [], everything.shadow, public=True)}
+    return {"held-out": alike, "public": everything.on(alike.rows, everything.shadow, public=True)}
 
 
 def described(material: Material, everything: Material, sample: int) -> dict[str, Any]:
-    """Return the size of a text and of the text that its attacker owns, for json.
-
-    Args:
-        material: the documents that are attacked.
-        everything: all documents that were given.
-        sample: documents of the attacks that are not made on all.
-    """
+    """Return the size of the attacked part of a text and of the text that its attacker owns, for json."""
     owned = "text that was given" if material is everything else "other rows of this text, held out"
     return {
         "rows": len(everything.docs),
@@ -411,28 +362,21 @@ def described(material: Material, everything: Material, sample: int) -> dict[str
 def answers(
     material: Material, guesses: Sequence[tuple[int, int, str]], docs: Sequence[Sequence[str]]
 ) -> dict[int, str]:
-    """Return somebody's guesses by the number of their scored position; those at other positions are left out.
+    """Return somebody's guesses (document, index, word) by the number of their scored position.
 
-    Args:
-        material: the documents that are attacked.
-        guesses: document, index of the word in it, both from 0, and the guessed word; a position once.
-        docs: all documents that were given.
-
-    Raises:
-        ValueError: a position twice, one outside of the text, or none that is scored.
+    Those at other positions are left out. Refused are a position twice, or outside of the text, and guesses of
+    which none is scored.
     """
-    numbers = {(material.row(d), i): number for number, (d, i) in enumerate(material.positions)}
-    by_number: dict[int, str] = {}
-    met: set[tuple[int, int]] = set()
+    numbers = {(material.rows[d], i): number for number, (d, i) in enumerate(material.positions)}
+    given: dict[tuple[int, int], str] = {}
     for line, (document, index, word) in enumerate(guesses, start=1):
         if not (0 <= document < len(docs) and 0 <= index < len(docs[document])):
             what = f"number {line} is at ({document}, {index}), outside of the text"
             raise ValueError(f"guesses: {what}; document and index count from 0")
-        if (document, index) in met:
+        if (document, index) in given:
             raise ValueError(f"guesses: number {line} is the second at ({document}, {index}); pass one a position")
-        met.add((document, index))
-        if (document, index) in numbers:
-            by_number[numbers[document, index]] = word.lower()
+        given[document, index] = word.lower()
+    by_number = {numbers[place]: word for place, word in given.items() if place in numbers}
     if not by_number:
         raise ValueError(
             "guesses: none is at a scored position, a protected word; check how documents are numbered, and pass "

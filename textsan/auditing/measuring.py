@@ -101,7 +101,7 @@ def audit(
         # What can refuse a text comes before what takes long.
         answers = None if guesses is None else materials.answers(material, guesses, everything.docs)
         linkage = linking.linked(material, among=among, size=sample)
-        members = None if groups is None else materials.members_of([groups[row] for row in material.all_rows])
+        members = None if groups is None else materials.members_of([groups[row] for row in material.rows])
         task = None if labels is None else use.kept(everything, labels, sample)
         hits, skipped, fitted = attacking.hits(
             attackers, names, sample=sample, workers=work_on, folder=folder, progress=progress

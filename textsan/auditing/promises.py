@@ -17,7 +17,7 @@ invented later.
 
 import bisect
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -57,23 +57,11 @@ def source_rate(
     The levels are tested in their order, each against "E (H - a W) >= 0", until one is not rejected. For a test a
     gambler bets on each document, by what the documents before it showed: the capital prod (1 - lambda_d Z_d) is a
     supermartingale where the hypothesis holds, and exceeds 1 / alpha with a chance of at most alpha (Ville). So no
-    correction for many levels is needed, and no order among the rates.
+    correction for many levels is needed, and no order among the rates. The order of levels is fixed beforehand,
+    small epsilons first, and so is B, the most words that count of any document.
 
-    Args:
-        levels: in the order in which they are tested, fixed beforehand; small epsilons first.
-        hits: of a level, for each of one or more attacks its hits document by document; asked only as far as is
-            tested. A level is rejected where the hypotheses of all attacks are.
-        words: (documents,) words that count; hits are between 0 and these.
-        share: a, above 0 and below 1.
-        largest: B, the most words that count of any document, fixed beforehand.
-        alpha: chance of a broken promise, above 0 and below 1.
-        spread: as for `rejected`.
-
-    Returns:
-        the last level that was rejected before the first that was not; None if there is none.
-
-    Raises:
-        ValueError: no document with a word, or numbers out of range.
+    The hits of a level are those of one or more attacks, document by document, between 0 and its words; they are
+    asked only as far as is tested. A level is rejected where the hypotheses of all attacks are.
 
     >>> words = np.full(400, 10)
     >>> source_rate([1.0, 2.0], lambda level: [np.full(400, level)], words, 0.15, largest=10)
@@ -91,13 +79,9 @@ def source_rate(
 def rejected(excess: np.ndarray, share: float, largest: float, alpha: float, spread: float | None = None) -> bool:
     """Test "the mean of the excess H - a W is at least 0" by betting on each document in turn; True rejects it.
 
-    Args:
-        excess: (documents,) in the order in which they came, from -a B to (1 - a) B.
-        share: a.
-        largest: B, the most words of any document.
-        alpha: chance of rejecting what is true.
-        spread: a guess of the mean of the squared excess, of anything but these documents: a good one makes early
-            bets larger, and a bad one breaks nothing. None is the largest that it can be.
+    The excess of each document, in the order in which they came, is from -a B to (1 - a) B. `spread` is a guess of
+    the mean of its square, of anything but these documents: a good one makes early bets larger, and a bad one
+    breaks nothing. None is the largest that it can be.
 
     >>> rejected(np.full(200, -1.0), 0.5, 10, 0.05), rejected(np.zeros(200), 0.5, 10, 0.05)
     (True, False)
@@ -120,25 +104,17 @@ def next_document(
     """Return the largest level at which one more document has E H <= a E W (conformal risk control).
 
     It is the largest with sum_d Z_d + (1 - a) B <= 0, Z_d the running maximum over levels of H_d - a W_d, so that
-    what is given up can only grow: the document to come is given the worst that it may have.
-
-    Args:
-        levels: ascending.
-        hits: (levels, documents).
-        words, share: as for `source_rate`.
-        largest: B, the most words that count of any document, the one to come too.
-
-    Returns:
-        a level; None if the smallest does not keep it.
-
-    Raises:
-        ValueError: no document with a word, or numbers out of range.
+    what is given up can only grow: the document to come is given the worst that it may have. Levels ascend, hits
+    are (levels, documents), and B counts for the document to come, too.
 
     >>> next_document([1.0, 2.0], [np.full(50, 1), np.full(50, 4)], np.full(50, 10), 0.2, largest=10)
     1.0
     """
     sizes, a = _checked(words, share, 0.5, largest)
-    kept = [excess.sum() + (1 - a) * largest <= 0 for excess in _worst(hits, sizes, a)]
+    worst, kept = np.full(len(sizes), -np.inf), []
+    for at_level in hits:
+        worst = np.maximum(worst, _excess(at_level, sizes, a))
+        kept.append(bool(worst.sum() + (1 - a) * largest <= 0))
     return _last(levels, kept)
 
 
@@ -153,21 +129,9 @@ def next_text(
 ) -> float | None:
     """Return the largest level at which the next text of T documents exceeds a share with chance alpha at most.
 
-    The documents are cut into M blocks of that size. Of the M ratios H / W, the largest so far over levels, the
-    k-th smallest counts, k = ceil((1 - alpha) (M + 1)): the next block is as likely to have any rank among them.
-
-    Args:
-        levels: ascending.
-        hits: (levels, documents), in an order that says nothing of them.
-        words, share: as for `source_rate`.
-        documents: T, at least 1.
-        alpha: chance of a broken promise.
-
-    Returns:
-        a level; None if the smallest does not keep it.
-
-    Raises:
-        ValueError: fewer blocks than ceil((1 - alpha) (M + 1)), 19 at 5 %, or numbers out of range.
+    The documents, in an order that says nothing of them, are cut into M blocks of that size. Of the M ratios H /
+    W, the largest so far over levels, the k-th smallest counts, k = ceil((1 - alpha) (M + 1)): the next block is
+    as likely to have any rank among them. Fewer than k blocks, 19 at 5 %, are refused.
 
     >>> next_text([1.0, 2.0], [np.full(40, 1), np.full(40, 4)], np.full(40, 10), 0.2, documents=2)
     1.0
@@ -187,9 +151,6 @@ def next_text(
 def blocks(choose: int, ahead: int, alpha: float = 0.05) -> tuple[int, int]:
     """Return M = choose // ahead texts of the documents and k = ceil((1 - alpha) (M + 1)), for `next_text`.
 
-    Raises:
-        ValueError: fewer texts than that rank.
-
     >>> blocks(400, 20)
     (20, 20)
     """
@@ -206,23 +167,12 @@ def blocks(choose: int, ahead: int, alpha: float = 0.05) -> tuple[int, int]:
 def checked_share(name: str, value: float) -> float:
     """Return a number, checked to be above 0 and below 1; the name of the argument is for the error.
 
-    Raises:
-        ValueError: it is not.
-
     >>> checked_share("alpha", 0.05)
     0.05
     """
     if not 0 < checks.number(name, value) < 1:
         raise ValueError(f"{name}: {value!r} is out of range; pass a number above 0 and below 1")
     return float(value)
-
-
-def _worst(hits: Sequence[Listed[float]], sizes: np.ndarray, share: float) -> Iterator[np.ndarray]:
-    """The running maximum over levels of H_d - a W_d."""
-    worst = np.full(len(sizes), -np.inf)
-    for at_level in hits:
-        worst = np.maximum(worst, _excess(at_level, sizes, share))
-        yield worst
 
 
 def _last(levels: Sequence[float], kept: Sequence[bool]) -> float | None:

@@ -22,21 +22,12 @@ _FORESEEN = (ValueError, KeyError, OSError)  # that the command line prints as a
 
 
 def public_words(inputs: Sequence[str]) -> frozenset[str]:
-    """Return the words that may be shown.
-
-    Args:
-        inputs: of the mechanism, in the order of a public list.
-    """
+    """Return the words that may be shown, of the mechanism's inputs in the order of a public list."""
     return frozenset(inputs[:PUBLIC_WORDS])
 
 
 def private_words(texts: Iterable, inputs: Sequence[str]) -> frozenset[str]:
-    """Return the words of texts that may not be shown; of what is no text, none.
-
-    Args:
-        texts: documents.
-        inputs: of the mechanism, in the order of a public list.
-    """
+    """Return the words of texts that may not be shown; of what is no text, none."""
     try:
         return _private(map(tokens_of, texts), inputs)
     except (TypeError, AttributeError, ValueError):
@@ -71,13 +62,7 @@ def masked_quotes(clause: str, private: frozenset[str]) -> str:
 
 
 def silenced(content: dict[str, Any], docs: Sequence[Sequence[str]], inputs: Sequence[str]) -> dict[str, Any]:
-    """Hide the private words in an audit: those it quotes, and those that clauses and errors quote.
-
-    Args:
-        content: of the audit; it is changed.
-        docs: the text, cut.
-        inputs: of the mechanism, in the order of a public list.
-    """
+    """Hide the private words in an audit: those it quotes, and those that clauses and errors quote."""
     private, public = _private(docs, inputs), public_words(inputs)
     for pair in content["documents"]["given_away"]["words"]:
         pair |= {name: pair[name] if pair[name] in public else HIDDEN for name in ("released", "original")}
@@ -92,16 +77,8 @@ def silenced(content: dict[str, Any], docs: Sequence[Sequence[str]], inputs: Seq
 def unquoted(quotes: bool, texts: Sequence, inputs: Sequence[str], work: Callable[[], Result]) -> Result:
     """Return what some work returns; its errors quote no private word of the texts, nor do their tracebacks.
 
-    Args:
-        quotes: lets everything through.
-        texts: documents, which are looked at where an error is to be masked.
-        inputs: of the mechanism, in the order of a public list.
-        work: done now.
-
-    Raises:
-        ValueError, KeyError: as the work does, with the words masked; ValueError, too, for an OSError, a
-            ConnectionError among them.
-        RuntimeError: anything else, by its kind and place.
+    Foreseen errors stay ValueError or KeyError, with the words masked; another is a RuntimeError with its kind and
+    place. With `quotes` everything is let through.
     """
     if quotes:
         return work()

@@ -7,7 +7,7 @@ and drawings are inside, for light and dark screens and for paper.
 import json
 import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -58,12 +58,8 @@ class Report:
         persons = identified(self.content.get("persons"))
         reasons = [f"{number}. {line}" for number, line in enumerate(decision["reasons"], 1)]
         reasons += [f"   {row['release']}: {_line(row['audit'])}" for row in self.content.get("releases", ())]
-        return [
-            decision["verdict"],
-            *reasons,
-            *filter(None, [persons, task]),
-            *(f"Next: {line}" for line in decision["next"]),
-        ]
+        lines = [decision["verdict"], *reasons, *filter(None, [persons, task])]
+        return lines + [f"Next: {line}" for line in decision["next"]]
 
     def to_json(self, path: str | Path) -> None:
         """Write the report for programs, whole or not at all; only its owner can read it."""
@@ -82,31 +78,16 @@ class Report:
 
         engine = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
         engine.loader = FileSystemLoader(TEMPLATE.parent)
-        engine.filters |= {
-            "percent": percent,
-            "odds": odds,
-            "interval": interval,
-            "number": lambda n: f"{n:,}",
-            "factor": factor,
-            "options": lambda line: Markup(_OPTION.sub(r"<code>\g<0></code>", str(escape(line)))),
-        }
-        page, persons = engine.get_template(TEMPLATE.name), identified(self.content.get("persons"))
-        if self.content["mechanism"] is None:
-            given: dict[str, Any] = {"limits": self.content["limitations"], "draw": drawing, "figures": figures}
-            given |= {"identified": persons, "of_persons": identified}
-            return page.render(**{"releases": (), **self.content}, **given, used=used(self.content["use"]))
-        return page.render(
-            **self.content,
-            limits=not_covered(self.content),
-            fates=fates(self.content),
-            compared=compared(self.content),
-            used=used(self.content["use"]),
-            identified=persons,
-            by_group=by_group(self.content["words"]["attacks"]),
-            draw=drawing,
-            releases=(),
-            zip=zip,
-        )
+        engine.filters |= {"percent": percent, "odds": odds, "interval": interval, "factor": factor}
+        engine.filters["number"] = "{:,}".format
+        engine.filters["options"] = lambda line: Markup(_OPTION.sub(r"<code>\g<0></code>", str(escape(line))))
+        content, persons = self.content, self.content.get("persons")
+        given: dict[str, Any] = {"releases": (), "limitations": (), **content, "used": used(content["use"])}
+        given |= {"identified": identified(persons), "of_persons": identified, "draw": drawing, "figures": figures}
+        if content["mechanism"] is not None:
+            given |= {"fates": fates(content), "shares": word_fates(content), "compared": compared(content)}
+            given |= {"groups": GROUPS, "strongest": strongest, "zip": zip}
+        return engine.get_template(TEMPLATE.name).render(given)
 
     def clear(self) -> None:
         """Remove what was kept of the audit while it ran."""
@@ -115,11 +96,7 @@ class Report:
 
 
 def fates(content: Mapping[str, Any]) -> list[tuple[str, float, str]]:
-    """Return what becomes of the words of the text: the class of each drawn square, its share, and its legend.
-
-    Args:
-        content: of the audit.
-    """
+    """Return what becomes of the words of the text: the class of each drawn square, its share, and its legend."""
     unknown_become = content["about"]["unknown_become"]
     shown = {
         "kept": ("through", "released as they are, by the mechanism's own rule"),
@@ -132,14 +109,7 @@ def fates(content: Mapping[str, Any]) -> list[tuple[str, float, str]]:
 
 
 def compared(content: Mapping[str, Any]) -> list[tuple[str, float]]:
-    """Return the attacks beside what is exact and what is promised, of words that should be protected.
-
-    Args:
-        content: of the audit.
-
-    Returns:
-        name and share, the largest first.
-    """
+    """Return attacks beside what is exact and promised, of protected words, the largest share first."""
     words = content["words"]
     rows = []
     for owner, who in OWNERS.items():
@@ -180,11 +150,7 @@ def identified(persons: Mapping[str, Any] | None) -> str:
 
 
 def figures(audit: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the figures of a release of which nothing is known that stand in a comparison.
-
-    Args:
-        audit: the json of `audit_release`.
-    """
+    """Return the figures of an audit without a mechanism that stand in a comparison."""
     words, linkage = audit["words"], audit["linkage"]
     guesses = words["guesses"]["attacks"] if words["guesses"] else ()
     return {
@@ -206,45 +172,3 @@ def _line(audit: Mapping[str, Any]) -> str:
     shares |= {"length alone": found["length"], "class told": use and use["released"]}
     parts = [f"{name} {percent(row['value'])}" for name, row in shares.items() if row]
     return f"{audit['decision']['verdict']}. Of 100: {', '.join(parts)}."
-
-
-def not_covered(content: Mapping[str, Any]) -> list[str]:
-    """Return what the figures do not cover, a sentence each.
-
-    Args:
-        content: of the audit.
-    """
-    about, share = content["about"], word_fates(content)
-    fate = {"uniform": "become uniform draws", "keep": "are released as they are", "error": "are refused"}
-    lines = [
-        "Every attack's figure is a lower end: an attacker with a better attack, or better text, recovers more.",
-        "A share of words says nothing of a document: one can hide every word and still be identified.",
-        "Documents are identified by an attacker who holds their originals; nobody else is looked at.",
-        "The figures are of one release. Two releases of one text give away more.",
-        f"Of 100 words of the text {percent(share['kept'])} are released as they are, by the mechanism's "
-        "own rule, and are not counted.",
-        f"Of 100 words of the text {percent(share['unknown'])} are unknown to the vocabulary: they "
-        f"{fate[about['unknown_become']]}, and are not counted.",
-        "What stands beside the text, other columns or a name, is not looked at.",
-    ]
-    if about["rehearsed"]:
-        lines.append(
-            "The release was made for this report and is thrown away; another draw differs within the intervals."
-        )
-    if not content["mechanism"]["finite"]:
-        lines.append("The mechanism promises nothing: only what was measured is known.")
-    return lines
-
-
-def by_group(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the strongest attack on each group of words, given the positions and not.
-
-    Args:
-        rows: of `words.rates`.
-    """
-    best = {group: [strongest(rows, group, told=told) for told in (True, False)] for group in GROUPS}
-    return [
-        {"group": group, "name": GROUPS[group], "words": told["words"], "told": told, "untold": untold}
-        for group, (told, untold) in best.items()
-        if told is not None
-    ]

@@ -20,24 +20,9 @@ FOLDS = 5
 _FEWEST = 10  # documents of a class, at least: rarer classes are left out
 
 
-def kept(
-    material: Material, labels: Sequence[str | None], size: int, *, encoder: bool | None = None
-) -> dict[str, Any]:
-    """Measure how often the class of a document is told, released and original, beside the largest class.
-
-    Args:
-        material: what is audited.
-        labels: a class a document; None or "" has none and is left out, like classes of fewer than ten documents.
-        size: documents that an encoder reads, at most.
-        encoder: whether it reads; None is where torch and scikit-learn are installed.
-
-    Returns:
-        for json, as `audit.schema.json` says.
-
-    Raises:
-        ValueError: not as many labels as documents, or fewer than two classes that are large enough.
-    """
-    given: dict[str, Any] = {"labels": labels, "size": size, "seed": material.seed, "encoder": encoder}
+def kept(material: Material, labels: Sequence[str | None], size: int) -> dict[str, Any]:
+    """Measure how often the class of a document is told, released and original, beside the largest class."""
+    given: dict[str, Any] = {"labels": labels, "size": size, "seed": material.seed}
     return beside(told(material.released, **given), told(material.docs, **given))
 
 
@@ -57,16 +42,9 @@ def told(
 ) -> dict[str, Any]:
     """Measure how often the class of a document is told, beside the largest class.
 
-    Args:
-        docs: token lists, released or not.
-        labels, size, encoder: as of `kept`.
-        seed: of the documents that are read, and of the folds.
-
-    Returns:
-        reader, documents, classes, largest, and rate with its interval.
-
-    Raises:
-        ValueError: as `kept`.
+    Documents without a label (None or "") are left out, like classes of fewer than ten. An encoder reads where
+    torch and scikit-learn are installed, or as is said, `size` documents at most; the seed is of these and of the
+    folds.
 
     >>> told([["good"], ["bad"]] * 50, ["yes", "no"] * 50, 100, encoder=False)["rate"]["value"]
     1.0

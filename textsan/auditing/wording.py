@@ -56,12 +56,7 @@ def interval(row: Mapping[str, float]) -> str:
 
 
 def not_shown(measured: Mapping[str, float], other: float, what: str) -> str:
-    """A clause for a share that is not shown to be above what is had without it; else "".
-
-    Args:
-        measured: a share with the lower end of its interval.
-        other: what is had without.
-        what: would be shown if the interval lay above.
+    """A clause for a share whose interval is not above what is had without it; else "".
 
     >>> not_shown({"value": 0.04, "low": 0.03}, 0.05, "a reader does better")
     ', and that a reader does better is not shown'

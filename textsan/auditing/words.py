@@ -25,12 +25,7 @@ _MOST_WORDS = 4_000  # whose distances a bound of metric DP looks at: 128 MB
 
 
 def rates(attackers: Mapping[str, Material], hits: Mapping[Attacker, Hits]) -> list[dict[str, Any]]:
-    """Measure the success of each attack on each group of words; a group without a word has no row.
-
-    Args:
-        attackers: the documents under attack, by what the attacker owns.
-        hits: of `attacking.hits`.
-    """
+    """Measure the success of each attack on each group of words; a group without a word has no row."""
     rows = []
     for attacker, made in hits.items():
         material = attackers[attacker.owns]
@@ -56,10 +51,6 @@ def headline(material: Material, hits: Mapping[Attacker, Hits]) -> dict[str, Any
 
     Some attacks are made on all documents and some on a sample. Which one is strongest is seen where all of them
     were made; what came through unchanged, and what a blind guess names, is counted where that one was made.
-
-    Args:
-        material: what was attacked.
-        hits: of `attacking.hits`, "unchanged" among them.
     """
     told = {attacker: made for attacker, made in hits.items() if attacker.told}
     unchanged = next(made for attacker, made in told.items() if attacker.name == "unchanged")
@@ -102,35 +93,22 @@ def exact(material: Material, table: Posterior) -> dict[str, Any]:
     }
 
 
-def promised(guarantee: Guarantee, prior: Prior, most: int = _MOST_WORDS) -> float:
+def promised(guarantee: Guarantee, prior: Prior) -> float:
     """Compute `Guarantee.success` for any number of words: of very many, the rarest count as known.
 
     That leaves the bound true, for an attacker who is told the rare ones knows no less.
-
-    Args:
-        guarantee: what is promised.
-        prior: of the words under attack.
-        most: words that are looked at where distances count.
     """
     p = prior.probabilities
-    if guarantee.per != "distance" or (p > 0).sum() <= most:
+    if guarantee.per != "distance" or (p > 0).sum() <= _MOST_WORDS:
         return guarantee.success(prior)
-    likely = np.argsort(-p, kind="stable")[:most]
+    likely = np.argsort(-p, kind="stable")[:_MOST_WORDS]
     mass = float(p[likely].sum())
     part = Prior([prior.words[i] for i in likely], p[likely] / mass)
     return min(1.0, 1 - mass + mass * guarantee.success(part))
 
 
 def chances(material: Material, table: Posterior) -> np.ndarray:
-    """Compute for each scored position the chance that the rule names its word: a row sum of the channel.
-
-    Args:
-        material: what is audited.
-        table: of `rule`.
-
-    Returns:
-        (n positions,) over what the mechanism may draw.
-    """
+    """Compute for each scored position the chance that the rule names its word: a row sum of the channel."""
     number: dict[str, int] = {}
     at = [number.setdefault(word, len(number)) for word in material.truths]
     return table.hit_probabilities(list(number))[at]
@@ -139,10 +117,7 @@ def chances(material: Material, table: Posterior) -> np.ndarray:
 def from_alike(material: Material, alike: Material | None, chance: np.ndarray) -> dict[str, float | None]:
     """Compute what the frequencies of other rows of this text name of it, and how far the attacker's fall behind.
 
-    Args:
-        material: what is audited.
-        alike: documents under attack by the owner of the other rows; None where the rows were too few.
-        chance: of `chances`, of the attacker of `material`.
+    `alike` are documents under attack by the owner of the other rows; None where the rows were too few.
     """
     if alike is None:
         return {"held_out": None, "behind": None}
@@ -187,10 +162,7 @@ def scored(
 ) -> dict[str, Any]:
     """Score somebody's guesses, a large language model's say, and each attack on the same positions.
 
-    Args:
-        attackers, hits: as for `rates`; the guesses are of the first attacker's positions.
-        answers: of `material.answers`.
-        given: how many guesses there were, at any position.
+    The guesses are of the first attacker's positions; `given` is how many there were, at any position.
     """
     material = next(iter(attackers.values()))
     places = sorted(answers)

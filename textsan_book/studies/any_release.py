@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 
 from textsan.auditing import use
-from textsan.auditing.any_release import Original, original_of
+from textsan.auditing.any_release import Original
 from textsan.evaluation import hit_rate
 from textsan.mechanisms import Mechanism, make_mechanism
 from textsan.priors import LanguageModel
@@ -110,7 +110,7 @@ def _of_originals(dataset: str, n: int, seed: int) -> Mapping:
 def _original(dataset: str, n: int, audited: int, linked: int, seed: int) -> Original:
     """The texts whose releases are audited: they are encoded once for all of them."""
     texts = [record.text for record in _drawn(dataset, n, seed)[:audited]]
-    return original_of(texts, sample=linked, seed=seed)
+    return Original(texts, sample=linked, seed=seed)
 
 
 @cache

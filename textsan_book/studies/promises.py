@@ -56,7 +56,7 @@ def promises(
     chooser = Chooser(defence, text, sample=n_choose)
     rows = []
     for what, shares in (("words", words), ("documents", documents)):
-        tries = {name: chooser.on(_scored(text, docs), what, among, first=LATER) for name, docs in parts.items()}
+        tries = {name: Trials(chooser, _scored(text, docs), what, among, LATER) for name, docs in parts.items()}
         for share in map(float, shares.split()):
             target = Target(what, share, among)
             choice = chooser.choose([target], ahead=ahead)
