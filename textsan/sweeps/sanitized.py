@@ -95,8 +95,7 @@ def _attack(cell: Cell, problem: problems.Problem, judge: Embeddings | None, che
         arrays["meaning"] = means_the_same(ran.guesses, truths, judge)
         mean = clustered_rate(arrays["meaning"], arrays["source"])
         meant = dict(zip(("asr_meaning", "asr_meaning_low", "asr_meaning_high"), mean, strict=True))
-    estimate = clustered_rate(arrays["hit"], arrays["source"])
-    coverage = problem.coverage
+    estimate, coverage = clustered_rate(arrays["hit"], arrays["source"]), problem.coverage
     row = {
         **labels(cell),
         "n_positions": len(truths),

@@ -154,17 +154,12 @@ def read_spec(path: Path) -> list[Cell]:
         raise ValueError(f"spec: {path} is no YAML ({' '.join(str(error).split())})") from None
     if not isinstance(spec, dict):
         raise ValueError(f"spec: {path} is no mapping; its keys are {', '.join(_KEYS)}")
-    if "experiment" in spec:
-        return experiments(spec)
-    return _distinct(_evaluations(spec, Path(path).parent))
+    return cells_of(spec, Path(path).parent)
 
 
-def experiments(spec: Mapping) -> list[Cell]:
-    """List the cells of a specification that names an experiment, all checked, none twice."""
-    return _distinct(_experiments(spec))
-
-
-def _distinct(grid: Iterable[Mapping]) -> list[Cell]:
+def cells_of(spec: Mapping, folder: Path = Path()) -> list[Cell]:
+    """List the cells of a specification that was read from a file of a folder, all checked, none twice."""
+    grid = _experiments(spec) if "experiment" in spec else _evaluations(spec, folder)
     return list({cell.name: cell for cell in map(Cell, grid)}.values())
 
 
@@ -183,8 +178,8 @@ def _experiments(spec: Mapping) -> Iterator[dict]:
         yield from ({"experiment": name, **dict(zip(grid, point, strict=True))} for point in product(*values))
 
 
-def _evaluations(spec: dict, folder: Path) -> Iterator[dict]:
-    _load_plugins(spec.pop("plugins", []), folder)
+def _evaluations(spec: Mapping, folder: Path) -> Iterator[dict]:
+    _load_plugins(spec.get("plugins", []), folder)
     required = [key for key in _KEYS if key not in DEFAULTS]
     required += [] if {*_EVALUATIONS} & {*spec} else ["attack"]
     _check_keys("spec: key", spec, (*_KEYS, *_EVALUATIONS, "plugins"), required)
