@@ -111,10 +111,11 @@ def audit(
     from dataclasses import replace
     from pathlib import Path
 
+    from textsan import load_embeddings
     from textsan.auditing import audit as measured, audit_release, compare_releases, files
     from textsan.base.plugins import blamed
     from textsan.cli import progress
-    from textsan.mechanisms import MECHANISMS
+    from textsan.mechanisms import MECHANISMS, make_mechanism
     from textsan.release.formats import Form, fields_of
 
     quotes = not no_quotes
@@ -147,11 +148,11 @@ def audit(
             raise ValueError(f"{given[0]}: it needs a mechanism, and the release has no record; leave it out")
         own = files.read_texts(source, input_kind, form, label=label, group=group, key=key, quotes=False)
         options.warn_without_group(own.groups)
-        form, others = replace(form, encoding=None), []
+        form, ordered = replace(form, encoding=None), []
         for path in several:
-            asked = {"key": key, "what": "released", "quotes": False}
-            others.append(files.read_texts(path, files.kind_of(path, kind, "released"), form, **asked))
-        ordered = [_in_order(own.keys, other) for other in others]
+            path_kind = files.kind_of(path, kind, "released")
+            other = files.read_texts(path, path_kind, form, key=key, what="released", quotes=False)
+            ordered.append(_in_order(own.keys, other))
         chosen = {name: settings[name] for name in ("sample", "among", "finder", "seed")} | {"tolerate": limits}
         chosen |= {"groups": own.groups, "labels": own.labels, "beside": len(own.beside)}
         if len(several) > 1:
@@ -179,7 +180,7 @@ def audit(
     else:
         name = mechanism
         with blamed(MECHANISMS[mechanism].load()):
-            made = _made(mechanism, embedding, size, parameters)
+            made = make_mechanism(mechanism, load_embeddings(embedding).frequent(size), **parameters)
     with progress.reporting("documents, over all attacks") as reported:
         report = measured(
             texts,
@@ -237,10 +238,3 @@ def _limits(given) -> dict[str, float]:
         except ValueError:
             raise ValueError(f"tolerate: {limit!r} is no NAME=SHARE; pass words=0.2, say") from None
     return limits
-
-
-def _made(mechanism, embedding, size, parameters):
-    from textsan import load_embeddings
-    from textsan.mechanisms import make_mechanism
-
-    return make_mechanism(mechanism, load_embeddings(embedding).frequent(size), **parameters)

@@ -18,9 +18,8 @@ class ChooseCommand(MechanismCommand):
         from textsan.mechanisms.noise import NoiseMechanism
 
         made = entry.load()
-        return "epsilon" in entry.parameters() and not (
-            isinstance(made, type) and issubclass(made, NoiseMechanism)
-        )
+        adds_noise = isinstance(made, type) and issubclass(made, NoiseMechanism)
+        return "epsilon" in entry.parameters() and not adds_noise
 
     def named(self, params):
         return params.get("mechanisms") or DEFAULT
@@ -117,8 +116,8 @@ def choose(
 
     mechanisms, quotes = mechanisms or DEFAULT, not no_quotes
     seed = secrets.randbelow(1 << 32) if seed is None else seed  # one for all mechanisms: they get the same split
-    taken = {name: _taken(name, parameters) for name in mechanisms}
-    if left := [name for name in parameters if not any(name in accepted for accepted in taken.values())]:
+    accepted = {name: MECHANISMS[name].parameters() | MECHANISMS[name].word_lists() for name in mechanisms}
+    if left := [name for name in parameters if not any(name in known for known in accepted.values())]:
         raise ValueError(f"{left[0]}: no such parameter of {' or '.join(mechanisms)}; leave it out")
     input_kind = files.kind_of(source, kind, "INPUT")
     fields = fields_of(fields, {input_kind}) or ("text",)
@@ -148,7 +147,7 @@ def choose(
                     seed=seed,
                     progress=lambda line: click.echo(f"textsan: {line}", err=True),
                     **settings,
-                    **taken[name],
+                    **{key: value for key, value in parameters.items() if key in accepted[name]},
                 )
             )
     if output:
@@ -160,27 +159,16 @@ def choose(
         click.echo(line)
 
 
-def _taken(mechanism: str, parameters: dict) -> dict:
-    """The parameters that a mechanism takes."""
-    from textsan.mechanisms import MECHANISMS
-
-    known = MECHANISMS[mechanism].parameters() | MECHANISMS[mechanism].word_lists()
-    return {name: value for name, value in parameters.items() if name in known}
-
-
 def _table(choices, ahead) -> list[str]:
     heads = ["mechanism", "guarantee", "channel", "attack: source", "attack: next document"]
     heads += ["attack: next text"] if ahead else []
     kept = any(choice.use for choice in choices)
-    heads += ["class recovered, of 100"] if kept else []
-    rows = [heads]
+    rows = [[*heads, *(["class recovered, of 100"] if kept else [])]]
     for choice in choices:
         numbers = [choice.guarantee, choice.channel, choice.source, choice.next_document]
         numbers += [choice.next_text] if ahead else []
         cells = ["none" if number is None else f"{number:g}" for number in numbers]
-        if kept:
-            cells.append(_use(choice.use))
-        rows.append([choice.mechanism, *cells])
+        rows.append([choice.mechanism, *cells, *([_use(choice.use)] if kept else [])])
     about = f"The largest epsilon with {' and '.join(choices[0].targets)}; one of a grid, and none between."
     lines = [about, *options.aligned(rows)]
     lines += ["", *(f"{name.replace('_', ' ')}: {sentence}" for name, sentence in choices[0].promise.items())]
@@ -217,27 +205,21 @@ def _rows(choices, total: int, targets) -> list[str]:
     """The parts of the rows, which are the same for all mechanisms, with what may be released, and the seed."""
     choice = choices[0]
     numbers = {name: f"{number:,}" for name, number in choice.rows.items()}
-    if not choice.not_released:
-        lines = [f"Rows: all {total:,} chose; the attacker's text has {numbers['attacker']} documents."]
-    else:
-        left = f"{numbers['released']} are left to be released"
-        lines = [
-            f"Rows: {numbers['choosing']} chose, {left}; the attacker's text has {numbers['attacker']} documents.",
-            f"Not to be released: {len(choice.not_released):,} of {total:,} rows, numbered with -o.",
-        ]
+    chose, not_released = f"all {total:,} chose", []
+    if number := len(choice.not_released):
+        chose = f"{numbers['choosing']} chose, {numbers['released']} are left to be released"
+        not_released = [f"Not to be released: {number:,} of {total:,} rows, numbered with -o."]
+    lines = [f"Rows: {chose}; the attacker's text has {numbers['attacker']} documents.", *not_released]
     lines += [f"Written: {' and '.join(map(str, targets.values()))}."] if targets else []
     name = targets.get("to-release", "the other rows")
     for choice in choices:
         if choice.not_released and choice.source is not None:
-            command = (
-                f"textsan sanitize --mechanism {choice.mechanism} --epsilon {choice.source:g} --chosen-on other"
-            )
-            lines.append(f"Release {name} with: {command}")
+            which = f"--mechanism {choice.mechanism} --epsilon {choice.source:g}"
+            lines.append(f"Release {name} with: textsan sanitize {which} --chosen-on other")
     return [*lines, f"Seed: {choice.seed}"]
 
 
 def why_none(choice) -> str:
     """Say why a mechanism keeps no target; "" where one is kept."""
-    if not choice.reasons:
-        return ""
-    return f"{choice.mechanism}: no epsilon is promised: {'; and '.join(choice.reasons)}."
+    why = f"{choice.mechanism}: no epsilon is promised: {'; and '.join(choice.reasons)}."
+    return why if choice.reasons else ""

@@ -22,11 +22,8 @@ class Commands(click.Group):
         return sorted({*super().list_commands(context), *_of_other_packages().names})
 
     def get_command(self, context, name):
-        return (
-            _of_other_packages()[name].load()
-            if name in _of_other_packages().names
-            else super().get_command(context, name)
-        )
+        others = _of_other_packages()
+        return others[name].load() if name in others.names else super().get_command(context, name)
 
     def resolve_command(self, context, args):
         try:

@@ -10,22 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .display import matrix, reading, table
 from .looks import GREY, INK, look
-
-__all__ = [
-    "channel_map",
-    "heat_map",
-    "legend",
-    "look",
-    "matrix",
-    "measured",
-    "points",
-    "reading",
-    "style",
-    "table",
-    "theory",
-]
 
 # Beside black and white, which pages exchange in the dark: text on a coloured cell keeps its colour.
 _ON_LIGHT, _ON_DARK = "#111111", "#fefefe"
@@ -34,6 +19,7 @@ _ON_LIGHT, _ON_DARK = "#111111", "#fefefe"
 def style() -> None:
     """Set the book's figure style; the first cell of a chapter calls it."""
     import matplotlib.pyplot as plt
+    from IPython import get_ipython
 
     plt.rcParams.update(
         {
@@ -53,22 +39,12 @@ def style() -> None:
             "svg.hashsalt": "textsan",
         }
     )
-    _show_as_svg()
+    if shell := get_ipython():  # a notebook stores figures as SVG that is the same on every run
+        from matplotlib_inline.config import InlineBackend
 
-
-def _show_as_svg() -> None:
-    """Make a notebook store figures as SVG that is the same on every run; elsewhere there is nothing to set."""
-    from IPython import get_ipython
-
-    shell = get_ipython()
-    if shell is None:
-        return
-    from matplotlib_inline.config import InlineBackend
-
-    backend = InlineBackend.instance(parent=shell)
-    options: dict[str, Any] = {"bbox_inches": "tight", "metadata": {"Date": None, "Creator": None}}
-    backend.print_figure_kwargs = options
-    backend.figure_formats = {"svg"}
+        backend: Any = InlineBackend.instance(parent=shell)
+        backend.print_figure_kwargs = {"bbox_inches": "tight", "metadata": {"Date": None, "Creator": None}}
+        backend.figure_formats = {"svg"}
 
 
 def points(
@@ -93,9 +69,7 @@ def points(
         joined: draw a thin line from each point to the next; for points of one thing, in the order of a parameter.
     """
     drawn = look(mechanism, attack, role, series)
-    across = None
-    if np.ndim(x) == 2:
-        x, across = _bars(x)
+    x, across = _bars(x) if np.ndim(x) == 2 else (x, None)
     values, along = _bars(estimates)
     dash = drawn.marker == "_"
     return ax.errorbar(
