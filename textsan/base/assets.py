@@ -159,9 +159,9 @@ def _pull(name: str, asset: dict, folder: Path, wanted) -> None:
     """Bring the `wanted` files of an asset into `folder`; the caller holds the asset's lock."""
     for leftover in folder.parent.glob(f".{name}.part-*"):  # of pulls that were killed
         shutil.rmtree(leftover, ignore_errors=True)
-    stage = Path(tempfile.mkdtemp(prefix=f".{name}.part-", dir=folder.parent))
-    try:
-        recorded = _recorded(asset, folder)
+    part = tempfile.TemporaryDirectory(prefix=f".{name}.part-", dir=folder.parent, ignore_cleanup_errors=True)
+    with part as stage_name:
+        stage, recorded = Path(stage_name), _recorded(asset, folder)
         files = [
             {"sha256": recorded.get(file["path"])} | file for file in asset["files"] if file["path"] in wanted
         ]
@@ -176,8 +176,6 @@ def _pull(name: str, asset: dict, folder: Path, wanted) -> None:
         for path, source in brought.items():
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             os.replace(source, folder / path)
-    finally:
-        shutil.rmtree(stage, ignore_errors=True)
 
 
 def _bring_from_index(name: str, asset: dict, files: list[dict], stage: Path) -> dict[str, Path]:

@@ -53,11 +53,8 @@ def points(
     estimates: Sequence,
     *,
     label: str | None = None,
-    mechanism: str = "",
-    attack: str = "",
-    role: str = "",
-    series: int | None = None,
     joined: bool = False,
+    **of,
 ):
     """Measured values with their 95 % intervals.
 
@@ -65,10 +62,10 @@ def points(
         x: abscissae; where they are measured too, (value, low, high) each.
         estimates: (value, low, high) each.
         label: legend entry; without it the look's own, empty for none.
-        mechanism, attack, role, series: whose look, see `looks.look`.
         joined: draw a thin line from each point to the next; for points of one thing, in the order of a parameter.
+        of: mechanism, attack, role or series, whose look it is, see `looks.look`.
     """
-    drawn = look(mechanism, attack, role, series)
+    drawn = look(**of)
     x, across = _bars(x) if np.ndim(x) == 2 else (x, None)
     values, along = _bars(estimates)
     dash = drawn.marker == "_"
@@ -126,24 +123,14 @@ def legend(figure, *, columns: int = 4):
     return figure.legend(shown.values(), shown, loc="outside lower center", ncols=columns)
 
 
-def theory(
-    ax,
-    x: Sequence[float],
-    y: Sequence[float],
-    *,
-    label: str | None = None,
-    mechanism: str = "",
-    attack: str = "",
-    role: str = "",
-    series: int | None = None,
-):
+def theory(ax, x: Sequence[float], y: Sequence[float], *, label: str | None = None, **of):
     """An exact value or bound, drawn as a line.
 
     Args:
         label: legend entry; without it the look's own, empty for none.
-        mechanism, attack, role, series: whose look, see `looks.look`; chance levels have the role `chance`.
+        of: mechanism, attack, role (`chance` for chance levels) or series, whose look it is, see `looks.look`.
     """
-    drawn = look(mechanism, attack, role, series)
+    drawn = look(**of)
     return ax.plot(x, y, drawn.line, color=drawn.colour, label=drawn.label if label is None else label)
 
 

@@ -121,10 +121,10 @@ class Problem:
             found = attack.posteriors(self.released, self.positions, 1)
         except NotImplementedError:
             return self.guesses(attack), None
-        logs = found.log_probabilities
-        given = np.exp(logs[:, 0]) if logs.shape[1] else np.zeros(len(found))
-        known = found.numbers[:, 0] >= 0 if logs.shape[1] else np.zeros(len(found), bool)
-        return self._counted(attack, found.mode()), np.where(known, given, 1.0)  # else what was released is sure
+        sure = np.ones(len(found))  # what was released, where there is no candidate
+        if found.numbers.shape[1]:
+            sure = np.where(found.numbers[:, 0] >= 0, np.exp(found.log_probabilities[:, 0]), 1.0)
+        return self._counted(attack, found.mode()), sure
 
     def _counted(self, attack: Attack, guesses: list[str]) -> list[str]:
         if len(guesses) != len(self.positions):

@@ -77,21 +77,20 @@ DEFAULTS: dict[str, Any] = {
 """Settings that a specification may leave out."""
 
 
-def _name(key: str, name, way: str = "; `textsan data list` shows what there is") -> str:
-    if not isinstance(name, str):
-        raise ValueError(f"{key}: {name!r} is no name{way}")
-    return name
-
-
 def _dataset(key: str, name) -> str:
-    if _name(key, name) not in corpora.known():
+    if name not in corpora.known():
         raise KeyError(corpora.unknown(name))
     return name
 
 
 def _encoder(key: str, name) -> str:
-    assets.is_cached(_name(key, name))  # an unknown one ends here, with the known ones
-    return name
+    return checks.choice(key, name, [*assets.registry()["assets"]])
+
+
+def _embeddings(key: str, name) -> str:
+    if not isinstance(name, str):
+        raise ValueError(f"{key}: {name!r} is no name of word vectors; pass one, or a file")
+    return str(check_embeddings(name))
 
 
 _CHECKS = {
@@ -101,9 +100,7 @@ _CHECKS = {
     "drawn_from": partial(checks.choice, known=DRAWN_FROM),
     "targets": partial(checks.choice, known=TARGETS),
     "vocabulary": check_vocabulary,
-    "embeddings": lambda key, name: str(
-        check_embeddings(_name(key, name, " of word vectors; pass one, or a file"))
-    ),
+    "embeddings": _embeddings,
     "meaning": _encoder,
     "n_private": partial(checks.whole, low=1),
     "n_shadow": partial(checks.whole, low=1),
