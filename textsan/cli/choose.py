@@ -66,27 +66,7 @@ class ChooseCommand(MechanismCommand):
 @options.workers
 @click.option("--seed", type=click.IntRange(0), help="Of all that is drawn.  [default: drawn, and printed]")
 @click.option("-o", "--output", metavar="FILE", help="All that was found, as json.")
-def choose(
-    source,
-    mechanisms,
-    ahead,
-    shadow,
-    fields,
-    delimiter,
-    encoding,
-    label,
-    group,
-    on_released,
-    write_split,
-    embedding,
-    size,
-    kind,
-    no_quotes,
-    seed,
-    output,
-    parameters,
-    **settings,
-):
+def choose(source, mechanisms, ahead, seed, output, parameters, **given):
     """Choose the largest epsilon that keeps a target on text like INPUT, for each mechanism.
 
     Columns that rest on different things and are never mixed: the guarantee alone; the exact channel, with the
@@ -107,6 +87,7 @@ def choose(
     """
     import json
     import secrets
+    from types import SimpleNamespace
 
     from textsan import load_embeddings
     from textsan.auditing import choose_epsilon, files
@@ -114,23 +95,26 @@ def choose(
     from textsan.mechanisms import MECHANISMS
     from textsan.release.formats import Form, fields_of
 
-    mechanisms, quotes = mechanisms or DEFAULT, not no_quotes
+    mechanisms, asked, quotes = mechanisms or DEFAULT, SimpleNamespace(**given), not given["no_quotes"]
     seed = secrets.randbelow(1 << 32) if seed is None else seed  # one for all mechanisms: they get the same split
     accepted = {name: MECHANISMS[name].parameters() | MECHANISMS[name].word_lists() for name in mechanisms}
     if left := [name for name in parameters if not any(name in known for known in accepted.values())]:
         raise ValueError(f"{left[0]}: no such parameter of {' or '.join(mechanisms)}; leave it out")
-    input_kind = files.kind_of(source, kind, "INPUT")
-    fields = fields_of(fields, {input_kind}) or ("text",)
-    form = Form(fields, delimiter=delimiter, encoding=encoding)
+    kind = files.kind_of(source, asked.kind, "INPUT")
+    fields = fields_of(asked.fields, {kind}) or ("text",)
+    form = Form(fields, delimiter=asked.delimiter, encoding=asked.encoding)
     if output:
-        files.check_output(output, (source, shadow))
-    if on_released and write_split:
+        files.check_output(output, (source, asked.shadow))
+    if asked.on_released and asked.write_split:
         raise ValueError("write-split: with --on-released nothing is split; leave one of them out")
-    targets = files.check_parts(source, input_kind, write_split) if write_split else {}
-    texts, labels, groups, *_ = files.read_texts(source, input_kind, form, label=label, group=group, quotes=quotes)
+    targets = files.check_parts(source, kind, asked.write_split) if asked.write_split else {}
+    columns = {"label": asked.label, "group": asked.group}
+    texts, labels, groups, *_ = files.read_texts(source, kind, form, **columns, quotes=quotes)
     options.warn_without_group(groups)
-    owned = files.read_shadow(shadow, form, quotes=quotes)
-    vocabulary, choices = load_embeddings(embedding).frequent(size), []
+    owned = files.read_shadow(asked.shadow, form, quotes=quotes)
+    vocabulary, choices = load_embeddings(asked.embedding).frequent(asked.size), []
+    handed_on = ("words", "documents", "among", "alpha", "sample", "workers", "scheduler")
+    settings = {name: given[name] for name in handed_on}
     for name in mechanisms:
         with blamed(MECHANISMS[name].load()):
             choices.append(
@@ -140,7 +124,7 @@ def choose(
                     shadow=owned,
                     labels=labels,
                     groups=groups,
-                    split=not on_released,
+                    split=not asked.on_released,
                     ahead=ahead,
                     embeddings=vocabulary,
                     quotes=quotes,
@@ -154,7 +138,7 @@ def choose(
         rows = json.dumps([choice.row() for choice in choices], indent=2, ensure_ascii=False)
         files.write_private(output, rows + "\n")
     if targets:
-        files.write_parts(source, input_kind, form, choices[0].not_released, targets)
+        files.write_parts(source, kind, form, choices[0].not_released, targets)
     for line in [*_table(choices, ahead), *_rows(choices, len(texts), targets)]:
         click.echo(line)
 

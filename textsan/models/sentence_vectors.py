@@ -117,8 +117,6 @@ def fingerprint(encoder: str) -> str:
     """sha256 of what an encoder's vectors depend on: its name and the hashes of its files."""
     known = assets.registry()["assets"]
     if encoder in known:
-        if encoder != STATIC and known[encoder]["kind"] != "model":
-            raise ValueError(_cannot(encoder))
         _folder(encoder)
         files = [[file["path"], file.get("sha256")] for file in known[encoder]["files"]]
     else:
@@ -209,6 +207,8 @@ def _static_means(texts: Sequence[str], view: View) -> np.ndarray:
 
 
 def _folder(encoder: str) -> Path:
+    if encoder != STATIC and assets.registry()["assets"][encoder]["kind"] != "model":
+        raise ValueError(_cannot(encoder))
     try:
         return assets.fetch(encoder)
     except assets.FetchError as error:
@@ -224,8 +224,6 @@ def _loaded(encoder: str):
     """The model, and what turns texts into lists of piece numbers, special pieces included."""
     known = assets.registry()["assets"]
     if encoder in known:
-        if known[encoder]["kind"] != "model":
-            raise ValueError(_cannot(encoder))
         config = _folder(encoder) / "config.json"
         if not config.is_file() or '"gpt2"' in config.read_text(encoding="utf8"):  # causal: a GGUF file, or GPT-2
             pieces_of = causal.load_causal_tokenizer(encoder)
