@@ -62,9 +62,8 @@ def attack_success_rate(
     >>> attack_success_rate(["a", "b"], ["a", "c"], [(0, 0), (1, 0)]).value
     0.5
     """
-    if positions is None:
-        return hit_rate(_hits(guesses, truths))
-    return clustered_rate(_hits(guesses, truths), [document for document, _ in positions])
+    hits = _hits(guesses, truths)
+    return hit_rate(hits) if positions is None else clustered_rate(hits, [document for document, _ in positions])
 
 
 def means_the_same(guesses: Sequence[str], truths: Sequence[str], embeddings: Embeddings, *, k: int = 10):
@@ -155,15 +154,19 @@ def clustered_difference(gains: Listed[float], groups: Listed[int]) -> Estimate:
     return Estimate(float(values.mean()), max(won - lost - below, -1.0), min(won - lost + above, 1.0))
 
 
-def _grouped(name: str, values, groups, *, low: int) -> tuple[np.ndarray, np.ndarray]:
+def _grouped(name: str, values, groups, *, low: int | None) -> tuple[np.ndarray, np.ndarray]:
+    """Return values, from a lower limit to 1 if there is one, and the number of the group of each."""
     values = np.asarray(values, dtype=float)
     if not len(values):
         raise ValueError(f"{name}: none; pass at least one")
     if len(groups) != len(values):
         raise ValueError(f"groups: {len(groups)} for {len(values)} {name}; pass one each")
+    group = np.unique(np.asarray(groups), return_inverse=True)[1]
+    if low is None:
+        return values, group
     if not (np.abs(values - (low + 1) / 2) <= (1 - low) / 2 + 1e-9).all():  # sums of probabilities are rounded
         raise ValueError(f"{name}: a number outside [{low}, 1]; use bootstrap_mean for other numbers")
-    return np.clip(values, low, 1.0), np.unique(np.asarray(groups), return_inverse=True)[1]
+    return np.clip(values, low, 1.0), group
 
 
 def _effective(values: np.ndarray, group: np.ndarray) -> float:
@@ -207,12 +210,7 @@ def bootstrap_mean(values: Listed[float], groups: Listed[int], *, seed, resample
     >>> print(bootstrap_mean([1, 1, 0, 1], groups=[0, 0, 1, 2], seed=0))
     0.750 [0.000, 1.000]
     """
-    values = np.asarray(values, dtype=float)
-    if not len(values):
-        raise ValueError("values: none; pass at least one")
-    if len(groups) != len(values):
-        raise ValueError(f"groups: {len(groups)} for {len(values)} values; pass one a value")
-    _, group = np.unique(np.asarray(groups), return_inverse=True)
+    values, group = _grouped("values", values, groups, low=None)
     sums, sizes = np.bincount(group, weights=values), np.bincount(group)
     if len(sums) < 2:
         return Estimate(float(values.mean()), -np.inf, np.inf)

@@ -112,12 +112,12 @@ _hashed: dict[Path, tuple] = {}  # files that this process found sound, and what
 
 def _damage(asset: dict, folder: Path) -> dict[str, str]:
     """Return the reason for each file that cannot be used; empty if all are sound."""
-    recorded = _recorded(asset, folder)
-    found = {
-        file["path"]: _why_bad(folder / file["path"], file.get("sha256") or recorded.get(file["path"]))
-        for file in asset["files"]
-    }
-    return {path: why for path, why in found.items() if why}
+    recorded, damage = _recorded(asset, folder), {}
+    for file in asset["files"]:
+        path = file["path"]
+        if why := _why_bad(folder / path, file.get("sha256") or recorded.get(path)):
+            damage[path] = why
+    return damage
 
 
 def _why_bad(path: Path, sha256: str | None) -> str | None:
@@ -159,9 +159,9 @@ def _pull(name: str, asset: dict, folder: Path, wanted) -> None:
     """Bring the `wanted` files of an asset into `folder`; the caller holds the asset's lock."""
     for leftover in folder.parent.glob(f".{name}.part-*"):  # of pulls that were killed
         shutil.rmtree(leftover, ignore_errors=True)
-    stage = Path(tempfile.mkdtemp(prefix=f".{name}.part-", dir=folder.parent))
-    try:
-        recorded = _recorded(asset, folder)
+    part = tempfile.TemporaryDirectory(prefix=f".{name}.part-", dir=folder.parent, ignore_cleanup_errors=True)
+    with part as stage_name:
+        stage, recorded = Path(stage_name), _recorded(asset, folder)
         files = [
             {"sha256": recorded.get(file["path"])} | file for file in asset["files"] if file["path"] in wanted
         ]
@@ -176,8 +176,6 @@ def _pull(name: str, asset: dict, folder: Path, wanted) -> None:
         for path, source in brought.items():
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             os.replace(source, folder / path)
-    finally:
-        shutil.rmtree(stage, ignore_errors=True)
 
 
 def _bring_from_index(name: str, asset: dict, files: list[dict], stage: Path) -> dict[str, Path]:
@@ -277,7 +275,7 @@ def _bytes_below(folder: Path) -> int:
     for where, _, files in os.walk(folder):
         for file in files:
             with suppress(OSError):  # pip renames and removes its files as it goes
-                total += os.stat(os.path.join(where, file)).st_size
+                total += os.path.getsize(os.path.join(where, file))
     return total
 
 
@@ -319,8 +317,10 @@ def _bring_from_hub(name: str, asset: dict, files: list[dict], stage: Path) -> d
         except Exception as error:  # errors of its HTTP client come through, and versions differ in the client
             why = (str(error).strip() or type(error).__name__).splitlines()[0]
             raise FetchError(f"{title} cannot be downloaded: {why}") from error
+        content = target.read_bytes()
+        git_sha1 = hashlib.sha1(b"blob %d\0%s" % (len(content), content)).hexdigest()
         # The hub's own hash is the sha256 of a large file and git's sha1 of a small one.
-        if want not in (file_sha256(target), _git_sha1(target)):
+        if want not in (file_sha256(target), git_sha1):
             raise FetchError(f"{title} has the wrong hash, not {want}")
         brought[file["path"]] = target
     return brought
@@ -336,8 +336,3 @@ def _patiently(ask, *arguments, **options):
                 raise
             time.sleep(wait)
     return ask(*arguments, **options)
-
-
-def _git_sha1(path: Path) -> str:
-    content = path.read_bytes()
-    return hashlib.sha1(b"blob %d\0%s" % (len(content), content)).hexdigest()

@@ -9,6 +9,7 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 BLOCK = 64  # rows or columns at a time
+_threads = cache(ThreadpoolController)
 
 
 def map_blocks(function, numbers: np.ndarray) -> Iterator:
@@ -33,8 +34,3 @@ def map_jobs(function, jobs: Iterable) -> Iterator:
     # One core a job: threads inside of the matrix products of small blocks only wait for each other.
     with _threads().limit(limits=1, user_api="blas"), ThreadPoolExecutor(os.cpu_count()) as pool:
         yield from pool.map(function, jobs)
-
-
-@cache
-def _threads() -> ThreadpoolController:
-    return ThreadpoolController()

@@ -14,6 +14,7 @@ import os
 import platform
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -101,17 +102,22 @@ def _is_on() -> bool:
 @cache
 def arithmetic() -> str:
     """Return what a number's last digits depend on besides code: processor, kernels, versions, GPU."""
-    versions = [f"{name} {_version(name)}" for name in _OTHERS]
     torch = sys.modules.get("torch")  # what has not loaded it computes without
     gpu = [torch.cuda.get_device_name()] if torch and torch.cuda.is_available() else []
-    return ", ".join([platform.machine(), *filter(None, [kernels.held()]), *versions, *gpu])
+    return ", ".join([platform.machine(), *filter(None, [kernels.held()]), *versions(_OTHERS), *gpu])
 
 
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "absent"
+def versions(packages: Iterable[str]) -> list[str]:
+    """Return name and version of each of some packages that is installed.
+
+    >>> versions(["nowhere"])
+    []
+    """
+    found = []
+    for name in packages:
+        with suppress(PackageNotFoundError):
+            found.append(f"{name} {version(name)}")
+    return found
 
 
 @cache

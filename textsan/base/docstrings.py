@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 UNDOCUMENTED = "not documented"
 
@@ -17,7 +17,8 @@ def meaning(constructor: Callable, name: str) -> str:
     >>> meaning(SanText, "epsilon")
     'privacy parameter per unit of distance, at least 0; 0 is uniform.'
     """
-    for documented in _places(constructor):
+    made = constructor if inspect.isclass(constructor) else inspect.signature(constructor).return_annotation
+    for documented in (constructor, *(made.__mro__ if inspect.isclass(made) else ())):
         arguments = (inspect.getdoc(documented) or "").partition("Args:")[2].partition("\n\n")[0]
         found = re.search(rf"^( *){name}: (.*(?:\n\1 +\S.*)*)", arguments, re.MULTILINE)
         if found:
@@ -35,10 +36,3 @@ def short_meaning(constructor: Callable, name: str) -> str:
     whole = meaning(constructor, name)
     first = re.match(r"[^:;(]+?(?=[:;(]|\.(?:\s|$)|$)", whole)
     return first[0].strip() if first else whole
-
-
-def _places(constructor: Callable) -> Iterator[object]:
-    yield constructor
-    made = constructor if inspect.isclass(constructor) else inspect.signature(constructor).return_annotation
-    if inspect.isclass(made):
-        yield from made.__mro__

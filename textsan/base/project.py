@@ -8,8 +8,8 @@ _CHECKOUT = Path(__file__).parents[2]
 def project_at(start: Path) -> Path | None:
     """Return the folder at or above `start` that holds `_toc.yml` and `book/`, None if there is none."""
     start = Path(start).resolve()
-    folders = (start, *start.parents)
-    return next((folder for folder in folders if (folder / "_toc.yml").is_file() and _has_book(folder)), None)
+    folders = (folder for folder in (start, *start.parents) if (folder / "_toc.yml").is_file())
+    return next((folder for folder in folders if (folder / "book").is_dir()), None)
 
 
 def project_data() -> Path:
@@ -22,12 +22,8 @@ def project_data() -> Path:
     >>> (textsan.project_data() / "paper_numbers.csv").is_file()
     True
     """
-    for root in (project_at(Path.cwd()), _CHECKOUT if _has_book(_CHECKOUT) else None):
+    for root in (project_at(Path.cwd()), _CHECKOUT if (_CHECKOUT / "book").is_dir() else None):
         if root and (root / "data").is_dir():
             return root / "data"
     where = f"neither at or above {Path.cwd()} nor beside the installed package"
     raise FileNotFoundError(f"project: no tables of the book {where}; run this in a clone of the project")
-
-
-def _has_book(folder: Path) -> bool:
-    return (folder / "book").is_dir()

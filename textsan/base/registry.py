@@ -42,9 +42,7 @@ class Entry:
 
     def load(self) -> Callable:
         """Import the constructor."""
-        if callable(self.constructor):
-            return self.constructor
-        return resolve_name(self.constructor)
+        return self.constructor if callable(self.constructor) else resolve_name(self.constructor)
 
     def parameters(self) -> dict[str, inspect.Parameter]:
         """Return the constructor's parameters that are numbers, names or switches, which can be given by name.
@@ -66,7 +64,23 @@ class Entry:
 
     def check(self, name: str, value):
         """Return a value of a parameter, if it fits."""
-        return _checked(f"{self.name}: {name}", value, self.parameters()[name])
+        kinds, name = _alternatives(self.parameters()[name].annotation), f"{self.name}: {name}"
+        if value is None:
+            if type(None) in kinds:
+                return None
+            raise ValueError(f"{name}: None is no value; leave it out for the default")
+        for kind in kinds:
+            if get_origin(kind) is Literal:
+                return checks.choice(name, value, get_args(kind))
+        if bool in kinds:
+            return checks.choice(name, value, (False, True))
+        if int in kinds:
+            return checks.whole(name, value, low=1)
+        if float in kinds:
+            return checks.number(name, value, low=0)
+        if not isinstance(value, str):
+            raise ValueError(f"{name}: {value!r} is no name; pass one like without-rt")
+        return value
 
 
 _INNER = {"seed", "device"}  # chosen by what runs the experiment
@@ -111,11 +125,8 @@ class Registry(Mapping[str, Entry]):
     @property
     def plugged_in(self) -> list[Entry]:
         """Return the entries that another process knows neither by itself nor by the plugins that it imports."""
-        return [
-            entry
-            for entry in self._known().values()
-            if entry.plugin is None and self._built_in.get(entry.name) != entry
-        ]
+        own = (entry for entry in self._known().values() if entry.plugin is None)
+        return [entry for entry in own if self._built_in.get(entry.name) != entry]
 
     def unknown(self, name) -> str:
         """Return the error line of an unknown name: the known ones, and which was meant, if one is near."""
@@ -144,9 +155,6 @@ class Registry(Mapping[str, Entry]):
             raise KeyError(f"{self.what}: {self.unknown(name)}")
         return known[name]
 
-    def __contains__(self, name) -> bool:
-        return name in self._known()
-
     def __iter__(self) -> Iterator[str]:
         return iter(self._known())
 
@@ -173,23 +181,3 @@ def _is_word_list(annotation) -> bool:
         isinstance(origin := get_origin(kind), type) and issubclass(origin, Iterable) and get_args(kind) == (str,)
         for kind in kinds
     )
-
-
-def _checked(name: str, value, parameter: inspect.Parameter):
-    kinds = _alternatives(parameter.annotation)
-    if value is None:
-        if type(None) in kinds:
-            return None
-        raise ValueError(f"{name}: None is no value; leave it out for the default")
-    for kind in kinds:
-        if get_origin(kind) is Literal:
-            return checks.choice(name, value, get_args(kind))
-    if bool in kinds:
-        return checks.choice(name, value, (False, True))
-    if int in kinds:
-        return checks.whole(name, value, low=1)
-    if float in kinds:
-        return checks.number(name, value, low=0)
-    if not isinstance(value, str):
-        raise ValueError(f"{name}: {value!r} is no name; pass one like without-rt")
-    return value

@@ -55,28 +55,7 @@ class AuditCommand(MechanismCommand):
 @options.format_of("Of INPUT and the release.")
 @options.workers
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of whatever is drawn.")
-def audit(
-    source,
-    mechanism,
-    released,
-    key,
-    record,
-    output,
-    shadow,
-    fields,
-    delimiter,
-    encoding,
-    label,
-    group,
-    guesses,
-    tolerate,
-    no_quotes,
-    embedding,
-    size,
-    kind,
-    parameters,
-    **settings,
-):
+def audit(source, mechanism, released, output, tolerate, parameters, **given):
     """Attack a release of INPUT, and write what it gives away: a report for people, and one for programs.
 
     A release without a record is one of another program: a masking tool, a rewrite by a language model. What is
@@ -110,76 +89,77 @@ def audit(
     """
     from dataclasses import replace
     from pathlib import Path
+    from types import SimpleNamespace
 
+    from textsan import load_embeddings
     from textsan.auditing import audit as measured, audit_release, compare_releases, files
     from textsan.base.plugins import blamed
     from textsan.cli import progress
-    from textsan.mechanisms import MECHANISMS
+    from textsan.mechanisms import MECHANISMS, make_mechanism
     from textsan.release.formats import Form, fields_of
 
-    quotes = not no_quotes
+    asked, quotes, limits = SimpleNamespace(**given), not given["no_quotes"], _limits(tolerate)
     if (mechanism is None) != bool(released):
         raise ValueError("mechanism: pass --mechanism with its epsilon, or --released FILE, one of the two")
     if mechanism is None and (own := [name for name, value in parameters.items() if not isinstance(value, tuple)]):
         raise ValueError(f"{own[0]}: the release has its own; leave it out")
-    limits = _limits(tolerate)
     target = Path(output)
     beside = target.with_suffix(".json")
     several, released = released, next(iter(released), None)
-    unknown = released is not None and record is None and not Path(f"{released}.json").exists()
+    unknown = released is not None and asked.record is None and not Path(f"{released}.json").exists()
     unknown |= len(several) > 1
-    if len(several) > 1 and (record is not None or len(set(several)) < len(several)):
+    if len(several) > 1 and (asked.record is not None or len(set(several)) < len(several)):
         raise ValueError("released: several releases are compared without a record, and each is passed once")
-    record = record or f"{released}.json"
-    if key is not None and not unknown:
+    record = asked.record or f"{released}.json"
+    if asked.key is not None and not unknown:
         raise ValueError("key: it is for a release without a record; leave it out")
     for path in (output, beside):
-        files.check_output(path, (source, *several, released and record, shadow, guesses))
+        files.check_output(path, (source, *several, released and record, asked.shadow, asked.guesses))
     if beside == target:
         raise ValueError(f"output: {target} is the name of the json; pass another ending, .html say")
-    input_kind = files.kind_of(source, kind, "INPUT")
-    fields_of(fields, {input_kind})
-    form = Form(fields or ("text",), delimiter=delimiter, encoding=encoding)
+    kind = files.kind_of(source, asked.kind, "INPUT")
+    fields_of(asked.fields, {kind})
+    form = Form(asked.fields or ("text",), delimiter=asked.delimiter, encoding=asked.encoding)
+    columns = {"label": asked.label, "group": asked.group}
+    settings = {name: given[name] for name in ("sample", "among", "finder", "seed")} | {"tolerate": limits}
     release = None
     if unknown:
-        needs = {"shadow": shadow, "guesses": guesses, "attacks": settings["attacks"], **parameters}
-        if given := [name for name, value in needs.items() if value]:
-            raise ValueError(f"{given[0]}: it needs a mechanism, and the release has no record; leave it out")
-        own = files.read_texts(source, input_kind, form, label=label, group=group, key=key, quotes=False)
+        needs = {"shadow": asked.shadow, "guesses": asked.guesses, "attacks": asked.attacks, **parameters}
+        if unfit := [name for name, value in needs.items() if value]:
+            raise ValueError(f"{unfit[0]}: it needs a mechanism, and the release has no record; leave it out")
+        own = files.read_texts(source, kind, form, **columns, key=asked.key, quotes=False)
         options.warn_without_group(own.groups)
-        form, others = replace(form, encoding=None), []
+        form, ordered = replace(form, encoding=None), []
         for path in several:
-            asked = {"key": key, "what": "released", "quotes": False}
-            others.append(files.read_texts(path, files.kind_of(path, kind, "released"), form, **asked))
-        ordered = [_in_order(own.keys, other) for other in others]
-        chosen = {name: settings[name] for name in ("sample", "among", "finder", "seed")} | {"tolerate": limits}
-        chosen |= {"groups": own.groups, "labels": own.labels, "beside": len(own.beside)}
+            path_kind = files.kind_of(path, asked.kind, "released")
+            other = files.read_texts(path, path_kind, form, key=asked.key, what="released", quotes=False)
+            ordered.append(_in_order(own.keys, other))
+        settings |= {"groups": own.groups, "labels": own.labels, "beside": len(own.beside)}
         if len(several) > 1:
             names = [Path(path).name for path in several]
             named = dict(zip(names if len(set(names)) == len(names) else several, ordered, strict=True))
-            report = compare_releases(own.texts, named, **chosen)
+            report = compare_releases(own.texts, named, **settings)
         else:
-            report = audit_release(own.texts, ordered[0], **chosen)
+            report = audit_release(own.texts, ordered[0], **settings)
         click.echo("textsan: no record: a release of another program, of which nothing is known", err=True)
         _written(report, target, beside)
     if released is not None:
-        release_kind = files.kind_of(released, kind, "released")
-        release_form = form if fields or delimiter else None
+        release_kind = files.kind_of(released, asked.kind, "released")
+        release_form = form if asked.fields or asked.delimiter else None
         release = files.read_release(released, release_kind, record, release_form, lists=parameters, quotes=quotes)
-        form = replace(release.form, encoding=encoding)
-    texts, labels, groups, others, _ = files.read_texts(
-        source, input_kind, form, label=label, group=group, quotes=quotes
-    )
+        form = replace(release.form, encoding=asked.encoding)
+    texts, labels, groups, others, _ = files.read_texts(source, kind, form, **columns, quotes=quotes)
     options.warn_without_group(groups)
     texts = texts if release is None else release.cut_alike(texts)
-    owned = files.read_shadow(shadow, form, quotes=quotes)
-    answers = None if guesses is None else files.read_guesses(guesses)
+    owned = files.read_shadow(asked.shadow, form, quotes=quotes)
+    answers = None if asked.guesses is None else files.read_guesses(asked.guesses)
     if release is not None:
         made, name = release.mechanism, release.record["mechanism"]
     else:
         name = mechanism
         with blamed(MECHANISMS[mechanism].load()):
-            made = _made(mechanism, embedding, size, parameters)
+            vocabulary = load_embeddings(asked.embedding).frequent(asked.size)
+            made = make_mechanism(mechanism, vocabulary, **parameters)
     with progress.reporting("documents, over all attacks") as reported:
         report = measured(
             texts,
@@ -190,11 +170,13 @@ def audit(
             labels=labels,
             beside=others if release is None else _names(release.record.get("untouched")),
             guesses=answers,
-            tolerate=limits,
+            attacks=asked.attacks,
             quotes=quotes,
             parts=f"{output}.parts",
             called=MECHANISMS[name].label,
             progress=reported,
+            workers=asked.workers,
+            scheduler=asked.scheduler,
             **settings,
         )
     _written(report, target, beside)
@@ -237,10 +219,3 @@ def _limits(given) -> dict[str, float]:
         except ValueError:
             raise ValueError(f"tolerate: {limit!r} is no NAME=SHARE; pass words=0.2, say") from None
     return limits
-
-
-def _made(mechanism, embedding, size, parameters):
-    from textsan import load_embeddings
-    from textsan.mechanisms import make_mechanism
-
-    return make_mechanism(mechanism, load_embeddings(embedding).frequent(size), **parameters)

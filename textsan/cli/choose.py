@@ -18,9 +18,8 @@ class ChooseCommand(MechanismCommand):
         from textsan.mechanisms.noise import NoiseMechanism
 
         made = entry.load()
-        return "epsilon" in entry.parameters() and not (
-            isinstance(made, type) and issubclass(made, NoiseMechanism)
-        )
+        adds_noise = isinstance(made, type) and issubclass(made, NoiseMechanism)
+        return "epsilon" in entry.parameters() and not adds_noise
 
     def named(self, params):
         return params.get("mechanisms") or DEFAULT
@@ -67,27 +66,7 @@ class ChooseCommand(MechanismCommand):
 @options.workers
 @click.option("--seed", type=click.IntRange(0), help="Of all that is drawn.  [default: drawn, and printed]")
 @click.option("-o", "--output", metavar="FILE", help="All that was found, as json.")
-def choose(
-    source,
-    mechanisms,
-    ahead,
-    shadow,
-    fields,
-    delimiter,
-    encoding,
-    label,
-    group,
-    on_released,
-    write_split,
-    embedding,
-    size,
-    kind,
-    no_quotes,
-    seed,
-    output,
-    parameters,
-    **settings,
-):
+def choose(source, mechanisms, ahead, seed, output, parameters, **given):
     """Choose the largest epsilon that keeps a target on text like INPUT, for each mechanism.
 
     Columns that rest on different things and are never mixed: the guarantee alone; the exact channel, with the
@@ -108,6 +87,7 @@ def choose(
     """
     import json
     import secrets
+    from types import SimpleNamespace
 
     from textsan import load_embeddings
     from textsan.auditing import choose_epsilon, files
@@ -115,23 +95,26 @@ def choose(
     from textsan.mechanisms import MECHANISMS
     from textsan.release.formats import Form, fields_of
 
-    mechanisms, quotes = mechanisms or DEFAULT, not no_quotes
+    mechanisms, asked, quotes = mechanisms or DEFAULT, SimpleNamespace(**given), not given["no_quotes"]
     seed = secrets.randbelow(1 << 32) if seed is None else seed  # one for all mechanisms: they get the same split
-    taken = {name: _taken(name, parameters) for name in mechanisms}
-    if left := [name for name in parameters if not any(name in accepted for accepted in taken.values())]:
+    accepted = {name: MECHANISMS[name].parameters() | MECHANISMS[name].word_lists() for name in mechanisms}
+    if left := [name for name in parameters if not any(name in known for known in accepted.values())]:
         raise ValueError(f"{left[0]}: no such parameter of {' or '.join(mechanisms)}; leave it out")
-    input_kind = files.kind_of(source, kind, "INPUT")
-    fields = fields_of(fields, {input_kind}) or ("text",)
-    form = Form(fields, delimiter=delimiter, encoding=encoding)
+    kind = files.kind_of(source, asked.kind, "INPUT")
+    fields = fields_of(asked.fields, {kind}) or ("text",)
+    form = Form(fields, delimiter=asked.delimiter, encoding=asked.encoding)
     if output:
-        files.check_output(output, (source, shadow))
-    if on_released and write_split:
+        files.check_output(output, (source, asked.shadow))
+    if asked.on_released and asked.write_split:
         raise ValueError("write-split: with --on-released nothing is split; leave one of them out")
-    targets = files.check_parts(source, input_kind, write_split) if write_split else {}
-    texts, labels, groups, *_ = files.read_texts(source, input_kind, form, label=label, group=group, quotes=quotes)
+    targets = files.check_parts(source, kind, asked.write_split) if asked.write_split else {}
+    columns = {"label": asked.label, "group": asked.group}
+    texts, labels, groups, *_ = files.read_texts(source, kind, form, **columns, quotes=quotes)
     options.warn_without_group(groups)
-    owned = files.read_shadow(shadow, form, quotes=quotes)
-    vocabulary, choices = load_embeddings(embedding).frequent(size), []
+    owned = files.read_shadow(asked.shadow, form, quotes=quotes)
+    vocabulary, choices = load_embeddings(asked.embedding).frequent(asked.size), []
+    handed_on = ("words", "documents", "among", "alpha", "sample", "workers", "scheduler")
+    settings = {name: given[name] for name in handed_on}
     for name in mechanisms:
         with blamed(MECHANISMS[name].load()):
             choices.append(
@@ -141,46 +124,35 @@ def choose(
                     shadow=owned,
                     labels=labels,
                     groups=groups,
-                    split=not on_released,
+                    split=not asked.on_released,
                     ahead=ahead,
                     embeddings=vocabulary,
                     quotes=quotes,
                     seed=seed,
                     progress=lambda line: click.echo(f"textsan: {line}", err=True),
                     **settings,
-                    **taken[name],
+                    **{key: value for key, value in parameters.items() if key in accepted[name]},
                 )
             )
     if output:
         rows = json.dumps([choice.row() for choice in choices], indent=2, ensure_ascii=False)
         files.write_private(output, rows + "\n")
     if targets:
-        files.write_parts(source, input_kind, form, choices[0].not_released, targets)
+        files.write_parts(source, kind, form, choices[0].not_released, targets)
     for line in [*_table(choices, ahead), *_rows(choices, len(texts), targets)]:
         click.echo(line)
-
-
-def _taken(mechanism: str, parameters: dict) -> dict:
-    """The parameters that a mechanism takes."""
-    from textsan.mechanisms import MECHANISMS
-
-    known = MECHANISMS[mechanism].parameters() | MECHANISMS[mechanism].word_lists()
-    return {name: value for name, value in parameters.items() if name in known}
 
 
 def _table(choices, ahead) -> list[str]:
     heads = ["mechanism", "guarantee", "channel", "attack: source", "attack: next document"]
     heads += ["attack: next text"] if ahead else []
     kept = any(choice.use for choice in choices)
-    heads += ["class recovered, of 100"] if kept else []
-    rows = [heads]
+    rows = [[*heads, *(["class recovered, of 100"] if kept else [])]]
     for choice in choices:
         numbers = [choice.guarantee, choice.channel, choice.source, choice.next_document]
         numbers += [choice.next_text] if ahead else []
         cells = ["none" if number is None else f"{number:g}" for number in numbers]
-        if kept:
-            cells.append(_use(choice.use))
-        rows.append([choice.mechanism, *cells])
+        rows.append([choice.mechanism, *cells, *([_use(choice.use)] if kept else [])])
     about = f"The largest epsilon with {' and '.join(choices[0].targets)}; one of a grid, and none between."
     lines = [about, *options.aligned(rows)]
     lines += ["", *(f"{name.replace('_', ' ')}: {sentence}" for name, sentence in choices[0].promise.items())]
@@ -217,27 +189,21 @@ def _rows(choices, total: int, targets) -> list[str]:
     """The parts of the rows, which are the same for all mechanisms, with what may be released, and the seed."""
     choice = choices[0]
     numbers = {name: f"{number:,}" for name, number in choice.rows.items()}
-    if not choice.not_released:
-        lines = [f"Rows: all {total:,} chose; the attacker's text has {numbers['attacker']} documents."]
-    else:
-        left = f"{numbers['released']} are left to be released"
-        lines = [
-            f"Rows: {numbers['choosing']} chose, {left}; the attacker's text has {numbers['attacker']} documents.",
-            f"Not to be released: {len(choice.not_released):,} of {total:,} rows, numbered with -o.",
-        ]
+    chose, not_released = f"all {total:,} chose", []
+    if number := len(choice.not_released):
+        chose = f"{numbers['choosing']} chose, {numbers['released']} are left to be released"
+        not_released = [f"Not to be released: {number:,} of {total:,} rows, numbered with -o."]
+    lines = [f"Rows: {chose}; the attacker's text has {numbers['attacker']} documents.", *not_released]
     lines += [f"Written: {' and '.join(map(str, targets.values()))}."] if targets else []
     name = targets.get("to-release", "the other rows")
     for choice in choices:
         if choice.not_released and choice.source is not None:
-            command = (
-                f"textsan sanitize --mechanism {choice.mechanism} --epsilon {choice.source:g} --chosen-on other"
-            )
-            lines.append(f"Release {name} with: {command}")
+            which = f"--mechanism {choice.mechanism} --epsilon {choice.source:g}"
+            lines.append(f"Release {name} with: textsan sanitize {which} --chosen-on other")
     return [*lines, f"Seed: {choice.seed}"]
 
 
 def why_none(choice) -> str:
     """Say why a mechanism keeps no target; "" where one is kept."""
-    if not choice.reasons:
-        return ""
-    return f"{choice.mechanism}: no epsilon is promised: {'; and '.join(choice.reasons)}."
+    why = f"{choice.mechanism}: no epsilon is promised: {'; and '.join(choice.reasons)}."
+    return why if choice.reasons else ""

@@ -3,13 +3,14 @@
 import io
 import os
 import sys
-from importlib.metadata import EntryPoints, entry_points
+from importlib.metadata import entry_points
 
 import click
 
 from textsan.base.extras import install_line, missing
 
 _OF_THE_BOOK = {"book", "check", "course", "rank", "run"}
+_GROUP = "textsan.commands"  # entry points of other packages
 
 
 class Commands(click.Group):
@@ -19,14 +20,11 @@ class Commands(click.Group):
     """
 
     def list_commands(self, context):
-        return sorted({*super().list_commands(context), *_of_other_packages().names})
+        return sorted({*super().list_commands(context), *entry_points(group=_GROUP).names})
 
     def get_command(self, context, name):
-        return (
-            _of_other_packages()[name].load()
-            if name in _of_other_packages().names
-            else super().get_command(context, name)
-        )
+        others = entry_points(group=_GROUP)
+        return others[name].load() if name in others.names else super().get_command(context, name)
 
     def resolve_command(self, context, args):
         try:
@@ -63,10 +61,6 @@ class Commands(click.Group):
             if install_line(error.name or "") is None:
                 raise
             fail(missing(error))
-
-
-def _of_other_packages() -> EntryPoints:
-    return entry_points(group="textsan.commands")
 
 
 def _usage(error):

@@ -16,15 +16,10 @@ class MechanismCommand(PluginCommand):
     """A command with `--mechanism` and its parameters; the registry is read when the command is, not before.
 
     The function gets the parameters that were given as one dict, `parameters`.
-
-    Attributes:
-        arguments: how many stand before the options.
-        required: whether a mechanism must be named.
-        chosen: parameters that are no options, since the command finds them.
     """
 
-    arguments, required = 2, True
-    chosen: tuple[str, ...] = ()
+    arguments, required = 2, True  # how many stand before the options; whether a mechanism must be named
+    chosen: tuple[str, ...] = ()  # parameters that are no options, since the command finds them
 
     def parse_args(self, context, args):
         from textsan.mechanisms import MECHANISMS
@@ -57,28 +52,19 @@ class MechanismCommand(PluginCommand):
         return [*others[:first], *map(_option, takers.values()), *others[first:]]
 
     def offers(self, entry) -> bool:
-        """Return whether a mechanism can be named here.
-
-        Args:
-            entry: of the registry.
-        """
+        """Return whether a mechanism of the registry can be named here."""
         return True
 
     def named(self, params: dict) -> tuple[str, ...]:
-        """Return the mechanisms that were named.
-
-        Args:
-            params: of the command, as given.
-        """
+        """Return the mechanisms that the parameters of a command name."""
         return (params["mechanism"],) if params.get("mechanism") else ()
 
     def mechanism(self) -> click.Option:
         """Make the option that names a mechanism, when the command is read."""
         from textsan.mechanisms import MECHANISMS
 
-        option = click.Option(["--mechanism"], required=self.required, type=Name(list(MECHANISMS)))
-        option.help = "The sanitizer; custext+ keeps stop words, santext+ most tokens of frequent words."
-        return option
+        meant = "The sanitizer; custext+ keeps stop words, santext+ most tokens of frequent words."
+        return click.Option(["--mechanism"], required=self.required, type=Name(list(MECHANISMS)), help=meant)
 
     def _others(self, context) -> list[click.Parameter]:
         """Return the parameters of the command itself: arguments, `--mechanism`, options."""
@@ -110,12 +96,7 @@ _AS_TYPED = f"{__name__}.as_typed"
 
 
 def as_typed(context: click.Context, *more: str) -> str:
-    """Return the command line of a `MechanismCommand`, as it was typed.
-
-    Args:
-        context: of the command.
-        more: options that were not.
-    """
+    """Return the command line of a `MechanismCommand` as it was typed, with more options."""
     return f"{context.command_path} {shlex.join([*more, *context.meta[_AS_TYPED]])}"
 
 
@@ -155,15 +136,7 @@ def _listed(context, option: click.Option, paths: tuple[str, ...]) -> tuple[str,
 
 
 def lines_of(what: str, path: str) -> list[str]:
-    """Return the lines of a file of words, without blanks around them.
-
-    Args:
-        what: the option, in errors.
-        path: of the file.
-
-    Raises:
-        ValueError: it is not utf-8.
-    """
+    """Return the lines of a file of words, without blanks around them; an error names the option."""
     try:
         with open(path, encoding="utf-8-sig") as lines:
             return [line.strip() for line in lines]

@@ -39,21 +39,13 @@ no_quotes = click.option(
 
 
 def format_of(files: str):
-    """Make the option of the format of files, where their ending does not tell it.
-
-    Args:
-        files: whose, for the help.
-    """
+    """Make the option of the format of files, where their ending does not tell it."""
     kinds = click.Choice(["txt", "jsonl", "csv", "tsv", "parquet"])
     return click.option("--format", "kind", type=kinds, help=files)
 
 
 def field(files: str):
-    """Make the option of the fields of the text.
-
-    Args:
-        files: whose, for the help.
-    """
+    """Make the option of the fields of the text."""
     what = f"Field or column of text{files}, where the format has any; several are one document.  [default: text]"
     return click.option("--field", "fields", metavar="NAME", multiple=True, help=what)
 
@@ -61,7 +53,7 @@ def field(files: str):
 delimiter = click.option(
     "--delimiter",
     metavar="CHAR",
-    callback=lambda *given: _tab(given[2]),
+    callback=lambda context, option, given: "\t" if given in ("tab", "\\t") else given,
     help="Of a csv: ';' say, or tab.  [default: ,]",
 )
 encoding = click.option(
@@ -70,12 +62,7 @@ encoding = click.option(
 
 
 def texts(shadow: str, files: str):
-    """Make the options of a text to attack and of the attacker's text.
-
-    Args:
-        shadow: the default attacker's text, for the help.
-        files: whose fields, for the help.
-    """
+    """Make the options of a text to attack and of the attacker's text; what is passed is for the help."""
     return _all(
         click.option("--shadow", metavar="FILE", help=f"Text that an attacker may own.  [default: {shadow}]"),
         field(files),
@@ -96,16 +83,8 @@ def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
 
 
-def _tab(given: str | None) -> str | None:
-    return "\t" if given in ("tab", "\\t") else given
-
-
 def warn_without_group(groups: list | None) -> None:
-    """Warn of rows without a group, each of which counts as a group of its own.
-
-    Args:
-        groups: of the rows; None where no group was asked for.
-    """
+    """Warn of rows without a group, each of which counts as a group of its own."""
     from textsan.auditing.material import without_group
 
     if number := without_group(groups or ()):

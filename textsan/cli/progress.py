@@ -14,11 +14,7 @@ SILENT = 20
 
 @contextmanager
 def reporting(unit: str) -> Iterator[Callable[[int, int | None], None]]:
-    """Yield a function to call with how much is done, and how much there is; None is unknown.
-
-    Args:
-        unit: of both, in the plural.
-    """
+    """Yield a function to call with how much is done, and how much there is (None is unknown), in units."""
     if sys.stderr.isatty():
         from tqdm import tqdm
 
@@ -44,19 +40,12 @@ def reporting(unit: str) -> Iterator[Callable[[int, int | None], None]]:
 
 
 def line(done: int, total: int | None, unit: str, new: int, seconds: float) -> str:
-    """Return how far the work is, and how long the rest takes at the latest speed.
-
-    Args:
-        done, total, unit: as for `reporting`.
-        new: what was done since the last line.
-        seconds: since then.
+    """Return how far the work is, and how long the rest takes at the speed of what was new in the last seconds.
 
     >>> line(500, 2000, "documents", 500, 60.0), line(500, None, "bytes", 0, 60.0)
     ('500 of 2,000 documents; at this speed 3 min more', '500 bytes')
     """
-    if total is None:
-        return f"{done:,} {unit}"
-    far = f"{done:,} of {total:,} {unit}"
-    if not 0 < new or done >= total:
+    far = f"{done:,} {unit}" if total is None else f"{done:,} of {total:,} {unit}"
+    if total is None or not 0 < new or done >= total:
         return far
     return f"{far}; at this speed {math.ceil(seconds * (total - done) / new / 60)} min more"

@@ -1,7 +1,5 @@
 """`textsan sanitize`: sanitize files of text."""
 
-from contextlib import contextmanager
-
 import click
 
 from textsan.cli import options
@@ -64,6 +62,7 @@ def sanitize(context, /, sources, target, mechanism, embedding, size, vocabulary
     from textsan.cli import progress
     from textsan.mechanisms import MECHANISMS, make_mechanism
     from textsan.release import release_files
+    from textsan.release.formats import Unnamed
     from textsan.release.plan import plan
 
     plan(sources, target, settings["kind"])  # what cannot be written is refused before anything is fetched
@@ -71,7 +70,7 @@ def sanitize(context, /, sources, target, mechanism, embedding, size, vocabulary
     words = words.restrict(lines_of("vocabulary", vocabulary)) if vocabulary else words.frequent(size)
     with blamed(MECHANISMS[mechanism].load()):
         made = make_mechanism(mechanism, words, **parameters)
-    with _to_type(context):
+    try:
         records = release_files(
             sources,
             target,
@@ -82,19 +81,10 @@ def sanitize(context, /, sources, target, mechanism, embedding, size, vocabulary
             reporting=progress.reporting,
             **settings,
         )
-    if target == "-":
-        click.echo(json.dumps(records[-1]), err=True)
-
-
-@contextmanager
-def _to_type(context):
-    """Add to an error of fields that nobody named the command that leaves them out."""
-    from textsan.release.formats import Unnamed
-
-    try:
-        yield
-    except Unnamed as error:
+    except Unnamed as error:  # fields that nobody named
         if not error.names:
             raise
         drops = [part for name in error.names for part in ("--drop", name)]
         raise ValueError(f"{error}. Without them: {as_typed(context, *drops)}") from None
+    if target == "-":
+        click.echo(json.dumps(records[-1]), err=True)

@@ -31,11 +31,9 @@ def start(source):
 
     words = load_embeddings().frequent(20_000)
     seen = look(source, words.index)
-    how = [seen.kind, seen.encoding + " (a guess)" * seen.guessed]
-    how[1:1] = [f"delimiter {_typed(seen.delimiter)}"] if seen.delimiter else []
-    click.echo(
-        f"{shown(source)}: {', '.join(how)}; {'all' if seen.whole else 'the first'} {seen.rows:,} records\n"
-    )
+    delimiter = f", delimiter {_typed(seen.delimiter)}" if seen.delimiter else ""
+    how = f"{seen.kind}{delimiter}, {seen.encoding}{' (a guess)' * seen.guessed}"
+    click.echo(f"{shown(source)}: {how}; {'all' if seen.whole else 'the first'} {seen.rows:,} records\n")
     for line in [*_table(seen), "", *_notes(seen, len(words))]:
         click.echo(line)
     if seen.named and seen.text:
@@ -51,9 +49,8 @@ def _table(seen) -> list[str]:
     for number, column in enumerate(seen.columns[:_SHOWN], start=1):
         cells = [_percent(column.filled), column.kind, f"{column.tokens:.1f}", _percent(column.listed)]
         for shares in [column.found, column.presidio or {}][: 1 + presidio]:
-            cells.append(
-                ", ".join(f"{kind.replace('_', ' ')} {_percent(share)}" for kind, share in shares.items())
-            )
+            found = (f"{kind.replace('_', ' ')} {_percent(share)}" for kind, share in shares.items())
+            cells.append(", ".join(found))
         rows.append([column.name if seen.named else f"number {number}", *cells])
     return options.aligned(rows) + [f"and {len(seen.columns) - _SHOWN} more"] * (len(seen.columns) > _SHOWN)
 
@@ -80,10 +77,8 @@ def _notes(seen, size: int) -> list[str]:
         what = "The first line looks like text, and every command takes it for a header"
         return [*lines, f"{what}. Put one before it, of single words, and call again:", f"   {names}"]
     if (text := seen.text) is None:
-        return [
-            *lines,
-            "No column of text was found (in jsonl one that each record has), and nothing is proposed.",
-        ]
+        nothing = "No column of text was found (in jsonl one that each record has), and nothing is proposed."
+        return [*lines, nothing]
     unknown = Counts(tokens=100_000, unknown=round(100_000 * (1 - text.listed)))
     lines.append(f"Text: {text.name}; {_percent(text.listed)} of its tokens are among the list's {size:,} words.")
     lines += [f"Hardly English: {doubt}" for doubt in doubts(unknown)]

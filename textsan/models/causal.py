@@ -91,12 +91,9 @@ def _converted(name: str, folder: Path) -> Path:
     with FileLock(folder.with_name(f".{name}-safetensors.lock")):
         if not _is_whole(target):
             shutil.rmtree(target, ignore_errors=True)
-            stage = Path(tempfile.mkdtemp(prefix=f".{name}-safetensors.part-", dir=folder.parent))
-            try:
-                _convert(folder, stage)
+            with tempfile.TemporaryDirectory(prefix=f".{name}-safetensors.part-", dir=folder.parent) as stage:
+                _convert(folder, Path(stage))
                 os.replace(stage, target)
-            finally:
-                shutil.rmtree(stage, ignore_errors=True)
     return target
 
 

@@ -127,9 +127,8 @@ def load_adapter(reader: Reader, name: str, folder: Path = encoders.ADAPTERS) ->
     if hashlib.sha256(content).hexdigest() != recipe["sha256"]:
         raise ValueError(f"adapter: {file.name} does not have the sha256 of its recipe; restore both")
     weights, trained = load(content), reader.trained()
-    if {key: value.shape for key, value in weights.items()} != {
-        key: value.shape for key, value in trained.items()
-    }:
+    stored, wanted = ({key: value.shape for key, value in part.items()} for part in (weights, trained))
+    if stored != wanted:
         raise ValueError(f"adapter: {name!r} has rank {recipe['rank']} and belongs to {recipe['encoder']}")
     for key, value in weights.items():
         trained[key].data.copy_(value)

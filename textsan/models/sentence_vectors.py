@@ -117,8 +117,6 @@ def fingerprint(encoder: str) -> str:
     """sha256 of what an encoder's vectors depend on: its name and the hashes of its files."""
     known = assets.registry()["assets"]
     if encoder in known:
-        if encoder != STATIC and known[encoder]["kind"] != "model":
-            raise ValueError(_cannot(encoder))
         _folder(encoder)
         files = [[file["path"], file.get("sha256")] for file in known[encoder]["files"]]
     else:
@@ -209,16 +207,12 @@ def _static_means(texts: Sequence[str], view: View) -> np.ndarray:
 
 
 def _folder(encoder: str) -> Path:
+    if encoder != STATIC and assets.registry()["assets"][encoder]["kind"] != "model":
+        raise ValueError(_cannot(encoder))
     try:
         return assets.fetch(encoder)
     except assets.FetchError as error:
         raise ValueError(_cannot(encoder)) from error
-
-
-def _is_causal(folder: Path) -> bool:
-    """Tell whether a registered model reads from left to right: a GGUF file, or by its configuration."""
-    config = folder / "config.json"
-    return not config.is_file() or '"gpt2"' in config.read_text(encoding="utf8")
 
 
 def _cannot(encoder: str) -> str:
@@ -230,26 +224,22 @@ def _loaded(encoder: str):
     """The model, and what turns texts into lists of piece numbers, special pieces included."""
     known = assets.registry()["assets"]
     if encoder in known:
-        if known[encoder]["kind"] != "model":
-            raise ValueError(_cannot(encoder))
-        folder = _folder(encoder)
-        if _is_causal(folder):
+        config = _folder(encoder) / "config.json"
+        if not config.is_file() or '"gpt2"' in config.read_text(encoding="utf8"):  # causal: a GGUF file, or GPT-2
             pieces_of = causal.load_causal_tokenizer(encoder)
             model = causal.load_causal(encoder, precision="float32").base_model
             return model, lambda texts: [ids[:_LONGEST] for ids in pieces_of(list(texts))["input_ids"]]
-        tokenizer = encoders.load_tokenizer(encoder)
-        return encoders.load_encoder(encoder).to(encoders.pick_device()), lambda texts: [
-            one.ids[:_LONGEST] for one in tokenizer.encode_batch(list(texts))
-        ]
+        tokenizer, model = encoders.load_tokenizer(encoder), encoders.load_encoder(encoder)
+        model = model.to(encoders.pick_device())
+        return model, lambda texts: [read.ids[:_LONGEST] for read in tokenizer.encode_batch(list(texts))]
     if "/" not in encoder:  # no name on the hub
         raise ValueError(_cannot(encoder))
     from transformers import AutoModel, AutoTokenizer
 
-    safe = {"trust_remote_code": False}
     try:
         with encoders.quiet():
-            tokenizer = AutoTokenizer.from_pretrained(encoder, **safe)
-            model = AutoModel.from_pretrained(encoder, use_safetensors=True, **safe)
+            tokenizer = AutoTokenizer.from_pretrained(encoder, trust_remote_code=False)
+            model = AutoModel.from_pretrained(encoder, use_safetensors=True, trust_remote_code=False)
     except (OSError, ValueError, ImportError) as error:
         raise ValueError(_cannot(encoder)) from error
     read = {"truncation": True, "max_length": _LONGEST}

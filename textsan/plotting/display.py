@@ -4,6 +4,7 @@ import html
 import math
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 from numbers import Integral, Real
 
 from textsan.evaluation import Estimate
@@ -13,6 +14,7 @@ _INTERVAL = re.compile(r" (\[.*\])$")
 _LARGE = 1e7  # numbers from here on are written by their exponent
 _MOST = 6  # decimals: smaller numbers are written by their exponent too
 _LONG = 20  # rows; the page scrolls longer tables under their headings
+_escaped = partial(html.escape, quote=False)
 
 
 class Table:
@@ -60,10 +62,6 @@ def _cell(text: str, number: bool, tag: str, scope: str = "") -> str:
     if number:  # where the page is narrow, the line breaks between value and interval, nowhere else
         text = _INTERVAL.sub(r' <span class="interval">\1</span>', text)
     return f"<{opening}>{text}</{tag}>"
-
-
-def _escaped(text: str) -> str:
-    return html.escape(text, quote=False)
 
 
 def table(rows: Sequence[Mapping], *, caption: str = "", first: str = "") -> Table:
@@ -211,13 +209,10 @@ def _decimals(values: Sequence) -> int:
 
 
 class Reading:
-    """Sentences under one another; `reading` makes it, a notebook shows it."""
+    """Sentences under one another, each word with whether it is right; `reading` makes it, a notebook shows it."""
 
-    def __init__(self, truth: Sequence[str], lines: Mapping[str, Sequence[str]]):
-        self.lines = {
-            label: [(word, word == true) for true, word in zip(truth, words, strict=True)]
-            for label, words in lines.items()
-        }
+    def __init__(self, lines: Mapping[str, Sequence[tuple[str, bool]]]):
+        self.lines = lines
 
     def __repr__(self) -> str:
         width = max(map(len, self.lines), default=0)
@@ -241,7 +236,9 @@ def reading(truth: Sequence[str], lines: Mapping[str, Sequence[str]]) -> Reading
     released  [good] dog
     guessed   a [film]
     """
+    marked = {}
     for label, words in lines.items():
         if len(words) != len(truth):
             raise ValueError(f"lines: {label!r} has {len(words)} words, the original {len(truth)}")
-    return Reading(truth, lines)
+        marked[label] = [(word, word == true) for word, true in zip(words, truth, strict=True)]
+    return Reading(marked)

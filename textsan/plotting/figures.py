@@ -10,22 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .display import matrix, reading, table
 from .looks import GREY, INK, look
-
-__all__ = [
-    "channel_map",
-    "heat_map",
-    "legend",
-    "look",
-    "matrix",
-    "measured",
-    "points",
-    "reading",
-    "style",
-    "table",
-    "theory",
-]
 
 # Beside black and white, which pages exchange in the dark: text on a coloured cell keeps its colour.
 _ON_LIGHT, _ON_DARK = "#111111", "#fefefe"
@@ -34,6 +19,7 @@ _ON_LIGHT, _ON_DARK = "#111111", "#fefefe"
 def style() -> None:
     """Set the book's figure style; the first cell of a chapter calls it."""
     import matplotlib.pyplot as plt
+    from IPython import get_ipython
 
     plt.rcParams.update(
         {
@@ -53,22 +39,12 @@ def style() -> None:
             "svg.hashsalt": "textsan",
         }
     )
-    _show_as_svg()
+    if shell := get_ipython():  # a notebook stores figures as SVG that is the same on every run
+        from matplotlib_inline.config import InlineBackend
 
-
-def _show_as_svg() -> None:
-    """Make a notebook store figures as SVG that is the same on every run; elsewhere there is nothing to set."""
-    from IPython import get_ipython
-
-    shell = get_ipython()
-    if shell is None:
-        return
-    from matplotlib_inline.config import InlineBackend
-
-    backend = InlineBackend.instance(parent=shell)
-    options: dict[str, Any] = {"bbox_inches": "tight", "metadata": {"Date": None, "Creator": None}}
-    backend.print_figure_kwargs = options
-    backend.figure_formats = {"svg"}
+        backend: Any = InlineBackend.instance(parent=shell)
+        backend.print_figure_kwargs = {"bbox_inches": "tight", "metadata": {"Date": None, "Creator": None}}
+        backend.figure_formats = {"svg"}
 
 
 def points(
@@ -77,11 +53,8 @@ def points(
     estimates: Sequence,
     *,
     label: str | None = None,
-    mechanism: str = "",
-    attack: str = "",
-    role: str = "",
-    series: int | None = None,
     joined: bool = False,
+    **of,
 ):
     """Measured values with their 95 % intervals.
 
@@ -89,13 +62,11 @@ def points(
         x: abscissae; where they are measured too, (value, low, high) each.
         estimates: (value, low, high) each.
         label: legend entry; without it the look's own, empty for none.
-        mechanism, attack, role, series: whose look, see `looks.look`.
         joined: draw a thin line from each point to the next; for points of one thing, in the order of a parameter.
+        of: mechanism, attack, role or series, whose look it is, see `looks.look`.
     """
-    drawn = look(mechanism, attack, role, series)
-    across = None
-    if np.ndim(x) == 2:
-        x, across = _bars(x)
+    drawn = look(**of)
+    x, across = _bars(x) if np.ndim(x) == 2 else (x, None)
     values, along = _bars(estimates)
     dash = drawn.marker == "_"
     return ax.errorbar(
@@ -152,24 +123,14 @@ def legend(figure, *, columns: int = 4):
     return figure.legend(shown.values(), shown, loc="outside lower center", ncols=columns)
 
 
-def theory(
-    ax,
-    x: Sequence[float],
-    y: Sequence[float],
-    *,
-    label: str | None = None,
-    mechanism: str = "",
-    attack: str = "",
-    role: str = "",
-    series: int | None = None,
-):
+def theory(ax, x: Sequence[float], y: Sequence[float], *, label: str | None = None, **of):
     """An exact value or bound, drawn as a line.
 
     Args:
         label: legend entry; without it the look's own, empty for none.
-        mechanism, attack, role, series: whose look, see `looks.look`; chance levels have the role `chance`.
+        of: mechanism, attack, role (`chance` for chance levels) or series, whose look it is, see `looks.look`.
     """
-    drawn = look(mechanism, attack, role, series)
+    drawn = look(**of)
     return ax.plot(x, y, drawn.line, color=drawn.colour, label=drawn.label if label is None else label)
 
 

@@ -11,7 +11,6 @@ bounds: the pages draw it in the colour of their text, light or dark.
 from dataclasses import dataclass
 
 from textsan.attacks.registry import ATTACKS
-from textsan.base.registry import Entry
 from textsan.mechanisms.registry import MECHANISMS
 
 INK, GREY = "#000000", "#808080"
@@ -62,19 +61,8 @@ ROLES = {
     "published": Look("published", INK, "*", ":"),
 }
 # What is neither, in its order: values of a parameter, corpora, rules.
-SERIES = tuple(
-    Look(f"series {number}", colour, marker, line)
-    for number, (colour, marker, line) in enumerate(
-        [
-            (BLUE, "o", "-"),
-            (RED, "s", "--"),
-            (GREEN, "^", "-."),
-            (VIOLET, "D", ":"),
-            (OLIVE, "v", "-"),
-            (PINK, "P", "--"),
-        ]
-    )
-)
+_DRAWN = zip((BLUE, RED, GREEN, VIOLET, OLIVE, PINK), "os^DvP", ("-", "--", "-.", ":", "-", "--"), strict=True)
+SERIES = tuple(Look(f"series {number}", *drawn) for number, drawn in enumerate(_DRAWN))
 
 
 def look(mechanism: str = "", attack: str = "", role: str = "", series: int | None = None) -> Look:
@@ -103,14 +91,8 @@ def look(mechanism: str = "", attack: str = "", role: str = "", series: int | No
         if role not in ROLES:
             raise KeyError(f"role: name {role!r} is unknown; known: {', '.join(ROLES)}")
         return ROLES[role]
-    one = _of(MECHANISMS[mechanism]) if mechanism else None
-    other = _of(ATTACKS[attack]) if attack else None
-    if one and other:
-        return Look(f"{other.label} on {one.label}", one.colour, other.marker, one.line)
-    found = one or other
-    assert found is not None  # one of them was named
-    return found
-
-
-def _of(entry: Entry) -> Look:
-    return Look(entry.label, entry.colour, entry.marker, entry.line)
+    if not (mechanism and attack):
+        entry = MECHANISMS[mechanism] if mechanism else ATTACKS[attack]
+        return Look(entry.label, entry.colour, entry.marker, entry.line)
+    on, drawn = MECHANISMS[mechanism], ATTACKS[attack]
+    return Look(f"{drawn.label} on {on.label}", on.colour, drawn.marker, on.line)

@@ -58,16 +58,12 @@ def load_hits(table: Path) -> dict[int, dict[str, np.ndarray]]:
     for row, family in zip(stored["rows"].tolist(), stored["families"].tolist(), strict=True):
         n, arrays = int(stored[f"family {family}/n"]), {"family": family}
         for prefix, names in ((f"family {family}/", _PLACE), (f"{row}/", _ROW)):
-            arrays |= {
-                name: _unpacked(stored[prefix + name], name, n) for name in names if prefix + name in stored
-            }
+            for name in names:
+                if (values := stored.get(prefix + name)) is not None:
+                    is_number = name in _NUMBERS
+                    arrays[name] = values if is_number else np.unpackbits(values, count=n).astype(bool)
         if row >= len(rates) or abs(arrays["hit"].mean() - rates[row]) > _ROUNDED:
-            raise ValueError(
-                f"hits: those of row {row} do not give the rate of {table}; they are of another table"
-            )
+            what = f"those of row {row} do not give the rate of {table}"
+            raise ValueError(f"hits: {what}; they are of another table")
         hits[row] = arrays
     return hits
-
-
-def _unpacked(values: np.ndarray, name: str, n: int) -> np.ndarray:
-    return values if name in _NUMBERS else np.unpackbits(values, count=n).astype(bool)

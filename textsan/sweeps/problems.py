@@ -89,9 +89,8 @@ class Problem:
 
     def attack(self, name: str, **settings) -> Attack:
         """Make an attack of the registry against this problem, or a bound, which alone is shown the truth."""
-        entry = ATTACKS[name]
-        make = entry.load()
-        return make(self.knowledge, self.truth, **settings) if entry.is_bound else make(self.knowledge, **settings)
+        shown = [self.truth] if ATTACKS[name].is_bound else []
+        return ATTACKS[name].load()(self.knowledge, *shown, **settings)
 
     def utility(self, name: str, *, model=None, **settings) -> Outcome:
         """Measure how well a task is learnt from the private text as it was released.
@@ -122,10 +121,10 @@ class Problem:
             found = attack.posteriors(self.released, self.positions, 1)
         except NotImplementedError:
             return self.guesses(attack), None
-        logs = found.log_probabilities
-        given = np.exp(logs[:, 0]) if logs.shape[1] else np.zeros(len(found))
-        known = found.numbers[:, 0] >= 0 if logs.shape[1] else np.zeros(len(found), bool)
-        return self._counted(attack, found.mode()), np.where(known, given, 1.0)  # else what was released is sure
+        sure = np.ones(len(found))  # what was released, where there is no candidate
+        if found.numbers.shape[1]:
+            sure = np.where(found.numbers[:, 0] >= 0, np.exp(found.log_probabilities[:, 0]), 1.0)
+        return self._counted(attack, found.mode()), sure
 
     def _counted(self, attack: Attack, guesses: list[str]) -> list[str]:
         if len(guesses) != len(self.positions):
@@ -154,22 +153,19 @@ class Problem:
         guesses, probabilities = self.answers(attack)
         details: dict[str, Any] = dict(attack.details)
         if hasattr(attack, "gate"):
-            untrained = asked.attack(name, **settings | {"copies": 1, "epochs": 0.0})
-            before, after = (
-                self._gate(one, ATTACKS[name].is_bound, tests or TESTS) for one in (untrained, attack)
+            untrained, is_bound = (
+                asked.attack(name, **settings | {"copies": 1, "epochs": 0.0}),
+                ATTACKS[name].is_bound,
             )
-            accuracies = {"accuracy_before": before.accuracy, "accuracy_after": after.accuracy}
-            details |= after.columns() | flat(accuracies)
+            before, after = (self._gate(detector, is_bound, tests or TESTS) for detector in (untrained, attack))
+            details |= after.columns()
+            details |= flat({"accuracy_before": before.accuracy, "accuracy_after": after.accuracy})
         elif tests:
             raise ValueError(f"tests: {name!r} has no detector that could be tested")
         return Run(guesses, probabilities, details, tuple(attack.models))
 
-    def gate(self, attack: Attack, *, tests: int = TESTS) -> Gate:
-        """Test whether a detector has learnt context, on text that is neither private nor the attacker's."""
-        return self._gate(attack, False, tests)
-
     def _gate(self, attack, is_bound: bool, tests: int) -> Gate:
-        """Test a detector; that of a bound on the private text, which it is of, sanitized once more."""
+        """Test a detector on text that is nobody's; that of a bound on the private text, sanitized once more."""
         docs = self.truth.docs if is_bound else self.split.held_out
         if not docs:
             raise ValueError("n_shadow: no text is left to test a detector on; ask for fewer sentences")
@@ -270,9 +266,8 @@ def prepare(
         positions = population = [position for position in positions if position in found]
     if n_positions is not None:
         if n_positions > len(positions):
-            raise ValueError(
-                f"n_positions: {n_positions} of {len(positions)}; ask for fewer, or for more sentences"
-            )
+            what = f"{n_positions} of {len(positions)}"
+            raise ValueError(f"n_positions: {what}; ask for fewer, or for more sentences")
         chosen = np.random.default_rng(seed).choice(len(positions), n_positions, replace=False)
         positions = [positions[i] for i in sorted(chosen)]
     granted = {

@@ -64,9 +64,7 @@ def _task(cell: Cell, problem: problems.Problem) -> Outcome:
         **labels(cell),
         "metric": found.metric,
         "n_test": len(found.truths),
-        "utility": estimate.value,
-        "utility_low": estimate.low,
-        "utility_high": estimate.high,
+        **dict(zip(("utility", "utility_low", "utility_high"), estimate, strict=True)),
         "validation": found.validation,
         "best_on_test": found.best_on_test,
         "chance": found.chance,
@@ -95,14 +93,11 @@ def _attack(cell: Cell, problem: problems.Problem, judge: Embeddings | None, che
         arrays["meaning"] = means_the_same(ran.guesses, truths, judge)
         mean = clustered_rate(arrays["meaning"], arrays["source"])
         meant = dict(zip(("asr_meaning", "asr_meaning_low", "asr_meaning_high"), mean, strict=True))
-    estimate = clustered_rate(arrays["hit"], arrays["source"])
-    coverage = problem.coverage
+    estimate, coverage = clustered_rate(arrays["hit"], arrays["source"]), problem.coverage
     row = {
         **labels(cell),
         "n_positions": len(truths),
-        "asr": estimate.value,
-        "low": estimate.low,
-        "high": estimate.high,
+        **dict(zip(("asr", "low", "high"), estimate, strict=True)),
         "coverage": coverage,
         "asr_all": coverage * estimate.value,
         "overlap": problem.overlap,

@@ -77,21 +77,20 @@ DEFAULTS: dict[str, Any] = {
 """Settings that a specification may leave out."""
 
 
-def _name(key: str, name, way: str = "; `textsan data list` shows what there is") -> str:
-    if not isinstance(name, str):
-        raise ValueError(f"{key}: {name!r} is no name{way}")
-    return name
-
-
 def _dataset(key: str, name) -> str:
-    if _name(key, name) not in corpora.known():
+    if name not in corpora.known():
         raise KeyError(corpora.unknown(name))
     return name
 
 
 def _encoder(key: str, name) -> str:
-    assets.is_cached(_name(key, name))  # an unknown one ends here, with the known ones
-    return name
+    return checks.choice(key, name, [*assets.registry()["assets"]])
+
+
+def _embeddings(key: str, name) -> str:
+    if not isinstance(name, str):
+        raise ValueError(f"{key}: {name!r} is no name of word vectors; pass one, or a file")
+    return str(check_embeddings(name))
 
 
 _CHECKS = {
@@ -101,9 +100,7 @@ _CHECKS = {
     "drawn_from": partial(checks.choice, known=DRAWN_FROM),
     "targets": partial(checks.choice, known=TARGETS),
     "vocabulary": check_vocabulary,
-    "embeddings": lambda key, name: str(
-        check_embeddings(_name(key, name, " of word vectors; pass one, or a file"))
-    ),
+    "embeddings": _embeddings,
     "meaning": _encoder,
     "n_private": partial(checks.whole, low=1),
     "n_shadow": partial(checks.whole, low=1),
@@ -154,17 +151,12 @@ def read_spec(path: Path) -> list[Cell]:
         raise ValueError(f"spec: {path} is no YAML ({' '.join(str(error).split())})") from None
     if not isinstance(spec, dict):
         raise ValueError(f"spec: {path} is no mapping; its keys are {', '.join(_KEYS)}")
-    if "experiment" in spec:
-        return experiments(spec)
-    return _distinct(_evaluations(spec, Path(path).parent))
+    return cells_of(spec, Path(path).parent)
 
 
-def experiments(spec: Mapping) -> list[Cell]:
-    """List the cells of a specification that names an experiment, all checked, none twice."""
-    return _distinct(_experiments(spec))
-
-
-def _distinct(grid: Iterable[Mapping]) -> list[Cell]:
+def cells_of(spec: Mapping, folder: Path = Path()) -> list[Cell]:
+    """List the cells of a specification that was read from a file of a folder, all checked, none twice."""
+    grid = _experiments(spec) if "experiment" in spec else _evaluations(spec, folder)
     return list({cell.name: cell for cell in map(Cell, grid)}.values())
 
 
@@ -183,8 +175,8 @@ def _experiments(spec: Mapping) -> Iterator[dict]:
         yield from ({"experiment": name, **dict(zip(grid, point, strict=True))} for point in product(*values))
 
 
-def _evaluations(spec: dict, folder: Path) -> Iterator[dict]:
-    _load_plugins(spec.pop("plugins", []), folder)
+def _evaluations(spec: Mapping, folder: Path) -> Iterator[dict]:
+    _load_plugins(spec.get("plugins", []), folder)
     required = [key for key in _KEYS if key not in DEFAULTS]
     required += [] if {*_EVALUATIONS} & {*spec} else ["attack"]
     _check_keys("spec: key", spec, (*_KEYS, *_EVALUATIONS, "plugins"), required)

@@ -99,10 +99,10 @@ def load_split(
     shadow_records = None if shadow_dataset in (None, dataset) else load_dataset(shadow_dataset, split)
     parts = private_and_shadow(records, n_private, n_shadow, seed, shadow_records, split_by=split_by)
     private, shadow = ([list(record.tokens) for record in part] for part in parts)
-    if check_vocabulary("vocabulary", vocabulary) == WHOLE_DATASET:
-        known = _among(frozenset(word for record in records for word in record.tokens), embeddings)
-    else:
-        known = _frequent(vocabulary, embeddings)
+    wanted: int | str | frozenset[str] = check_vocabulary("vocabulary", vocabulary)
+    if wanted == WHOLE_DATASET:
+        wanted = frozenset(word for record in records for word in record.tokens)
+    known = _vocabulary(wanted, embeddings)
     others, attacked = _of_neither(records, *parts, seed)
     population = tuple(list(record.tokens) for record in others)
     if shadow_records is not None:
@@ -113,14 +113,11 @@ def load_split(
 
 # A draw changes no vocabulary, so that what follows from its vectors alone is made once for all seeds.
 @lru_cache(maxsize=2)
-def _among(words: frozenset[str], embeddings: str) -> Embeddings:
+def _vocabulary(wanted, embeddings: str) -> Embeddings:
     vectors = load_embeddings(embeddings)
-    return vectors.restrict(word for word in vectors.words if word in words)
-
-
-@lru_cache(maxsize=2)
-def _frequent(n: int, embeddings: str) -> Embeddings:
-    return load_embeddings(embeddings).frequent(n)
+    if isinstance(wanted, frozenset):
+        return vectors.restrict(word for word in vectors.words if word in wanted)
+    return vectors.frequent(wanted)
 
 
 def _of_neither(records, private, shadow, seed: int) -> tuple[list[Record], list[Record]]:
@@ -134,11 +131,8 @@ def _of_neither(records, private, shadow, seed: int) -> tuple[list[Record], list
     rest = [record for record in records if normalised(record.text) not in texts and source(record) not in owned]
     order = np.random.default_rng([seed, 1]).permutation(len(rest))
     one_each = {source(rest[i]): rest[i] for i in order}
-    free: list[Record] = []
-    taken: list[Record] = []
-    for name, record in one_each.items():
-        (taken if name in attacked else free).append(record)
-    return free, taken
+    free = [record for name, record in one_each.items() if name not in attacked]
+    return free, [record for name, record in one_each.items() if name in attacked]
 
 
 def check_vocabulary(name: str, value) -> int | str:

@@ -12,15 +12,14 @@ import json
 import platform
 import time
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, nullcontext
-from importlib.metadata import version
-from importlib.util import find_spec
+from functools import partial
 from pathlib import Path
 from threading import Event, Thread
-from typing import Any, NamedTuple
+from typing import Any
 
 import joblib
 import numpy as np
@@ -30,7 +29,7 @@ from filelock import FileLock, Timeout
 from tqdm import tqdm
 
 from textsan.attacks import ATTACKS
-from textsan.base import cluster, extras, kernels, plugins
+from textsan.base import cache, cluster, extras, kernels, plugins
 from textsan.base.assets import file_sha256
 from textsan.base.cache import write_whole
 from textsan.base.registry import Entry
@@ -61,7 +60,6 @@ _MODELS = {
 
 _PACKAGES = ("textsan", "numpy", "scipy", "scikit-learn", "torch", "transformers", "tensorly")
 _PACKAGES += ("presidio-analyzer", "presidio-anonymizer", "spacy")
-_MODULES = {"scikit-learn": "sklearn"}  # of packages whose module has another name
 _DATA = ("dataset", "shadow_dataset")  # keys of a cell that name data sets
 _INTERVALS = "clustered_rate and clustered_difference, of other scores resampled, by source"
 _DIGITS = 5  # of the numbers in a stored table
@@ -97,8 +95,8 @@ def run(
     missing = [cell for cell in cells if not is_computed(cell, folder)]
     for name in {cell[key] for cell in missing if "experiment" not in cell for key in _DATA} - {None}:
         corpora.load_dataset(name)  # one that is not there ends before anything runs
-    files = [_file(cell, Path(folder).resolve()) for cell in cells]
     stored, failures = Path(folder).resolve() / "cells", []
+    files = [stored / f"{cell.name}.json" for cell in cells]
     stored.mkdir(parents=True, exist_ok=True)
     with only_writer(stored.parent), cluster.connect(scheduler) if scheduler else nullcontext() as client:
         for part in stored.glob("*.part"):  # of a sweep that was killed
@@ -108,7 +106,7 @@ def run(
         done = len(cells) - len(missing)
         with tqdm(total=len(cells), initial=done, desc="sweep", unit="cell") as progress:
             with _following(progress, files):
-                for number, failed in _computed(_families(missing), stored, workers, client):
+                for number, failed in _computed(missing, stored, workers, client):
                     failures += failed
                     done += number
             progress.update(done - progress.n)  # with those that failed
@@ -149,39 +147,28 @@ def only_writer(folder: Path) -> Iterator[None]:
 # --- who computes -------------------------------------------------------------------------------------------
 
 
-class _Family(NamedTuple):
-    """Cells that differ in the attack or the task alone, or one cell of an experiment, for one worker."""
-
-    cells: list[Cell]
-    entries: tuple[list[Entry], ...]  # mechanisms, attacks and tasks that the worker does not know by itself
-    plugins: dict[str, str]  # those that it must import
-
-
-def _families(cells: list[Cell]) -> list[_Family]:
-    entries, plugged = tuple(registry.plugged_in for registry in _REGISTRIES), plugins.loaded()
-    families: dict[str, _Family] = {}
-    for cell in cells:
-        families.setdefault(cell.family, _Family([], entries, plugged)).cells.append(cell)
-    return list(families.values())
-
-
-def _computed(families: list[_Family], stored: Path, workers: int, client) -> Iterator[tuple[int, list[str]]]:
+def _computed(cells: list[Cell], stored: Path, workers: int, client) -> Iterator[tuple[int, list[str]]]:
     """Yield, for each family that is done, the number of its cells and a line for each that failed."""
+    families: dict[str, list[Cell]] = {}
+    for cell in cells:
+        families.setdefault(cell.family, []).append(cell)
+    entries = [registry.plugged_in for registry in _REGISTRIES]
+    compute = partial(_compute_family, stored=stored, entries=entries, plugged=plugins.loaded())
     if client is not None:
-        yield from _computed_by(client, families, stored)
+        yield from _computed_by(client, compute, families.values())
         return
-    jobs = [joblib.delayed(_compute_family)(family, stored) for family in families]
+    jobs = [joblib.delayed(compute)(family) for family in families.values()]
     try:
         yield from joblib.Parallel(n_jobs=workers, return_as="generator_unordered")(jobs)
     except BrokenProcessPool:
         yield 0, ["a worker was killed (out of memory?); start again with fewer workers"]
 
 
-def _computed_by(client, families: list[_Family], stored: Path) -> Iterator[tuple[int, list[str]]]:
+def _computed_by(client, compute: Callable, families: Iterable[list[Cell]]) -> Iterator[tuple[int, list[str]]]:
     # Not joblib's backend of dask: there a worker that dies ends the sweep. Here it takes its family along.
     from distributed import KilledWorker
 
-    waiting = {client.submit(_compute_family, family, stored, pure=False): family for family in families}
+    waiting = {client.submit(compute, family, pure=False): family for family in families}
     try:
         while waiting:
             for future in cluster.finished(client, waiting):
@@ -189,30 +176,32 @@ def _computed_by(client, families: list[_Family], stored: Path) -> Iterator[tupl
                 try:
                     yield future.result()
                 except KilledWorker:
-                    first, others = family.cells[0].name, len(family.cells) - 1
+                    lost = f"{family[0].name} and its {len(family) - 1} further attacks"
                     cause = "worker that had it was killed (out of memory?); start again with smaller ones"
-                    yield len(family.cells), [f"{first} and its {others} further attacks: the dask {cause}"]
+                    yield len(family), [f"{lost}: the dask {cause}"]
     except (ConnectionError, CancelledError) as error:
         lost = "scheduler: it is gone" if isinstance(error, CancelledError) else str(error)
         yield 0, [f"{lost}, with {len(waiting)} families to do; start again"]
 
 
-def _compute_family(family: _Family, stored: Path) -> tuple[int, list[str]]:
-    """Compute and store the cells of a family, in a worker."""
-    failures, cells = [], family.cells
-    kind = studies if "experiment" in cells[0] else sanitized
+def _compute_family(
+    cells: list[Cell], stored: Path, entries: list[list[Entry]], plugged: Mapping[str, str]
+) -> tuple[int, list[str]]:
+    """Compute and store cells of one family, in a worker, which may have to learn entries of registries."""
+    failures, kind = [], studies if "experiment" in cells[0] else sanitized
     try:
-        plugins.load_same(family.plugins)
-        for registry, entries in zip(_REGISTRIES, family.entries, strict=True):
-            for entry in entries:
+        plugins.load_same(plugged)
+        for registry, unknown in zip(_REGISTRIES, entries, strict=True):
+            for entry in unknown:
                 registry.add(entry)
         for cell, compute in zip(cells, kind.outcomes(cells, stored), strict=True):
             try:
                 start = time.perf_counter()
                 outcome = compute()
                 seconds = round(time.perf_counter() - start, 3)
-                made = {"seconds": seconds, "hardware": kernels.hardware(), "versions": _versions()}
-                made |= {"models": outcome.models, "files": _user_files(cell, family.plugins)}
+                versions = [f"python {platform.python_version()}", *cache.versions(_PACKAGES)]
+                made = {"seconds": seconds, "hardware": kernels.hardware(), "versions": ", ".join(versions)}
+                made |= {"models": outcome.models, "files": _user_files(cell, plugged)}
                 put(cell, {"rows": outcome.rows, **made}, outcome.arrays, stored)
                 # The state of a training that was kept until now.
                 (stored / f"{cell.name}.safetensors").unlink(missing_ok=True)
@@ -221,13 +210,6 @@ def _compute_family(family: _Family, stored: Path) -> tuple[int, list[str]]:
     except Exception as error:
         return len(cells), [_failure(cell, error) for cell in cells]
     return len(cells), failures
-
-
-def _versions() -> str:
-    versions = [
-        f"{name} {version(name)}" for name in _PACKAGES if find_spec(_MODULES.get(name, name.replace("-", "_")))
-    ]
-    return ", ".join([f"python {platform.python_version()}", *versions])
 
 
 def _failure(cell: Cell, error: Exception) -> str:
@@ -343,7 +325,7 @@ def table(cells: list[Cell], folder: Path, baselines: Sequence[str] = ()) -> pd.
 
 
 def _attack(name: str, cells: list[Cell]) -> dict:
-    attacks = [cell["attack"] for cell in cells if "attack" in cell]
+    attacks = (cell["attack"] for cell in cells if "attack" in cell)
     named = list({json.dumps(attack): attack for attack in attacks if attack["name"] == name}.values())
     if len(named) != 1:
         what = f"over: {name!r} is {len(named)} attacks of the sweep; name one that is there just once"

@@ -30,9 +30,7 @@ def load_tables(folder: Path, patterns: str | Sequence[str]) -> pd.DataFrame:
 
 def _read(path: Path) -> pd.DataFrame:
     with path.open(encoding="utf-8", newline="") as file:
-        above = 0
-        while file.readline().startswith("#"):
-            above += 1
+        above = next(number for number, line in enumerate(file) if not line.startswith("#"))
     frame = pd.read_csv(path, skiprows=above)
     for kind in ("defence", "attack", "task"):
         column = f"{kind}_parameters"

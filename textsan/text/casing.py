@@ -32,11 +32,9 @@ def surface(document: Record | str | Sequence[str]) -> list[str]:
     tokens, start = [], 0
     for token in words:
         found = lower.find(token, start)
-        if found < 0:  # one of the few letters whose lower case is two
-            tokens.append(token)
-            continue
-        start = found + len(token)
-        tokens.append(text[found:start])
+        if found >= 0:  # else it has one of the few letters whose lower case is two
+            start = found + len(token)
+        tokens.append(text[found:start] if found >= 0 else token)
     return tokens
 
 

@@ -55,10 +55,9 @@ def name_lists() -> Lists:
 
     def names(file):
         with (folder / file).open(encoding="ascii") as lines:
-            return {line.split()[0].lower() for line in lines}
+            return frozenset(line.split()[0].lower() for line in lines)
 
-    given = names("dist.male.first") | names("dist.female.first")
-    return Lists(frozenset(given), frozenset(names("dist.all.last")))
+    return Lists(names("dist.male.first") | names("dist.female.first"), names("dist.all.last"))
 
 
 def _is_typical(word: str) -> bool:

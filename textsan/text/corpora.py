@@ -97,7 +97,7 @@ def load_dataset(name: str, split: str = "train") -> list[Record]:
     elif "splits" in entry:
         splits = _own_splits(_hub_splits(name, entry))
     elif "packaged" in entry:
-        records = _packaged(name, entry)
+        records = _records(name, entry, read_lines(assets.DATA / entry["packaged"]))
         splits = _drawn_splits(name, records, [record.fields["part_of"] for record in records])
     else:
         records, documents = _drugs() if name == "drugs" else _scored_sentences(entry)
@@ -213,9 +213,10 @@ def _in_turn(parts: Sequence[Sequence[Record]]) -> list[Record]:
 # --- reading ------------------------------------------------------------------------------------------------
 
 
-def _packaged(name: str, entry: dict) -> list[Record]:
-    with lzma.open(assets.DATA / entry["packaged"], "rt", encoding="utf8") as lines:
-        return _records(name, entry, [json.loads(line) for line in lines])
+def read_lines(file: Path) -> list[dict]:
+    """Read the lines of a compressed file, `.jsonl.xz`, each a mapping."""
+    with lzma.open(file, "rt", encoding="utf8") as lines:
+        return [json.loads(line) for line in lines]
 
 
 def _scored_sentences(entry: dict) -> tuple[list[Record], list[str]]:
@@ -276,8 +277,7 @@ def _local_splits(name: str, entry: dict, folder: Path) -> dict[str, list[Record
     splits = {}
     for file in folder.glob("*.jsonl.xz"):
         try:
-            with lzma.open(file, "rt", encoding="utf8") as lines:
-                rows = [json.loads(line) for line in lines]
+            rows = read_lines(file)
         except (lzma.LZMAError, EOFError, UnicodeDecodeError, json.JSONDecodeError) as error:
             raise ValueError(f"TEXTSAN_DATA: {file} is damaged ({error}); put a whole copy there") from error
         splits[file.name.removesuffix(".jsonl.xz")] = _records(name, entry, rows)
@@ -289,9 +289,9 @@ def _hub_splits(name: str, entry: dict) -> dict[str, list[Record]]:
     rename, offset = entry.get("rename", {}), entry.get("label_offset", 0)
     splits = {}
     for split, file in entry["splits"].items():
-        columns = {rename.get(name, name): values for name, values in read_columns(folder / file).items()}
+        columns = {rename.get(column, column): values for column, values in read_columns(folder / file).items()}
+        columns["label"] = [label + offset for label in columns["label"]]
         rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
-        rows = (row | {"label": row["label"] + offset} for row in rows)
         splits[split] = _records(name, entry, rows)
     return splits
 

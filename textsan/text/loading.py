@@ -1,8 +1,6 @@
 """Word vectors by name, or from a file of one's own."""
 
 import csv
-import json
-import lzma
 import os
 from functools import lru_cache
 from pathlib import Path
@@ -11,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from textsan.base import assets
+from textsan.text.corpora import read_lines
 from textsan.text.counter_fitting import counter_fit
 from textsan.text.embeddings import Embeddings
 from textsan.text.parquet import read_columns
@@ -69,14 +68,13 @@ def counter_fitted() -> Embeddings:
         what = "synonyms and antonyms are not there; put them into a folder counterfit of TEXTSAN_DATA"
         raise FileNotFoundError(f"embedding: counter-fitted: {what}, or pass a file of fitted vectors")
 
-    def listed(name, *columns):
-        with lzma.open(folder / f"{name}.jsonl.xz", "rt", encoding="utf-8") as file:
-            return [tuple(row[column] for column in columns) for row in map(json.loads, file)]
+    def pairs(name):
+        return [(row["w1"], row["w2"]) for row in read_lines(folder / f"{name}.jsonl.xz")]
 
-    glove, published = load_embeddings(), {word for (word,) in listed("vocabulary", "word")}
-    opposite = listed("ppdb_antonyms", "w1", "w2") + listed("wordnet_antonyms", "w1", "w2")
+    glove, published = load_embeddings(), {row["word"] for row in read_lines(folder / "vocabulary.jsonl.xz")}
     known = glove.restrict(word for word in glove.words if word in published)
-    return counter_fit(known, listed("ppdb_synonyms", "w1", "w2"), opposite, radius=RADIUS)
+    opposite = pairs("ppdb_antonyms") + pairs("wordnet_antonyms")
+    return counter_fit(known, pairs("ppdb_synonyms"), opposite, radius=RADIUS)
 
 
 def _kinds() -> dict[Any, str]:

@@ -52,7 +52,7 @@ def rank(
     asked = list(mechanisms) or [name for name in MECHANISMS if name not in SKIPPED]
     grid = {"dataset": corpus, "defence": asked, "target": target, "level": level, "seed": seed}
     grid |= {"vocabulary": vocabulary, "n_private": sentences, "n_shadow": shadow, "n_learn": learn}
-    cells = specification.experiments({"experiment": "ranks", "grids": [grid]})
+    cells = specification.cells_of({"experiment": "ranks", "grids": [grid]})
     folder = Path(output or f"runs/rank/{corpus}")
     failures = sweep.run(cells, folder, workers=workers)
     click.echo(ranked(sweep.table(cells, folder)))
