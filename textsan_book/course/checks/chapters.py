@@ -8,6 +8,7 @@ from functools import cache
 
 import numpy as np
 
+from textsan_book.course.checks.attacks import joint, marginals
 from textsan_book.course.checks.saying import array, close, number, returned
 
 
@@ -146,13 +147,10 @@ def reading_is_enumerated(forward_backward, *, dataset, seed) -> None:
             if before in place and after in place:
                 pairs[place[before], place[after]] += 1
     initial, transition = pairs.sum(axis=1) / pairs.sum(), pairs / pairs.sum(axis=1, keepdims=True)
-    rng, axes = np.random.default_rng(seed), range(5)
+    rng = np.random.default_rng(seed)
     for _ in range(3):
         channel, seen = rng.dirichlet(np.full(4, 0.5), size=4), rng.integers(4, size=5).tolist()
-        weights = initial * channel[:, seen[0]]
-        for output in seen[1:]:
-            weights = weights[..., None] * transition * channel[:, output]
-        wanted = [weights.sum(axis=tuple(a for a in axes if a != t)) / weights.sum() for t in axes]
+        wanted = marginals(joint(initial, transition, channel, seen))
         found = array(forward_backward(initial, transition, channel, tuple(seen)), (5, 4), "forward_backward")
         close(found, wanted, "the posterior differs from a sum over all sentences: go forwards and backwards")
 
