@@ -11,7 +11,7 @@ import argparse
 import time
 from pathlib import Path
 
-from bench_rules import store
+from recorded import store
 
 KS = (1, 5, 10, 15, 20)
 
@@ -40,7 +40,7 @@ def main():
             rows.append(row)
             print(row, flush=True)
     if given.out:
-        store(given.out, rows, "bench_detector.py")
+        store(given.out, rows, ["torch"])
 
 
 if __name__ == "__main__":

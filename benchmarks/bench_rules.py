@@ -10,12 +10,10 @@ from those of NumPy; beside the table its record is written.
 """
 
 import argparse
-import csv
-import os
-import platform
-import sys
 import time
 from pathlib import Path
+
+from recorded import store
 
 EPSILON = 4.0
 SENTENCES, LENGTH = 64, 20
@@ -79,33 +77,6 @@ def seconds(rule, device, repeat: int):
     return min(taken), found
 
 
-def store(path: Path, rows: list[dict], script: str) -> None:
-    """The table, and beside it what made it."""
-    command = f"python benchmarks/{script} {' '.join(sys.argv[1:])}"
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        file.write(f"# {command}\n# {os.cpu_count()} cores, load {os.getloadavg()[1]:.1f}\n")
-        writer = csv.DictWriter(file, rows[0])
-        writer.writeheader()
-        writer.writerows(rows)
-    _record(path, command)
-
-
-def _record(path: Path, command: str) -> None:
-    import numpy
-    import torch
-
-    from textsan.base import kernels
-    from textsan_book.studies import records
-
-    made = {
-        "command": command,
-        "hardware": [kernels.hardware()],
-        "versions": [f"python {platform.python_version()}, numpy {numpy.__version__}, torch {torch.__version__}"],
-        "made elsewhere": "times of one machine",
-    }
-    records.write(path, made)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, help="write the table as csv")
@@ -129,7 +100,7 @@ def main():
             row = {"rule": name, "what": what, "on": "GPU, torch", "seconds": "", "off": ""}
             table.append(row | {"note": "no GPU was there"})
     if arguments.out:
-        store(arguments.out, table, "bench_rules.py")
+        store(arguments.out, table, ["torch"])
 
 
 if __name__ == "__main__":

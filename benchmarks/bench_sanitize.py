@@ -9,16 +9,17 @@ machine from a slow program. Peak memory is the whole process's, vectors and tex
 """
 
 import argparse
-import csv
 import json
-import os
-import platform
 import resource
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 EPSILON = 2.0
+
+
+# A task returns the clocks at its start, and what its seconds are multiplied by.
 
 
 def clocks():
@@ -56,7 +57,6 @@ def peer_rt():
     vectors = np.asarray(embeddings.vectors, dtype=np.float32)
     chosen = vectors[[embeddings.index[word] for word in choices]]
     matrix = softmax(-0.5 * EPSILON * euclidean_distances(vectors, chosen), axis=1)
-    built = time.perf_counter() - start[0]
     legacy = np.random.RandomState(0)  # the published code's generator
     for document in docs:
         released = []
@@ -68,7 +68,7 @@ def peer_rt():
                 released.append(choices[legacy.choice(len(choices), 1, p=row)[0]])
             else:
                 released.append(word)
-    return start, {"built_s": built, "tokens": sum(map(len, docs)), "shape": list(matrix.shape)}
+    return start, 1
 
 
 def ours_rt():
@@ -78,7 +78,7 @@ def ours_rt():
     start = clocks()
     mechanism = SanTextPlus(embeddings, EPSILON, sensitive=sensitive, p=0.3)
     mechanism.sanitize(docs, seed=0)
-    return start, {"tokens": sum(map(len, docs)), "words": len(embeddings)}
+    return start, 1
 
 
 def large():
@@ -93,7 +93,7 @@ def large():
     docs = [tokens[at : at + 20] for at in range(0, len(tokens), 20)]
     start = clocks()
     SanText(embeddings, EPSILON).sanitize(docs, seed=0)
-    return start, {"tokens": len(tokens), "words": len(embeddings)}
+    return start, 1
 
 
 def mapping():
@@ -101,8 +101,8 @@ def mapping():
 
     embeddings = frequent(65_713)
     start = clocks()
-    groups = CusText(embeddings, 1.0, k=20).groups
-    return start, {"words": len(embeddings), "groups": len(groups)}
+    assert CusText(embeddings, 1.0, k=20).groups
+    return start, 1
 
 
 def fbdd():
@@ -111,7 +111,7 @@ def fbdd():
     docs, embeddings, _ = rt()
     start = clocks()
     FBDD(embeddings, 10.0).sanitize(docs, seed=0)
-    return start, {"tokens": sum(map(len, docs)), "words": len(embeddings)}
+    return start, 1
 
 
 def fbdd_one_by_one():
@@ -126,8 +126,7 @@ def fbdd_one_by_one():
         direction = generator.normal(size=vectors.shape[1])
         noise = direction / np.linalg.norm(direction) * generator.gamma(vectors.shape[1], 1 / 10.0)
         np.argmin(np.linalg.norm(vectors - (vectors[embeddings.index[word]] + noise), axis=1))
-    scale = sum(map(len, docs)) / len(tokens)
-    return start, {"tokens": len(tokens), "scaled_by": scale}
+    return start, sum(map(len, docs)) / len(tokens)
 
 
 def vulnerability():
@@ -138,8 +137,8 @@ def vulnerability():
     embeddings = frequent(17_000)
     prior = np.full(len(embeddings), 1 / len(embeddings))
     start = clocks()
-    value = leakage.bayes_vulnerability(prior, SanText(embeddings, EPSILON).channel)
-    return start, {"words": len(embeddings), "value": value}
+    leakage.bayes_vulnerability(prior, SanText(embeddings, EPSILON).channel)
+    return start, 1
 
 
 # task: (what, limit in seconds, limit in MB, the task it is compared with, at least how many times as fast)
@@ -156,31 +155,26 @@ TASKS = {
 
 def measure(task):
     """Runs one task here; prints its seconds and the peak memory of this process as json."""
-    start, details = task()
-    seconds, processor = (
-        (now - then) * details.get("scaled_by", 1) for now, then in zip(clocks(), start, strict=True)
-    )
+    start, scale = task()
+    seconds, processor = ((now - then) * scale for now, then in zip(clocks(), start, strict=True))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(json.dumps({"seconds": seconds, "cpu_seconds": processor, "peak_mb": peak, **details}))
+    print(json.dumps({"seconds": seconds, "cpu_seconds": processor, "peak_mb": peak}))
 
 
-def verdict(result, seconds, megabytes, rival, times, results):
-    checks = []
-    if seconds:
-        checks.append((f"< {seconds} s", result["seconds"] < seconds))
-    if megabytes:
-        checks.append((f"< {megabytes} MB", result["peak_mb"] < megabytes))
-    ratio = results[rival]["seconds"] / result["seconds"] if rival in results else None
-    if ratio:
-        checks.append((f">= {times} x", ratio >= times))
-    return ratio, "; ".join(f"{text}: {'yes' if met else 'NO'}" for text, met in checks)
+def verdict(result, seconds, megabytes, times, ratio):
+    limits = (
+        (f"< {seconds} s", seconds and result["seconds"] < seconds),
+        (f"< {megabytes} MB", megabytes and result["peak_mb"] < megabytes),
+        (f">= {times} x", ratio and ratio >= times),
+    )
+    return "; ".join(f"{text}: {'yes' if met else 'NO'}" for text, met in limits if met is not None)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     names = {task.__name__: task for task in TASKS}
     parser.add_argument("tasks", nargs="*", metavar="TASK", help=f"default: all of {', '.join(names)}")
-    parser.add_argument("--out", help="write the table as csv")
+    parser.add_argument("--out", type=Path, help="write the table as csv")
     parser.add_argument("--repeat", type=int, default=1, help="runs of each task, the fastest of which counts")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -196,31 +190,19 @@ def main():
             for _ in range(arguments.repeat)
         ]
         result = results[name] = min(runs, key=lambda run: run["seconds"])
-        what, *limits = TASKS[names[name]]
-        ratio, met = verdict(result, *limits, results)
-        row = {
-            "task": name,
-            "what": what,
-            "seconds": round(result["seconds"], 2),
-            "cpu_seconds": round(result["cpu_seconds"], 2),
-            "peak_mb": round(result["peak_mb"]),
-            "times_as_fast": round(ratio, 1) if ratio else "",
-            "target_met": met,
-        }
+        what, seconds, megabytes, rival, times = TASKS[names[name]]
+        ratio = results[rival]["seconds"] / result["seconds"] if rival in results else None
+        met = verdict(result, seconds, megabytes, times, ratio)
+        row = {"task": name, "what": what, "seconds": round(result["seconds"], 2)}
+        row |= {"cpu_seconds": round(result["cpu_seconds"], 2), "peak_mb": round(result["peak_mb"])}
+        row |= {"times_as_fast": round(ratio, 1) if ratio else "", "target_met": met}
         table.append(row)
         clock = f"{row['seconds']:8.2f} s {row['cpu_seconds']:8.2f} cpu s"
         print(f"{what:58} {clock} {row['peak_mb']:6} MB {row['times_as_fast']:>6}  {met}", flush=True)
     if arguments.out:
-        with open(arguments.out, "w", newline="") as file:
-            import numpy
+        from recorded import store
 
-            file.write(f"# python benchmarks/bench_sanitize.py {' '.join(sys.argv[1:])}\n")
-            load = f"load {os.getloadavg()[1]:.1f}"
-            machine = f"{os.cpu_count()} cores, {platform.machine()}, {load}"
-            file.write(f"# {machine}; Python {platform.python_version()}, NumPy {numpy.__version__}\n")
-            writer = csv.DictWriter(file, table[0])
-            writer.writeheader()
-            writer.writerows(table)
+        store(arguments.out, table)
 
 
 if __name__ == "__main__":

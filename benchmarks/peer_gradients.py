@@ -10,13 +10,10 @@ to breaching, from our start, or from a tenth of it, which is about as far out a
 
 import argparse
 import copy
-import os
-import platform
 import sys
 import warnings
 from collections import defaultdict
 from dataclasses import replace
-from importlib.metadata import version
 from pathlib import Path
 from types import SimpleNamespace
 from unittest.mock import MagicMock
@@ -28,12 +25,12 @@ kernels.pin()  # a table is made of what comes out: before anything loads NumPy
 import pandas as pd
 import torch
 import transformers  # noqa: F401  (asks for a torchvision, and has to before there seems to be one)
+from recorded import store
 
 from textsan.gradient_leakage import cases, matching, scores, victims
 from textsan.gradient_leakage.factors import Factors
 from textsan.gradient_leakage.matching import ATTACKS, Matching
 from textsan.text.corpora import load_dataset
-from textsan_book.studies import records
 
 sys.modules["torchvision"] = sys.modules["torchvision.transforms"] = MagicMock()
 import breaching  # noqa: E402
@@ -190,20 +187,14 @@ def main():
     out = parser.parse_args().out
     warnings.filterwarnings("ignore")  # torch's, about what breaching uses and is deprecated by now
     frame = pd.DataFrame(rows(), columns=COLUMNS).astype({"seed": "Int64"})
-    frame.to_csv(out, index=False, lineterminator="\n", float_format="%.6g")
-    packages = "textsan", "breaching", "hydra-core", "omegaconf", "torch", "transformers"
     made = {
-        "command": "python benchmarks/peer_gradients.py",
         "data": "rt, two sentences of at most six words (seed 3); the small victim (seed 0) in float64",
         "steps": f"n; {SHARE} of the published ones; of L-BFGS a {LBFGS}th, so as many gradients",
         "language model": "none",
         "seed": f"0 to {SEEDS - 1}",
-        "hardware": f"{os.cpu_count()} cores, {platform.machine()}",
-        "versions": [
-            ", ".join([f"python {platform.python_version()}", *(f"{one} {version(one)}" for one in packages)])
-        ],
+        "made elsewhere": "with the package breaching",
     }
-    records.write(out, made)
+    store(out, frame, ["textsan", "breaching", "hydra-core", "omegaconf", "torch", "transformers"], made, "%.6g")
 
 
 if __name__ == "__main__":

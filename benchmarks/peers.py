@@ -21,10 +21,17 @@ import numpy as np
 WORDS, TOKENS, EPSILON = 2000, 300, 10.0
 
 
-def speed(call, words):
+def measured(sanitize, words) -> dict:
+    """Words a second, and how many of them come back."""
     start = time.perf_counter()
-    released = [call(word) for word in words]
-    return {"words a second": len(words) / (time.perf_counter() - start)}, released
+    released = sanitize(words)
+    seconds = time.perf_counter() - start
+    unchanged = np.mean([a == b for a, b in zip(words, released, strict=True)])
+    return {"words a second": len(words) / seconds, "unchanged": float(unchanged)}
+
+
+def drawn(words) -> list:
+    return [words[i] for i in np.random.default_rng(0).integers(len(words), size=TOKENS)]
 
 
 def theirs(path: str) -> dict:
@@ -35,14 +42,13 @@ def theirs(path: str) -> dict:
 
     vectors = KeyedVectors.load_word2vec_format(path, binary=False)
     words = vectors.index_to_key
-    tokens = [words[i] for i in np.random.default_rng(0).integers(len(words), size=TOKENS)]
+    tokens = drawn(words)
     given = {"epsilon": EPSILON, "embedding_matrix": vectors, "dim": vectors.vectors.shape[1]}
     found = {}
     for name, label in (("multivariate_calibrated", "fbdd"), ("vickrey", "vickrey"), ("tem", "tem")):
         np.random.seed(0)  # noqa: NPY002  (theirs draw from it)
-        mechanism = mldp_text.get_mechanism(name, **given)
-        found[label], released = speed(mechanism.replace_word, tokens)
-        found[label]["unchanged"] = float(np.mean([a == b for a, b in zip(tokens, released, strict=True)]))
+        replaced = mldp_text.get_mechanism(name, **given).replace_word
+        found[label] = measured(lambda words, replaced=replaced: [replaced(word) for word in words], tokens)
     exact = mldp_text.get_mechanism("multivariate_calibrated", use_faiss=False, **given)
     fast = mldp_text.get_mechanism("multivariate_calibrated", **given)
     noisy = [fast.get_perturbed_vector(vectors[word], given["dim"])[0] for word in tokens]
@@ -58,16 +64,12 @@ def ours(embeddings) -> dict:
     """Sanitize the words with this package, as documents of one word."""
     from textsan.mechanisms import OneDiffractor, make_mechanism
 
-    words = embeddings.words
-    tokens = [words[i] for i in np.random.default_rng(0).integers(len(words), size=TOKENS)]
-    found = {}
+    words, found = embeddings.words, {}
+    tokens = drawn(words)
     for name in ("fbdd", "vickrey", "tem"):
         mechanism = make_mechanism(name, embeddings, epsilon=EPSILON)
         mechanism.sanitize([tokens[:1]], seed=0)
-        start = time.perf_counter()
-        released = mechanism.sanitize([tokens], seed=0)[0]
-        found[name] = {"words a second": TOKENS / (time.perf_counter() - start)}
-        found[name]["unchanged"] = float(np.mean([a == b for a, b in zip(tokens, released, strict=True)]))
+        found[name] = measured(lambda words, own=mechanism: own.sanitize([words], seed=0)[0], tokens)
     start = time.perf_counter()
     order = [words[i] for i in np.argsort(OneDiffractor(embeddings, 1.0).places)]
     vectors = dict(zip(words, embeddings.vectors, strict=True))
@@ -80,39 +82,20 @@ def length(vectors, order) -> float:
     return float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
 
 
-def _digits(number: float | None) -> str:
-    return "" if number is None else f"{number:.4g}"
+def write(peers: dict, here: dict, out: Path) -> None:
+    """Write a line for each mechanism and thing that was measured of either."""
+    from recorded import store
 
-
-def table(peers: dict, here: dict) -> list[dict]:
-    """A line for each mechanism and thing that was measured of either."""
-    return [
-        {"mechanism": name, "what": what, "peer": _digits(peers[name][what]), "here": _digits(found.get(what))}
+    rows = [
+        {"mechanism": name, "what": what, "peer": peers[name][what], "here": found.get(what)}
         for name, found in here.items()
         for what in peers[name]
     ]
-
-
-def write(rows: list[dict], out: Path) -> None:
-    """The table as csv, and beside it what made it."""
-    import csv
-    import platform
-
-    from textsan.base import kernels
-    from textsan_book.studies import records
-
-    with open(out, "w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, rows[0])
-        writer.writeheader()
-        writer.writerows(rows)
     made = {
-        "command": f"python benchmarks/peers.py --out {out.as_posix()}",
-        "hardware": [kernels.hardware()],
-        "versions": [f"python {platform.python_version()}, numpy {np.__version__}"],
         "peers": "mldp-text 0.1.2, dp-diffractor 0.2.1, from the package index",
         "made elsewhere": "with mldp-text 0.1.2 and dp-diffractor 0.2.1; times of one machine",
     }
-    records.write(out, made)
+    store(out, rows, made=made, digits="%.4g")
 
 
 def main():
@@ -133,15 +116,14 @@ def main():
             f"{word} {' '.join(map(repr, map(float, row)))}"
             for word, row in zip(embeddings.words, embeddings.vectors, strict=True)
         ]
-        path.write_text(
-            "\n".join([f"{len(lines)} {embeddings.vectors.shape[1]}", *lines]) + "\n", encoding="utf-8"
-        )
+        head = f"{len(lines)} {embeddings.vectors.shape[1]}"
+        path.write_text("\n".join([head, *lines]) + "\n", encoding="utf-8")
         child = [asked.python or sys.executable, __file__, "--theirs", str(path)]
         printed = subprocess.run(child, capture_output=True, text=True, check=True).stdout
     peers, here = json.loads(printed.splitlines()[-1]), ours(embeddings)
     print(json.dumps({"peers": peers, "this package": here}, indent=1))
     if asked.out:
-        write(table(peers, here), asked.out)
+        write(peers, here, asked.out)
 
 
 if __name__ == "__main__":

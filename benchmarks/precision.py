@@ -8,10 +8,8 @@ Each mixture is made anew, weights included; its seconds leave out what the lang
 
 import argparse
 import os
-import platform
 import time
 from dataclasses import replace
-from importlib.metadata import version
 from pathlib import Path
 
 from textsan.base import kernels
@@ -19,13 +17,12 @@ from textsan.base import kernels
 kernels.pin()  # a table is made of what comes out: before anything loads NumPy
 
 import numpy as np
-import pandas as pd
 import torch
+from recorded import store
 
 from textsan.evaluation import clustered_rate, paired_difference
 from textsan.priors import LanguageModel
 from textsan.sweeps.problems import prepare
-from textsan_book.studies import records
 
 CELL = {"dataset": "rt", "n_shadow": 1000, "seed": 0, "mechanism": "custext+", "epsilon": 4.0, "k": 20}
 
@@ -53,17 +50,9 @@ def main():
     parser.add_argument("--private", type=int, default=100, help="sentences that are attacked")
     parser.add_argument("--out", type=Path, default=Path("data/results/precision.csv"))
     arguments = parser.parse_args()
-    pd.DataFrame(rows(arguments.private)).to_csv(arguments.out, index=False, lineterminator="\n")
-    packages = "textsan", "numpy", "torch", "transformers"
-    made = {
-        "command": f"TEXTSAN_DATA=FOLDER python benchmarks/precision.py --private {arguments.private}",
-        "problem": CELL,
-        "hardware": f"{kernels.hardware()}; {torch.get_num_threads()} threads of {os.cpu_count()}",
-        "versions": [
-            ", ".join([f"python {platform.python_version()}", *(f"{one} {version(one)}" for one in packages)])
-        ],
-    }
-    records.write(arguments.out, made)
+    hardware = f"{kernels.hardware()}; {torch.get_num_threads()} threads of {os.cpu_count()}"
+    made = {"problem": CELL, "hardware": [hardware]}
+    store(arguments.out, rows(arguments.private), ["textsan", "torch", "transformers"], made)
 
 
 if __name__ == "__main__":

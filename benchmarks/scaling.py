@@ -12,11 +12,8 @@ logarithms, and from the two largest points what one more million of tokens, or 
 """
 
 import argparse
-import csv
 import hashlib
 import json
-import os
-import platform
 import resource
 import signal
 import subprocess
@@ -27,7 +24,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
-import scipy
+import pandas as pd
+from recorded import store
 
 WORDS = (5_000, 10_000, 20_000, 50_000, 100_000)  # at the smallest number of tokens
 TOKENS = (100_000, 1_000_000, 10_000_000)  # at USUAL words
@@ -88,15 +86,17 @@ def vulnerability(mechanism, words, tokens):
     return begin
 
 
-def attack(make):
+def attack(name, **settings):
     def task(mechanism, words, tokens):
         from textsan import Knowledge
+        from textsan.attacks import ATTACKS
         from textsan.evaluation import sensitive_positions
 
         [shadow] = documents(words, SHADOW, seed=1)
         mechanism.sanitize(shadow[:1], seed=0)  # its own tables are the sanitizer's cost
         spent, begin = np.zeros(2), clocks()
-        one = make(Knowledge.of(mechanism, shadow=shadow, attacked=mechanism.protected))
+        known = Knowledge.of(mechanism, shadow=shadow, attacked=mechanism.protected)
+        one = ATTACKS[name].load()(known, **settings)
         spent += clocks() - begin
         for number, private in enumerate(documents(words, tokens, seed=0)):
             released = mechanism.sanitize(private, seed=0, first=number * CHUNK)
@@ -109,37 +109,13 @@ def attack(make):
     return task
 
 
-def context_free(knowledge):
-    from textsan.attacks import ContextFreeBayes
-
-    return ContextFreeBayes.against(knowledge)
-
-
-def markov(knowledge):
-    from textsan.attacks import MarkovBayes
-
-    return MarkovBayes.against(knowledge, k=10)
-
-
-def custext(embeddings):
-    from textsan.mechanisms import make_mechanism
-
-    return make_mechanism("custext+", embeddings, epsilon=2.0)
-
-
-def santext(embeddings):
-    from textsan.mechanisms import make_mechanism
-
-    return make_mechanism("santext", embeddings, epsilon=3.0)
-
-
 TASKS = {
     "sanitize": sanitize,
     "V(X|Y)": vulnerability,
-    "context-free": attack(context_free),
-    "Markov, k = 10": attack(markov),
+    "context-free": attack("context-free"),
+    "Markov, k = 10": attack("markov", k=10),
 }
-MECHANISMS = {"custext+": custext, "santext": santext}
+EPSILONS = {"custext+": 2.0, "santext": 3.0}
 
 
 def clocks() -> np.ndarray:
@@ -154,8 +130,10 @@ def memory(name: str) -> float:
 
 def measure(task: str, mechanism: str, words: int, tokens: int) -> None:
     """Runs one point here; prints what it took as json."""
+    from textsan.mechanisms import make_mechanism
+
     embeddings = plain(words)
-    made = MECHANISMS[mechanism](embeddings)
+    made = make_mechanism(mechanism, embeddings, epsilon=EPSILONS[mechanism])
     before = memory("VmRSS")
     Path("/proc/self/clear_refs").write_text("5")  # forget the peak of loading the vectors
     begin = TASKS[task](made, embeddings.words, tokens)
@@ -169,7 +147,7 @@ def series() -> Iterator[tuple[dict, str, list[int]]]:
     """Return the fixed size, the axis, and the points on it."""
     for axis in ("words", "tokens"):
         for task in TASKS:
-            for mechanism in MECHANISMS:
+            for mechanism in EPSILONS:
                 fixed = {"task": task, "mechanism": mechanism}
                 if axis == "words":
                     yield fixed | {"tokens": 0 if task == "V(X|Y)" else TOKENS[0]}, axis, list(WORDS)
@@ -225,24 +203,17 @@ def resumed(tokens: int) -> str:
 
 def exponents(rows: list[dict]) -> list[dict]:
     found = []
-    for fixed, axis, _ in series():
-        mine = [
-            r
-            for r in rows
-            if r["axis"] == axis
-            and r["seconds"] != ""
-            and all(str(r[name]) == str(value) for name, value in fixed.items())
-        ]
+    done = pd.DataFrame([row for row in rows if row["seconds"] != ""], columns=COLUMNS)
+    for (axis, task, mechanism), mine in done.groupby(["axis", "task", "mechanism"], sort=False):
         if len(mine) < 2:
             continue
-        mine.sort(key=lambda row: int(row[axis]))
-        x, y = (np.array([float(row[name]) for row in mine]) for name in (axis, "seconds"))
-        growth = np.array([float(row["grown_mb"]) for row in mine])
+        numbers = mine[[axis, "seconds", "grown_mb"]].astype(float).sort_values(axis)
+        x, y, growth = numbers.to_numpy().T
         unit = 1e6 if axis == "tokens" else 1e4
-        row = {"task": fixed["task"], "mechanism": fixed["mechanism"], "axis": axis, "points": len(mine)}
-        row["exponent"] = round(float(np.polyfit(np.log(x), np.log(np.maximum(y, 0.01)), 1)[0]), 2)
-        row["memory_exponent"] = round(float(np.polyfit(np.log(x), np.log(np.maximum(growth, 1)), 1)[0]), 2)
-        row["seconds_for_more"] = round(float(unit * (y[-1] - y[-2]) / (x[-1] - x[-2])), 2)
+        row = {"task": task, "mechanism": mechanism, "axis": axis, "points": len(mine)}
+        row["exponent"] = round(np.polyfit(np.log(x), np.log(np.maximum(y, 0.01)), 1)[0], 2)
+        row["memory_exponent"] = round(np.polyfit(np.log(x), np.log(np.maximum(growth, 1)), 1)[0], 2)
+        row["seconds_for_more"] = round(unit * (y[-1] - y[-2]) / (x[-1] - x[-2]), 2)
         found.append(row | {"more": f"{unit:.0f} {axis}"})
     return found
 
@@ -251,19 +222,10 @@ def _key(row: dict) -> tuple[str, ...]:
     return tuple(str(row[name]) for name in COLUMNS[:5])
 
 
-def store(path: Path, rows: list[dict], notes: list[str]) -> None:
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        file.writelines(f"# {line}\n" for line in notes)
-        writer = csv.DictWriter(file, rows[0] if rows else [])
-        writer.writeheader()
-        writer.writerows(rows)
-
-
 def stored(path: Path) -> list[dict]:
     if not path.exists():
         return []
-    with open(path, newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(line for line in file if not line.startswith("#")))
+    return pd.read_csv(path, comment="#", dtype=str, keep_default_na=False).to_dict("records")
 
 
 def main():
@@ -279,11 +241,7 @@ def main():
         task, mechanism, words, tokens = arguments.inside
         return measure(task, mechanism, int(words), int(tokens))
     folder = Path(arguments.out)
-    machine = f"{os.cpu_count()} cores, {platform.machine()}"
-    notes = [
-        "python benchmarks/scaling.py",
-        f"{machine}; Python {platform.python_version()}, NumPy {np.__version__}, SciPy {scipy.__version__}",
-    ]
+
     known = {_key(row): row for row in stored(folder / "scaling.csv")}
     found: list[list[dict]] = [[] for _ in series()]
     for number in range(len(WORDS)):  # the small points of all series first
@@ -296,9 +254,9 @@ def main():
             print(*(f"{mine[-1][name]:>14}" for name in COLUMNS), flush=True)
             rows = [row for some in found for row in some]
             later = [row for key, row in known.items() if key not in map(_key, rows)]
-            store(folder / "scaling.csv", rows + later, notes)
-            store(folder / "scaling-exponents.csv", exponents(rows + later), notes)
-    store(folder / "scaling.csv", rows, [*notes, resumed(TOKENS[-1])])
+            store(folder / "scaling.csv", rows + later, ["scipy"])
+            store(folder / "scaling-exponents.csv", exponents(rows + later), ["scipy"])
+    store(folder / "scaling.csv", rows, ["scipy"], {"resumed": resumed(TOKENS[-1])})
 
 
 if __name__ == "__main__":

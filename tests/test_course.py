@@ -265,14 +265,14 @@ OTHER = replace(CALL, source="checks.channels.tight_of_response(tight, seed=seed
     [
         ("import numpy as np\ndef response(n, e): return np.full((n, n), 1 / n)", ""),
         ("def response(n, e): return 'half'", "AssertionError: "),
-        ("response = (", "there is no function `response` yet"),
+        ("response = (", "there is no `response` yet"),
         ("import os\ndef response(n, e): os._exit(0)", "its process ended"),
     ],
 )
 def test_an_answer_is_run_in_a_process_and_costs_its_own_checks(answer, said):
     first, second = verify.run([("q1", answer)], [CALL, OTHER], seconds=60)
     assert said in first and bool(said) == bool(first)
-    assert "there is no function `tight` yet" in second or said == "its process ended"
+    assert "there is no `tight` yet" in second or said == "its process ended"
 
 
 def test_a_loop_in_an_answer_costs_one_check():
@@ -280,7 +280,7 @@ def test_a_loop_in_an_answer_costs_one_check():
     exec("def response(n, e):\n    while True: pass", loops)
     said = [again.failure(loops, check.code, 0.2) for check in (CALL, OTHER)]
     assert said[0] == "TimeoutError: it ran for more than 0.2 seconds: is there an endless loop?"
-    assert "there is no function `tight` yet" in said[1]
+    assert "there is no `tight` yet" in said[1]
 
 
 def test_a_process_that_never_comes_back_is_killed():

@@ -104,7 +104,7 @@ def test_a_notebook_is_run_with_other_parameters_and_a_cell_that_fails_leaves_th
     assert why == ""
     right, other, broken = beside["q1"]
     assert right == "" and "the limit is another success" in other
-    assert "there is no function `largest` yet" in broken
+    assert "there is no `largest` yet" in broken
 
 
 def test_hidden_tests_run_the_notebook_again_and_packages_lie_beside_it():

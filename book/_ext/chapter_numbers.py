@@ -46,4 +46,3 @@ def setup(app):
             return rewritten
 
         TocTreeCollector.assign_figure_numbers = of_sections
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -21,10 +21,6 @@ _SHRINK = 0.6  # of the size it was drawn in, a drawing can still be read; narro
 _NAMED = re.compile(r'(\bid="|url\(#|href="#)')
 
 
-class drawing(nodes.General, nodes.Inline, nodes.Element):
-    """An SVG picture in the page itself."""
-
-
 def inline(svg: str, alt: str, prefix: str) -> str:
     """Turn an SVG file's text into an element of a page, in the page's colours.
 
@@ -51,18 +47,10 @@ class InlineDrawings(SphinxPostTransform):
         pictures = [node for node in self.document.findall(nodes.image) if node["uri"].endswith(".svg")]
         for number, picture in enumerate(pictures, 1):
             svg = Path(self.app.srcdir, picture["uri"]).read_text(encoding="utf-8")
-            picture.replace_self(drawing(svg=inline(svg, picture.get("alt", ""), f"drawing-{number}")))
-
-
-def _visit(translator, node):
-    translator.body.append(f'<div class="drawing">{node["svg"]}</div>\n')
-
-
-def _depart(translator, node):
-    pass
+            shown = inline(svg, picture.get("alt", ""), f"drawing-{number}")
+            picture.replace_self(nodes.raw("", f'<div class="drawing">{shown}</div>\n', format="html"))
 
 
 def setup(app):
-    app.add_node(drawing, html=(_visit, _depart))
+
     app.add_post_transform(InlineDrawings)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -22,32 +22,23 @@ SCRIPTS = "data", "world", "mechanisms", "attacks", "sentence", "curves", "three
 VIEWS = "curves", "sentence", "small", "three", "whole"
 PAGE = "book/pages/explorer"
 _FOLDER = Path(__file__).parents[1] / "explorer"
-
-
-class explorer(nodes.General, nodes.Element):
-    """The explorer; `view` is "whole", the name of a view, or "small", a sentence without its rivals."""
+_CLASS = 'class="textsan-explorer"'
 
 
 class Explorer(SphinxDirective):
+    """The explorer; `view` is "whole", the name of a view, or "small", a sentence without its rivals."""
+
     option_spec = {"view": lambda value: directives.choice(value, VIEWS)}
 
     def run(self):
-        return [explorer(view=self.options.get("view", "whole"))]
-
-
-def _visit(translator, node):
-    world = data.material()
-    whole = translator.builder.get_relative_uri(translator.builder.current_docname, PAGE)
-    translator.body.append(
-        f'<div class="textsan-explorer" data-view="{node["view"]}" data-whole="{escape(whole)}">'
-        f"<noscript>{data.still(world)}<p>The explorer needs scripts; this is one draw of it.</p></noscript></div>"
-    )
-    if node["view"] == "whole":
-        translator.body.append(f"<p>{escape(data.about(world))}</p>")
-
-
-def _depart(translator, node):
-    pass
+        view, world = self.options.get("view", "whole"), data.material()
+        whole = self.env.app.builder.get_relative_uri(self.env.docname, PAGE)
+        without = f"{data.still(world)}<p>The explorer needs scripts; this is one draw of it.</p>"
+        about = f"<p>{escape(data.about(world))}</p>" if view == "whole" else ""
+        made = (
+            f'<div {_CLASS} data-view="{view}" data-whole="{escape(whole)}"><noscript>{without}</noscript></div>'
+        )
+        return [nodes.raw("", made + about, format="html")]
 
 
 def _write(app):
@@ -61,7 +52,7 @@ def _write(app):
 
 
 def _load(app, pagename, templatename, context, doctree):
-    if doctree is not None and any(True for _ in doctree.findall(explorer)):
+    if _CLASS in context.get("body", ""):
         app.add_css_file("explorer/explorer.css")
         for name in SCRIPTS:
             app.add_js_file(f"explorer/{name}.js", loading_method="defer")
@@ -69,7 +60,6 @@ def _load(app, pagename, templatename, context, doctree):
 
 def setup(app):
     app.add_directive("explorer", Explorer)
-    app.add_node(explorer, html=(_visit, _depart))
+
     app.connect("builder-inited", _write)
     app.connect("html-page-context", _load)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

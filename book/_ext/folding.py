@@ -54,29 +54,20 @@ def _called(statement: ast.stmt) -> str:
 
 def _finds(statements: list[ast.stmt]) -> bool:
     """Findings, and no more values than are named for them: what makes much is looked at for itself."""
-    calls = [
-        ast.unparse(statement.value.func)
-        for statement in statements
-        if isinstance(getattr(statement, "value", None), ast.Call)
-    ]
     named = [one for one in statements if not _is_check(one)]
-    plain = all(isinstance(one, ast.Assign) for one in named)
-    return "finding" in calls and plain and 2 * len(named) <= len(statements)
+    plain = all(isinstance(one, ast.Assign) for one in named) and 2 * len(named) <= len(statements)
+    return plain and "finding" in map(_called, statements)
 
 
 def _fills_rows(statement: ast.stmt) -> bool:
     """A loop that ends with a row for the table, or the figure, of a next cell."""
-    last = statement.body[-1] if isinstance(statement, ast.For) else None
-    called = isinstance(last, ast.Expr) and isinstance(last.value, ast.Call)
-    return called and isinstance(last.value.func, ast.Attribute) and last.value.func.attr == "append"
+    return isinstance(statement, ast.For) and _called(statement.body[-1]).endswith(".append")
 
 
 def _makes_table(statement: ast.stmt) -> bool:
-    if not isinstance(statement, ast.Expr):
-        return False
-    value = statement.value
-    value = value.body if isinstance(value, ast.IfExp) else value
-    return isinstance(value, ast.Call) and ast.unparse(value.func) in ("plotting.table", "plotting.matrix")
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.IfExp):
+        statement = ast.Expr(statement.value.body)
+    return _called(statement) in ("plotting.table", "plotting.matrix")
 
 
 def _defines(statement: ast.stmt) -> bool:
@@ -109,4 +100,3 @@ class FoldCells(SphinxPostTransform):
 
 def setup(app):
     app.add_post_transform(FoldCells)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -66,4 +66,3 @@ def setup(app):
     app.connect("source-read", _fill)
     app.connect("doctree-resolved", _show_squares)
     app.connect("build-finished", _write)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

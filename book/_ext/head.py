@@ -40,12 +40,9 @@ def _describe(app, pagename, templatename, context, doctree):
         context["docstitle"] = ""  # its own title is the book's, and would be followed by it
 
 
-def _name_book(app, config):
-    config.html_theme_options.setdefault("logo", {})["text"] = config.html_title
-
-
-def _open_repository(app, config):
+def _set_options(app, config):
     options = config.html_theme_options
+    options.setdefault("logo", {})["text"] = config.html_title
     if options.get("repository_url"):
         options |= {"use_repository_button": True, "use_issues_button": True, "path_to_docs": ""}
         services = {"binderhub_url": "https://mybinder.org", "colab_url": "https://colab.research.google.com"}
@@ -53,7 +50,5 @@ def _open_repository(app, config):
 
 
 def setup(app):
-    app.connect("config-inited", _open_repository, priority=900)
-    app.connect("config-inited", _name_book)
+    app.connect("config-inited", _set_options, priority=900)
     app.connect("html-page-context", _describe)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

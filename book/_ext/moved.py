@@ -112,4 +112,3 @@ def _send_on(app, pagename, templatename, context, doctree):
 def setup(app):
     app.connect("html-page-context", _send_on)
     app.connect("build-finished", _write)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -42,4 +42,3 @@ def _rename(app, exception):
 
 def setup(app):
     app.connect("build-finished", _rename)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

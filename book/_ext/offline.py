@@ -46,4 +46,3 @@ def setup(app):
     app.connect("config-inited", _drop_thebe, priority=900)
     app.connect("builder-inited", _copy_mathjax)
     app.connect("build-finished", _drop_source_maps)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

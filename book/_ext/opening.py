@@ -31,4 +31,3 @@ def _box(section: nodes.Element) -> None:
 
 def setup(app):
     app.connect("doctree-resolved", _resolve)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -21,10 +21,6 @@ from textsan_book.chapters import reports
 _TARGET = "_static/reports"
 
 
-class report(nodes.General, nodes.Element):
-    """An example by its `name`; `view` is "whole", "outcome" or "thumbnail"."""
-
-
 class Shown(SphinxDirective):
     """A report, or a part of it."""
 
@@ -32,28 +28,16 @@ class Shown(SphinxDirective):
     option_spec = {"view": lambda value: directives.choice(value, ("whole", "outcome", "thumbnail"))}
 
     def run(self):
-        return [report(name=self.arguments[0], view=self.options.get("view", "whole"))]
-
-
-def _visit(translator, node):
-    name, builder = node["name"], translator.builder
-    content = reports.read(Path(builder.srcdir), name)
-    depth = builder.get_target_uri(builder.current_docname).count("/")
-    folder = f"{'../' * depth}{_TARGET}"
-    title = escape(f"Report of an audit: {content['decision']['verdict']}")
-    link = f'<p><a href="{folder}/{name}.html">Open the whole report</a></p>'
-    if node["view"] == "whole":
-        source = f"{folder}/{name}-annotated.html"
-        made = f'<iframe class="report" src="{source}" title="{title}" loading="lazy"></iframe>{link}'
-    else:
-        made = reports.outcome(content, small=node["view"] == "thumbnail")
-        made += link if node["view"] == "outcome" else ""
-    translator.body.append(f'<div class="front-part">{made}</div>')
-    raise nodes.SkipNode
-
-
-def _skip(translator, node):
-    raise nodes.SkipNode
+        name, view = self.arguments[0], self.options.get("view", "whole")
+        content = reports.read(Path(self.env.srcdir), name)
+        address = f"{'../' * self.env.docname.count('/')}{_TARGET}/{name}"
+        title = escape(f"Report of an audit: {content['decision']['verdict']}")
+        made = f'<iframe class="report" src="{address}-annotated.html" title="{title}" loading="lazy"></iframe>'
+        if view != "whole":
+            made = reports.outcome(content, small=view == "thumbnail")
+        if view != "thumbnail":
+            made += f'<p><a href="{address}.html">Open the whole report</a></p>'
+        return [nodes.raw("", f'<div class="front-part">{made}</div>', format="html")]
 
 
 def _write(app):
@@ -70,6 +54,5 @@ def _write(app):
 
 def setup(app):
     app.add_directive("report", Shown)
-    app.add_node(report, html=(_visit, None), latex=(_skip, None), text=(_skip, None))
+
     app.connect("builder-inited", _write)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -160,4 +160,3 @@ def setup(app):
     app.connect("autodoc-process-docstring", _make_plain, priority=400)  # napoleon's is 500
     app.connect("autodoc-process-docstring", _put_colons_back, priority=600)
     app.connect("autodoc-skip-member", _skip)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -36,4 +36,3 @@ def _name(app, env, node, contnode):
 def setup(app):
     app.connect("builder-inited", _share)
     app.connect("missing-reference", _name)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -126,4 +126,3 @@ def _inside(node: nodes.Node, kinds: tuple[type, ...]) -> bool:
 
 def setup(app):
     app.add_post_transform(SetNumbers)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -15,7 +15,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from html.parser import HTMLParser
 from typing import NamedTuple
 
 FIGURE_DATA = "figure-data"  # the key in an output's metadata
@@ -47,37 +46,20 @@ class Difference:
         return f"cell {self.cell}, {self.part}: stored {quoted(self.stored)}, now {quoted(self.new)}"
 
 
-class _Text(HTMLParser):
-    """The words of a page, those of different elements apart."""
-
-    def __init__(self):
-        super().__init__()
-        self.words, self.hidden = [], False
-
-    def handle_starttag(self, tag, attrs):
-        self.hidden = tag in ("style", "script")
-        self.words.append(" ")
-
-    def handle_endtag(self, tag):
-        self.hidden = False
-        # Where one cell of a table ends another begins, an empty one too.
-        self.words.append(" | " if tag in ("td", "th") else " ")
-
-    def handle_data(self, data):
-        if not self.hidden:
-            self.words.append(data)
-
-
 def html_text(html: str) -> str:
     """Read the words of `html`, without tags and styles.
 
     >>> html_text("<style>td {color: red}</style><tr><td>santext</td><td>0.5</td></tr>")
     'santext | 0.5 |'
     """
-    reader = _Text()
-    reader.feed(html)
-    reader.close()
-    return " ".join("".join(reader.words).split())
+    from bs4 import BeautifulSoup
+
+    page = BeautifulSoup(html, "html.parser")
+    for hidden in page(["style", "script"]):
+        hidden.decompose()
+    for cell in page(["td", "th"]):  # where one ends another begins, an empty one too
+        cell.append(" | ")
+    return " ".join(page.get_text(" ").split())
 
 
 def shown(outputs: Sequence) -> dict[str, str]:

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from unittest import mock
 
 from textsan.base import assets, extras, kernels
 from textsan_book.chapters import compare, other_parameters
@@ -78,17 +79,6 @@ def not_pinned() -> str:
     return subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
 
 
-@contextmanager
-def _environment(variables: dict[str, str]) -> Iterator[None]:
-    before = dict(os.environ)
-    os.environ.update(variables)
-    try:
-        yield
-    finally:
-        os.environ.clear()
-        os.environ.update(before)
-
-
 def _run_file(chapter: Chapter, label: dict) -> Path:
     suffix = re.sub(r"[^\w.=+-]+", "_", "".join(f"-{name}={value}" for name, value in label.items()))
     if len(suffix) > 100:
@@ -106,7 +96,7 @@ def _execute(chapter: Chapter, values: dict, output: Path) -> list[str]:
     where = output.relative_to(chapter.root)
     chapter.notebook.parent.mkdir(parents=True, exist_ok=True)
     try:
-        with surroundings(defaults=not values) as variables, _environment(variables):
+        with surroundings(defaults=not values) as variables, mock.patch.dict(os.environ, variables):
             execute_notebook(
                 read_text(chapter),
                 output,

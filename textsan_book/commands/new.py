@@ -10,6 +10,7 @@ import click
 
 _MARKERS = "ospdh^v<>DPX*8H"
 _PART = '  - caption: "Supplement: further chapters"\n    numbered: true\n    chapters:\n'  # of `_toc.yml`
+_SETTINGS = "{share: 0.9, turned: 0.4}"  # other parameters of the chapter that it starts from
 _SHAPE = re.compile(r"[a-z][a-z0-9]*( [a-z0-9]+)*")
 
 
@@ -38,8 +39,6 @@ def new(kind, name):
 
 def _code(root: Path, kind: str, name: str) -> list[Path]:
     """Write a module with its test, and its lines at the door and in the registry of the room."""
-    from textsan_book.commands import templates
-
     module, title = name.replace(" ", "_"), "".join(word.capitalize() for word in name.split())
     room = root / "textsan" / f"{kind}s"
     file, test = room / f"{module}.py", root / "tests" / f"test_{module}.py"
@@ -48,10 +47,8 @@ def _code(root: Path, kind: str, name: str) -> list[Path]:
     taken = f'"{name}",' in known or f" {title} as" in door.read_text(encoding="utf-8")
     if taken or iskeyword(module) or file.exists() or test.exists():
         raise ValueError(f"name: {name!r} is taken, by {kind}, module, test or Python; choose another")
-    text = {"mechanism": templates.MECHANISM, "attack": templates.ATTACK}[kind]
-    test_text = {"mechanism": templates.MECHANISM_TEST, "attack": templates.ATTACK_TEST}[kind]
-    for path, content in ((file, text), (test, test_text)):
-        content = content.replace("CLASS", title).replace("NAME", name)
+    for path, template in ((file, kind), (test, f"{kind}_test")):
+        content = _template(root, template).replace("CLASS", title).replace("NAME", name)
         path.write_text(content[:3] + content[3].upper() + content[4:], encoding="utf-8")
     with door.open("a", encoding="utf-8") as stream:
         stream.write(f"from .{module} import {title} as {title}\n")
@@ -60,6 +57,11 @@ def _code(root: Path, kind: str, name: str) -> list[Path]:
     subprocess.run([*ruff, "check", "--quiet", "--select", "I", "--fix", *paths], cwd=root, check=True)
     subprocess.run([*ruff, "format", "--quiet", *paths], cwd=root, check=True)
     return [file, test, door, registry]
+
+
+def _template(root: Path, name: str) -> str:
+    """Read a text to start from, which runs and passes the tests as it is; words in capitals are replaced."""
+    return (root / "textsan_book" / "commands" / "templates" / f"{name}.txt").read_text(encoding="utf-8")
 
 
 def _registered(text: str, kind: str, name: str, where: str) -> str:
@@ -78,8 +80,6 @@ def _registered(text: str, kind: str, name: str, where: str) -> str:
 
 def _chapter(root: Path, title: str) -> list[Path]:
     """Write a chapter of the supplement with the next number, and its lines in the contents and the settings."""
-    from textsan_book.commands import templates
-
     toc, moved, settings = root / "_toc.yml", root / "book" / "moved.yml", root / "data" / "settings.yml"
     contents, slug = toc.read_text(encoding="utf-8"), title.replace(" ", "-")
     given = re.findall(
@@ -93,7 +93,8 @@ def _chapter(root: Path, title: str) -> list[Path]:
     part = "" if _PART in before else _PART
     toc.write_text(f"{before}{part}      - file: notebooks/{name}\n{back}{after}", encoding="utf-8")
     with settings.open("a", encoding="utf-8") as stream:
-        stream.write(f"{name}:\n  - {templates.SETTINGS}\n")
+        stream.write(f"{name}:\n  - {_SETTINGS}\n")
     file = root / "book" / f"{name}.md"
-    file.write_text(templates.CHAPTER.replace("TITLE", title[0].upper() + title[1:]), encoding="utf-8")
+    text = _template(root, "chapter").replace("TITLE", title[0].upper() + title[1:])
+    file.write_text(text, encoding="utf-8")
     return [file, toc, settings]

@@ -8,30 +8,16 @@ import numpy as np
 
 from textsan_book.course.master import BEGIN, END, Master
 
-_OPERATORS = {
-    ast.Add: ast.Sub,
-    ast.Sub: ast.Add,
-    ast.Mult: ast.Div,
-    ast.Div: ast.Mult,
-    ast.Pow: ast.Mult,
-    ast.FloorDiv: ast.Mult,
-    ast.Mod: ast.FloorDiv,
-    ast.Lt: ast.GtE,
-    ast.GtE: ast.Lt,
-    ast.Gt: ast.LtE,
-    ast.LtE: ast.Gt,
-    ast.Eq: ast.NotEq,
-    ast.NotEq: ast.Eq,
-    ast.In: ast.NotIn,
-    ast.NotIn: ast.In,
-    ast.And: ast.Or,
-    ast.Or: ast.And,
-    ast.BitAnd: ast.BitOr,
-    ast.BitOr: ast.BitAnd,
-}
-_BOUNDARIES = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt}
-_NAMES = {"max": "min", "argmax": "argmin", "any": "all", "log": "exp", "maximum": "minimum", "cumsum": "cumprod"}
-_NAMES |= {after: before for before, after in _NAMES.items()}
+
+def _both_ways(pairs: str) -> dict[str, str]:
+    before, after = pairs.split()[::2], pairs.split()[1::2]
+    return dict(zip(before + after, after + before, strict=True))
+
+
+_OPERATORS = {"Pow": "Mult", "FloorDiv": "Mult", "Mod": "FloorDiv"}
+_OPERATORS |= _both_ways("Add Sub Mult Div Lt GtE Gt LtE Eq NotEq In NotIn And Or BitAnd BitOr")
+_BOUNDARIES = _both_ways("Lt LtE Gt GtE")
+_NAMES = _both_ways("max min argmax argmin any all log exp maximum minimum cumsum cumprod")
 
 
 class Mutant(NamedTuple):
@@ -78,55 +64,50 @@ def _solution_lines(source: str) -> set[int]:
 
 def _change(node, variant: int) -> str | None:
     """Change a node in place; says how, or None where there is nothing to change."""
-    if isinstance(node, (ast.BinOp, ast.BoolOp, ast.AugAssign)) and variant == 0:
-        return _swap(node, "op")
-    if isinstance(node, ast.Compare) and variant == 0:
-        before = node.ops[0]
-        node.ops[0] = _OPERATORS.get(type(before), type(before))()
-        return f"{type(before).__name__} becomes {type(node.ops[0]).__name__}"
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and variant == 0:
-        node.op = ast.UAdd()
-        return "a minus is lost"
-    if isinstance(node, ast.Constant) and isinstance(node.value, bool):
-        node.value = not node.value
-        return f"{not node.value} becomes {node.value}"
-    if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
-        before = node.value
-        node.value = before + 1 if variant == 0 else before - 1
-        return f"{before} becomes {node.value}"
-    if isinstance(node, ast.Attribute) and node.attr in _NAMES and variant == 0:
-        node.attr = _NAMES[node.attr]
-        return f"{_NAMES[node.attr]} becomes {node.attr}"
-    if isinstance(node, ast.Compare) and isinstance(node.ops[0], tuple(_BOUNDARIES)):
-        before = node.ops[0]
-        node.ops[0] = _BOUNDARIES[type(before)]()
-        return f"{type(before).__name__} becomes {type(node.ops[0]).__name__}"
-    if isinstance(node, ast.IfExp) and variant == 0:
-        node.body, node.orelse = node.orelse, node.body
-        return "the two sides of an if are exchanged"
-    if isinstance(node, ast.comprehension) and node.ifs and variant == 0:
-        node.ifs = []
-        return "the condition of a comprehension is lost"
-    if isinstance(node, ast.Call) and variant == 0 and len(node.args) > 1:
-        node.args[:2] = node.args[1::-1]
-        return "two arguments are exchanged"
-    if isinstance(node, ast.Call) and variant == 0 and not node.args and isinstance(node.func, ast.Attribute):
-        gone = node.func.attr
-        node.func, node.args = ast.Name("list" if gone == "split" else "str", ast.Load()), [node.func.value]
-        return f"{gone}() is lost"
-    if isinstance(node, ast.Subscript) and variant == 0 and isinstance(node.slice, (ast.Name, ast.Constant)):
-        node.slice = ast.BinOp(node.slice, ast.Sub(), ast.Constant(1))
-        return "an index is one too small"
-    if isinstance(node, ast.Name) and node.id in _NAMES and variant == 0:
-        node.id = _NAMES[node.id]
-        return f"{_NAMES[node.id]} becomes {node.id}"
+    match node:
+        case ast.Constant(value=bool(before)):
+            node.value = not before
+            return f"{before} becomes {node.value}"
+        case ast.Constant(value=int(before) | float(before)):
+            node.value = before + 1 if variant == 0 else before - 1
+            return f"{before} becomes {node.value}"
+        case ast.Compare(ops=[before, *_]):
+            name = type(before).__name__
+            after = _OPERATORS.get(name, name) if variant == 0 else _BOUNDARIES.get(name)
+            node.ops[0] = getattr(ast, after)() if after else before
+            return after and f"{name} becomes {after}"
+    return _change_once(node) if variant == 0 else None
+
+
+def _change_once(node) -> str | None:
+    match node:
+        case ast.BinOp(op=before) | ast.BoolOp(op=before) | ast.AugAssign(op=before):
+            name = type(before).__name__
+            after = _OPERATORS.get(name)
+            node.op = getattr(ast, after)() if after else before
+            return after and f"{name} becomes {after}"
+        case ast.UnaryOp(op=ast.USub()):
+            node.op = ast.UAdd()
+            return "a minus is lost"
+        case ast.Attribute(attr=before) if before in _NAMES:
+            node.attr = _NAMES[before]
+            return f"{before} becomes {node.attr}"
+        case ast.Name(id=before) if before in _NAMES:
+            node.id = _NAMES[before]
+            return f"{before} becomes {node.id}"
+        case ast.IfExp():
+            node.body, node.orelse = node.orelse, node.body
+            return "the two sides of an if are exchanged"
+        case ast.comprehension(ifs=[_, *_]):
+            node.ifs = []
+            return "the condition of a comprehension is lost"
+        case ast.Call(args=[_, _, *_]):
+            node.args[:2] = node.args[1::-1]
+            return "two arguments are exchanged"
+        case ast.Call(args=[], func=ast.Attribute(attr=gone)):
+            node.func, node.args = ast.Name("list" if gone == "split" else "str", ast.Load()), [node.func.value]
+            return f"{gone}() is lost"
+        case ast.Subscript(slice=ast.Name() | ast.Constant()):
+            node.slice = ast.BinOp(node.slice, ast.Sub(), ast.Constant(1))
+            return "an index is one too small"
     return None
-
-
-def _swap(node, field: str) -> str | None:
-    before = getattr(node, field)
-    after = _OPERATORS.get(type(before))
-    if after is None:
-        return None
-    setattr(node, field, after())
-    return f"{type(before).__name__} becomes {after.__name__}"

@@ -81,8 +81,9 @@ def _block(kind: str, cells: list) -> list:
 
 
 def _otter_test(master: Master, check: Check, number: int) -> str:
-    names, body = check.names, [f"    with checks.within({ANSWER_SECONDS}):"]
-    body += [f"        {line}" for line in check.code.splitlines()]
+    names = check.names
+    given = ", ".join([str(ANSWER_SECONDS), *(f"{name}={name}" for name in names)])
+    body = [f"    with checks.within({given}):", *(f"        {line}" for line in check.code.splitlines())]
     if master.graded and check.hidden:  # of another run of the notebook
         hidden = [one for one in master.checks if one.hidden]
         calls, names = [one.code for one in hidden], []

@@ -94,9 +94,10 @@ def failure(names: Mapping, call: str, seconds: float = CELL_SECONDS) -> str:
 
     used = {node.id for node in ast.walk(ast.parse(call)) if isinstance(node, ast.Name)}
     try:
-        with warnings.catch_warnings(), checks.within(seconds):
+        answers = {name: names.get(name) for name in used - {"checks"}}
+        with warnings.catch_warnings(), checks.within(seconds, **answers):
             warnings.simplefilter("ignore")
-            eval(call, {name: names.get(name) for name in used} | {"checks": checks})
+            eval(call, answers | {"checks": checks})
     except Exception as error:
         return f"{type(error).__name__}: {' '.join(str(error).split())}"
     return ""

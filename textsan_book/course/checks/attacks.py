@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from textsan_book.course.checks.saying import array, chosen, close, defined, number, random_channel
+from textsan_book.course.checks.saying import array, chosen, close, number, random_channel, returned
 
 
 def _worlds(seed: int, stream: int, count: int = 4):
@@ -24,20 +24,17 @@ def _success(prior, matrix, rule) -> float:
 
 def rule_is_optimal(rule, *, seed: int) -> None:
     """No deterministic rule does better than the returned one."""
-    defined(rule, "rule")
     for prior, matrix, _ in _worlds(seed, 1):
         n, m = matrix.shape
         answers = chosen(rule(prior, matrix), range(n), "rule(prior, matrix)")
         assert len(answers) == m, f"a rule says one word for each of the {m} outputs; yours has {len(answers)}"
         best = max(_success(prior, matrix, candidate) for candidate in product(range(n), repeat=m))
-        close(
-            _success(prior, matrix, answers), best, "another rule guesses right more often: weigh with the prior"
-        )
+        own = _success(prior, matrix, answers)
+        close(own, best, "another rule guesses right more often: weigh with the prior")
 
 
 def rule_knows_extremes(rule, *, seed: int) -> None:
     """A prior that is sure wins over any channel; a channel that tells all wins over any prior."""
-    defined(rule, "rule")
     for prior, matrix, generator in _worlds(seed, 2):
         n = len(prior)
         sure = np.zeros(n)
@@ -53,25 +50,17 @@ def rule_knows_extremes(rule, *, seed: int) -> None:
 
 def loss_is_right(loss, *, seed: int) -> None:
     """Check the loss by a wrong prior against the two rules written out."""
-    defined(loss, "loss")
     for prior, matrix, generator in _worlds(seed, 3, 6):
         believed = generator.dirichlet(np.ones(len(prior)))
-        outputs = range(matrix.shape[1])
-        best, fooled = (
-            [max(range(len(prior)), key=lambda x: (p[x] * matrix[x, y], -x)) for y in outputs]  # noqa: B023
-            for p in (prior, believed)
-        )
+
+        best, fooled = ((weights[:, None] * matrix).argmax(axis=0) for weights in (prior, believed))
         wanted = _success(prior, matrix, best) - _success(prior, matrix, fooled)
-        close(
-            number(loss(prior, believed, matrix), "loss(prior, believed, matrix)"),
-            wanted,
-            "guess by the believed prior, but score by the true one",
-        )
+        value = number(loss(prior, believed, matrix), "loss(prior, believed, matrix)")
+        close(value, wanted, "guess by the believed prior, but score by the true one")
 
 
 def loss_has_its_limits(loss, *, seed: int) -> None:
     """No loss where the prior is believed rightly; never a gain from believing wrongly."""
-    defined(loss, "loss")
     for prior, matrix, generator in _worlds(seed, 4, 6):
         close(number(loss(prior, prior, matrix), "loss"), 0, "who believes the truth loses nothing")
         believed = generator.dirichlet(np.full(len(prior), 0.3))
@@ -81,7 +70,6 @@ def loss_has_its_limits(loss, *, seed: int) -> None:
 
 def coverage_is_right(coverage, *, seed: int) -> None:
     """Check the share of truths among the k likeliest words against a count over everything."""
-    defined(coverage, "coverage")
     for prior, matrix, _ in _worlds(seed, 5):
         n, joint = len(prior), prior[:, None] * matrix
         for k in range(1, n + 1):
@@ -92,7 +80,6 @@ def coverage_is_right(coverage, *, seed: int) -> None:
 
 def coverage_has_its_ends(coverage, *, seed: int) -> None:
     """One guess is the best rule; as many as there are words never miss."""
-    defined(coverage, "coverage")
     for prior, matrix, _ in _worlds(seed, 6):
         value = number(coverage(prior, matrix, 1), "coverage(prior, matrix, 1)")
         close(value, (prior[:, None] * matrix).max(axis=0).sum(), "with one guess it is the success of the rule")
@@ -111,78 +98,62 @@ def _chain(seed: int, stream: int, length: int):
     return initial, transition, matrix, generator.integers(n, size=length).tolist()
 
 
-def _joint(initial, transition, matrix, released) -> dict[tuple, float]:
-    weights = {}
-    for words in product(range(len(initial)), repeat=len(released)):
-        weight = initial[words[0]]
-        for before, after in zip(words, words[1:], strict=False):
-            weight *= transition[before, after]
-        for x, y in zip(words, released, strict=True):
-            weight *= matrix[x, y]
-        weights[words] = float(weight)
+def joint(initial, transition, matrix, released) -> np.ndarray:
+    """Compute the probability of each text together with a release, an axis a place."""
+    weights = initial * matrix[:, released[0]]
+    for y in released[1:]:
+        weights = weights[..., None] * transition * matrix[:, y]
     return weights
+
+
+def marginals(weights: np.ndarray) -> np.ndarray:
+    """Compute the posterior of the word at each place by sums over all texts."""
+    places = range(weights.ndim)
+    sums = [weights.sum(axis=tuple(other for other in places if other != place)) for place in places]
+    return np.array(sums) / weights.sum()
 
 
 def posterior_is_exact(posterior, *, seed: int) -> None:
     """Pr(word at t | the whole release), against a sum over all texts."""
-    defined(posterior, "posterior")
     for stream in (11, 12, 13):
         world = _chain(seed, stream, 5)
-        joint, n = _joint(*world), len(world[0])
-        wanted = np.zeros((5, n))
-        for words, weight in joint.items():
-            for t, x in enumerate(words):
-                wanted[t, x] += weight
-        answer = array(posterior(*world), (5, n), "posterior(initial, transition, matrix, released)")
+        answer = array(posterior(*world), (5, len(world[0])), "posterior(initial, transition, matrix, released)")
         close(answer.sum(axis=1), np.ones(5), "at some position the probabilities do not sum to 1")
-        close(
-            answer,
-            wanted / wanted.sum(axis=1, keepdims=True),
-            "the posterior differs from a sum over all texts: does it use what comes after a position, too?",
-        )
+        said = "the posterior differs from a sum over all texts: does it use what comes after a position, too?"
+        close(answer, marginals(joint(*world)), said)
 
 
 def posterior_survives_length(posterior, *, seed: int) -> None:
     """A text of 2000 words underflows unless each step is normalised."""
-    defined(posterior, "posterior")
     world = _chain(seed, 14, 2000)
     answer = array(posterior(*world), (2000, len(world[0])), "posterior of 2000 words")
-    close(
-        answer.sum(axis=1), np.ones(2000), "a long text underflows: normalise each step, or work with logarithms"
-    )
+    said = "a long text underflows: normalise each step, or work with logarithms"
+    close(answer.sum(axis=1), np.ones(2000), said)
 
 
 def posterior_without_memory(posterior, *, seed: int) -> None:
     """A source without memory leaves Bayes' rule at each position."""
-    defined(posterior, "posterior")
     initial, _, matrix, released = _chain(seed, 15, 6)
     transition = np.tile(initial, (len(initial), 1))
     wanted = np.array([initial * matrix[:, y] for y in released])
-    close(
-        array(posterior(initial, transition, matrix, released), wanted.shape, "posterior"),
-        wanted / wanted.sum(axis=1, keepdims=True),
-        "words that do not depend on each other: each position is Bayes' rule on its own",
-    )
+    wanted /= wanted.sum(axis=1, keepdims=True)
+    answer = array(posterior(initial, transition, matrix, released), wanted.shape, "posterior")
+    close(answer, wanted, "words that do not depend on each other: each position is Bayes' rule on its own")
 
 
 def path_is_likeliest(path, *, seed: int) -> None:
     """The single likeliest text, against all texts."""
-    defined(path, "path")
     for stream in (16, 17, 18):
         world = _chain(seed, stream, 6)
-        joint = _joint(*world)
+        weights = joint(*world)
         answer = tuple(chosen(path(*world), range(len(world[0])), "path(initial, transition, matrix, released)"))
         assert len(answer) == 6, f"a text of 6 words is wanted, yours has {len(answer)}"
-        close(
-            joint[answer],
-            max(joint.values()),
-            "another text is likelier: maximise over the word before, then go back",
-        )
+        said = "another text is likelier: maximise over the word before, then go back"
+        close(weights[answer], weights.max(), said)
 
 
 def path_survives_length(path, *, seed: int) -> None:
     """A text of 1000 words that hardly changes is read as it is, and does not underflow."""
-    defined(path, "path")
     steady = np.eye(3) + 0.01
     steady /= steady.sum(axis=1, keepdims=True)
     first, second = (int(state) for state in np.random.default_rng([seed, 19]).permutation(3)[:2])
@@ -212,9 +183,8 @@ def problem(*, size: int, seed: int) -> Problem:
     n, length, scale = 30, 12, 1.6
     points = generator.normal(size=(n, 2))
     frequency = generator.dirichlet(np.full(n, 0.7))
-    transition = np.stack(
-        [generator.dirichlet(40 * frequency * generator.gamma(0.3, size=n) + 1e-3) for _ in range(n)]
-    )
+    weights = (40 * frequency * generator.gamma(0.3, size=n) + 1e-3 for _ in range(n))
+    transition = np.stack([generator.dirichlet(row) for row in weights])
     docs = [_walk(generator, frequency, transition, length) for _ in range(4 * size)]
     distances = np.linalg.norm(points[:, None] - points, axis=2)
     matrix = np.exp(-scale * distances)
@@ -239,22 +209,19 @@ def hits(attack, given: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     The published attack is embedding inversion: it guesses the word whose vector is nearest to the released one's.
     """
     guesses = attack([list(doc) for doc in given.released], given.matrix, [list(doc) for doc in given.shadow])
-    assert guesses is not None and guesses is not Ellipsis, "the attack returns nothing: end it with a return"
+    returned(guesses, "the attack")
     assert len(guesses) == len(given.released), "one sentence of guesses is wanted for each released one"
-    own, published, sentence = [], [], []
-    nearest = given.matrix.argmax(axis=0)
-    for number_, (guess, seen, true) in enumerate(zip(guesses, given.released, given.truth, strict=True)):
-        answer = chosen(guess, range(len(given.matrix)), "a guess")
-        assert len(answer) == len(true), "a sentence of guesses must be as long as the released one"
-        own += [a == b for a, b in zip(answer, true, strict=True)]
-        published += [nearest[y] == x for y, x in zip(seen, true, strict=True)]
-        sentence += [number_] * len(true)
-    return np.array(own), np.array(published), np.array(sentence)
+    answers = [chosen(guess, range(len(given.matrix)), "a guess") for guess in guesses]
+    lengths = [len(true) for true in given.truth]
+    fits = lengths == [len(answer) for answer in answers]
+    assert fits, "a sentence of guesses must be as long as the released one"
+    own, seen, true = map(np.concatenate, (answers, given.released, given.truth))
+    published = given.matrix.argmax(axis=0)[seen]
+    return own == true, published == true, np.repeat(np.arange(len(lengths)), lengths)
 
 
 def guesses_have_the_form(attack, *, seed: int) -> None:
     """One guess for each released word."""
-    defined(attack, "attack")
     hits(attack, problem(size=10, seed=seed))
 
 
@@ -262,7 +229,7 @@ def beats_the_published(attack, *, size: int, seed: int) -> None:
     """Above embedding inversion on the same words, the whole interval of the difference."""
     from textsan.evaluation import clustered_difference
 
-    own, published, sentence = hits(defined(attack, "attack"), problem(size=size, seed=seed))
+    own, published, sentence = hits(attack, problem(size=size, seed=seed))
     gain = clustered_difference(own.astype(float) - published, sentence)
     assert gain.low > 0, f"paired with embedding inversion it gains {gain}: the interval must lie above 0"
 
@@ -272,22 +239,16 @@ def beats_counting(attack, *, size: int, seed: int) -> None:
     from textsan.evaluation import clustered_difference
 
     given = problem(size=size, seed=seed + 1)
-    own, _, sentence = hits(defined(attack, "attack"), given)
+    own, _, sentence = hits(attack, given)
     counts = np.bincount(np.concatenate(given.shadow), minlength=len(given.matrix)) + 0.5
     rule = (counts[:, None] * given.matrix).argmax(axis=0)
-    pairs = [
-        (y, x)
-        for seen, true in zip(given.released, given.truth, strict=True)
-        for y, x in zip(seen, true, strict=True)
-    ]
-    counted = np.array([rule[y] == x for y, x in pairs])
+    counted = rule[np.concatenate(given.released)] == np.concatenate(given.truth)
     gain = clustered_difference(own.astype(float) - counted, sentence)
     assert gain.low > 0, f"paired with counting words it gains {gain}: use the words before and after, too"
 
 
 def comes_near_the_ideal(attack, *, size: int, seed: int) -> None:
     """A source whose words nearly determine the next: nearly as often right as who knows the source."""
-    defined(attack, "attack")
     generator = np.random.default_rng([seed, 22])
     n, length = 6, 10
     transition = 0.9 * np.eye(n)[generator.permutation(n)] + 0.1 / n

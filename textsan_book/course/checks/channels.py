@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 
-from textsan_book.course.checks.saying import array, close, defined, number, random_channel
+from textsan_book.course.checks.saying import array, close, number, random_channel
 
 
 def _worlds(seed: int):
@@ -19,7 +19,6 @@ def _worlds(seed: int):
 
 def rows_sum_to_one(response, *, seed: int) -> None:
     """Every row of `response(n, epsilon)` is a distribution over n words."""
-    defined(response, "response")
     for _, n, epsilon in _worlds(seed):
         matrix = array(response(n, epsilon), (n, n), f"response({n}, {epsilon:.3g})")
         assert (matrix >= 0).all(), "a probability is negative"
@@ -28,7 +27,6 @@ def rows_sum_to_one(response, *, seed: int) -> None:
 
 def keeps_epsilon(response, *, seed: int) -> None:
     """The word itself is e^epsilon times as likely as any other, all others alike: the whole budget is spent."""
-    defined(response, "response")
     for _, n, epsilon in _worlds(seed):
         matrix = array(response(n, epsilon), (n, n), f"response({n}, {epsilon:.3g})")
         close(matrix.sum(axis=1), np.ones(n), "a row does not sum to 1, so no ratio in it is one of probabilities")
@@ -38,20 +36,15 @@ def keeps_epsilon(response, *, seed: int) -> None:
                 assert ratio <= math.exp(epsilon) * (1 + 1e-9), (
                     "one column has a ratio above e^epsilon: whoever sees that word learns more than was promised"
                 )
-                close(
-                    ratio,
-                    math.exp(epsilon),
-                    "the word itself is not e^epsilon times as likely as another: budget is left unused",
-                )
+                said = "the word itself is not e^epsilon times as likely as another: budget is left unused"
+                close(ratio, math.exp(epsilon), said)
 
 
 def has_its_ends(response, *, seed: int) -> None:
     """At epsilon 0 nothing is told; at a large epsilon nearly everything is."""
-    defined(response, "response")
     for _, n, _ in _worlds(seed):
-        close(
-            array(response(n, 0.0), (n, n), "response(n, 0)"), np.full((n, n), 1 / n), "at epsilon 0 rows differ"
-        )
+        blind = array(response(n, 0.0), (n, n), "response(n, 0)")
+        close(blind, np.full((n, n), 1 / n), "at epsilon 0 rows differ")
         kept = np.diag(array(response(n, 30.0), (n, n), "response(n, 30)"))
         assert (kept > 0.999).all(), "at epsilon 30 a word should nearly always stay as it is"
 
@@ -61,7 +54,6 @@ def has_its_ends(response, *, seed: int) -> None:
 
 def tight_of_response(tight, *, seed: int) -> None:
     """The tight epsilon of a channel whose ratios are known."""
-    defined(tight, "tight")
     for _, n, epsilon in _worlds(seed):
         matrix = np.ones((n, n)) + np.diag(np.full(n, math.exp(epsilon) - 1))
         value = number(tight(matrix / matrix.sum(axis=1, keepdims=True)), "tight(matrix)")
@@ -70,27 +62,18 @@ def tight_of_response(tight, *, seed: int) -> None:
 
 def tight_of_any(tight, *, seed: int) -> None:
     """The tight epsilon against a search over all pairs of inputs and all outputs."""
-    defined(tight, "tight")
     generator = np.random.default_rng([seed, 2])
     for inputs, outputs in ((2, 3), (4, 2), (5, 6)):
         matrix = random_channel(generator, inputs, outputs)
-        largest = max(
-            math.log(matrix[x, y] / matrix[z, y])
-            for x, z in product(range(inputs), repeat=2)
-            for y in range(outputs)
-        )
-        close(
-            number(tight(matrix), "tight(matrix)"),
-            largest,
-            "the largest log-ratio of two inputs at one output is another: compare within columns",
-        )
+        largest = np.log(matrix[:, None] / matrix).max()
+        said = "the largest log-ratio of two inputs at one output is another: compare within columns"
+        close(number(tight(matrix), "tight(matrix)"), largest, said)
     same = np.tile(random_channel(generator, 1, 4), (3, 1))
     close(number(tight(same), "tight(matrix)"), 0, "rows that are all alike tell nothing: epsilon is 0")
 
 
 def tight_without_support(tight, *, seed: int) -> None:
     """An output that one input excludes gives it away: epsilon is infinite; one that never occurs does not."""
-    defined(tight, "tight")
     generator = np.random.default_rng([seed, 3])
     matrix = random_channel(generator, 3, 4)
     matrix[1, 2] = 0
@@ -108,7 +91,6 @@ def tight_without_support(tight, *, seed: int) -> None:
 
 def bound_is_attained(most, *, seed: int) -> None:
     """Randomized response reaches the bound under a uniform prior."""
-    defined(most, "most")
     for _, n, epsilon in _worlds(seed):
         right = math.exp(epsilon) / (math.exp(epsilon) + n - 1)
         value = number(most(n, epsilon), f"most({n}, {epsilon:.3g})")
@@ -118,7 +100,6 @@ def bound_is_attained(most, *, seed: int) -> None:
 
 def bound_holds(most, *, seed: int) -> None:
     """No channel with that tight epsilon is guessed more often, and at epsilon 0 only chance is left."""
-    defined(most, "most")
     generator = np.random.default_rng([seed, 4])
     for _ in range(20):
         n = int(generator.integers(2, 6))
@@ -144,7 +125,6 @@ def _points(seed: int, stream: int):
 
 def is_a_channel(mechanism, *, seed: int) -> None:
     """`mechanism(distances, epsilon)` is a channel from the words to themselves."""
-    defined(mechanism, "mechanism")
     for distances, epsilon in _points(seed, 5):
         n = len(distances)
         matrix = array(mechanism(distances, epsilon), (n, n), "mechanism(distances, epsilon)")
@@ -154,7 +134,6 @@ def is_a_channel(mechanism, *, seed: int) -> None:
 
 def keeps_its_promise(mechanism, *, seed: int) -> None:
     """Metric differential privacy: no column's log-ratio is above epsilon times the distance."""
-    defined(mechanism, "mechanism")
     for distances, epsilon in _points(seed, 6):
         n = len(distances)
         logs = np.log(array(mechanism(distances, epsilon), (n, n), "mechanism(distances, epsilon)"))
@@ -168,7 +147,6 @@ def keeps_its_promise(mechanism, *, seed: int) -> None:
 
 def spends_its_budget(mechanism, *, seed: int) -> None:
     """Worth what it costs: at least four tenths of epsilon are used, and near words are likelier."""
-    defined(mechanism, "mechanism")
     for distances, epsilon in _points(seed, 7):
         n = len(distances)
         matrix = array(mechanism(distances, epsilon), (n, n), "mechanism(distances, epsilon)")
@@ -183,45 +161,32 @@ def spends_its_budget(mechanism, *, seed: int) -> None:
 
 def survives_large_scores(mechanism, *, seed: int) -> None:
     """Large distances do not underflow to zero or overflow to nan."""
-    defined(mechanism, "mechanism")
     for distances, epsilon in _points(seed, 8):
         n = len(distances)
         matrix = array(mechanism(100 * distances, 3 * epsilon), (n, n), "mechanism(100 distances, 3 epsilon)")
-        close(
-            matrix.sum(axis=1),
-            np.ones(n),
-            "with large distances a row does not sum to 1",
-        )
+        close(matrix.sum(axis=1), np.ones(n), "with large distances a row does not sum to 1")
     zero = array(mechanism(distances, 0.0), (n, n), "mechanism(distances, 0)")
     close(zero, np.full((n, n), 1 / n), "at epsilon 0 all rows must be alike, and uniform here")
 
 
 def exposure_is_right(exposure, *, seed: int) -> None:
     """Check the success of the best guess against all deterministic rules of a small world."""
-    defined(exposure, "exposure")
     generator = np.random.default_rng([seed, 9])
     for n in (2, 3, 4):
         prior, matrix = generator.dirichlet(np.ones(n)), random_channel(generator, n, 3)
-        best = max(
-            sum(prior[rule[y]] * matrix[rule[y], y] for y in range(3)) for rule in product(range(n), repeat=3)
-        )
-        close(
-            number(exposure(prior, matrix), "exposure(prior, matrix)"),
-            best,
-            "the best of all rules from outputs to words is right another share of the time",
-        )
+        rules = map(list, product(range(n), repeat=3))
+        best = max((prior[rule] * matrix[rule, range(3)]).sum() for rule in rules)
+        said = "the best of all rules from outputs to words is right another share of the time"
+        close(number(exposure(prior, matrix), "exposure(prior, matrix)"), best, said)
 
 
 def exposure_rises(exposure, mechanism, *, seed: int) -> None:
     """The mechanism and its attack together: more epsilon, more exposure, from the prior alone to nearly all."""
-    defined(exposure, "exposure"), defined(mechanism, "mechanism")
     for distances, _ in _points(seed, 10):
         n = len(distances)
         prior = np.full(n, 1 / n)
-        values = [
-            number(exposure(prior, np.asarray(mechanism(distances, epsilon))), "exposure(prior, matrix)")
-            for epsilon in (0.0, 1.0, 4.0, 16.0)
-        ]
+        channels = [np.asarray(mechanism(distances, epsilon)) for epsilon in (0.0, 1.0, 4.0, 16.0)]
+        values = [number(exposure(prior, matrix), "exposure(prior, matrix)") for matrix in channels]
         close(values[0], 1 / n, "at epsilon 0 only chance is left")
         assert (np.diff(values) >= -1e-12).all(), "with a larger epsilon the attack must not do worse"
         assert values[-1] > 1.5 / n, "at epsilon 16 words should be guessed far above chance"

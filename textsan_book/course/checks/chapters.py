@@ -8,14 +8,12 @@ from functools import cache
 
 import numpy as np
 
-from textsan_book.course.checks.saying import array, close, defined, number
+from textsan_book.course.checks.attacks import joint, marginals
+from textsan_book.course.checks.saying import array, close, number, returned
 
 
 def _had(value, name: str):
-    said = f"there is no `{name}` yet: write its cell and run it"
-    if name.endswith(")"):
-        said = f"{name} returns nothing: end the function with a return"
-    assert value is not None and value is not Ellipsis, said
+    assert value is not None and value is not Ellipsis, f"there is no `{name}` yet: write its cell and run it"
     return value
 
 
@@ -63,12 +61,11 @@ def _groups(vectors, size: int) -> list[np.ndarray]:
 
 def groups_are_nearest(partition, *, dataset, seed, vocabulary, n_private, n_shadow) -> None:
     """Groups of the corpus's most frequent words, against the algorithm of the paper written with arrays."""
-    defined(partition, "partition")
     vectors, *_ = _split(dataset, seed, vocabulary, n_private, n_shadow)
     for words, size in ((40, 7), (41, 4), (12, 12)):
         answer = partition(np.linalg.norm(vectors[:words, None] - vectors[None, :words], axis=2), size)
         wanted = [sorted(map(int, group)) for group in _groups(vectors[:words], size)]
-        found = [sorted(map(int, group)) for group in _had(answer, "partition(distances, size)")]
+        found = [sorted(map(int, group)) for group in returned(answer, "partition(distances, size)")]
         assert sum(map(len, found)) == words, "every word belongs to one group, the last ones too"
         assert found == wanted, "take the first word that is left and those nearest to it among those left"
 
@@ -79,10 +76,10 @@ def success_by_what_is_seen(
     """The best guess of a word by nothing, by its group and by its release, with the counts of the text."""
     vectors, private, *_ = _split(dataset, seed, vocabulary, n_private, n_shadow)
     prior, groups = private / private.sum(), _groups(vectors, k)
-    close(number(_had(blind, "blind"), "blind"), prior.max(), "a blind guess is the text's most frequent word")
+    close(number(blind, "blind"), prior.max(), "a blind guess is the text's most frequent word")
     wanted = sum(prior[one].max() for one in groups)
-    close(number(_had(group, "group"), "group"), wanted, "whoever sees the group guesses its most frequent word")
-    assert len(_had(best, "best")) == len(epsilons), "one success for each epsilon is wanted"
+    close(number(group, "group"), wanted, "whoever sees the group guesses its most frequent word")
+    assert len(best) == len(epsilons), "one success for each epsilon is wanted"
     for epsilon, value in zip(epsilons, best, strict=True):
         joint = (prior[one][:, None] * _custext(vectors[one], epsilon) for one in groups)
         wanted = sum(table.max(axis=0).sum() for table in joint)
@@ -114,19 +111,19 @@ def bound_needs_no_release(
     """The closed form of the bound, and counts on sanitized text that scatter around it."""
     vectors, counts, *_ = _split(dataset, seed, vocabulary, n_private, n_shadow)
     (wanted,) = _bounds(vectors, [(counts / counts.sum(), counts)], epsilon)
-    close(number(_had(exact, "exact"), "exact"), wanted, "the bound is the sum of column maxima", within=1e-6)
-    shares = array(_had(counted, "counted"), (repetitions,), "`counted`")
+    close(number(exact, "exact"), wanted, "the bound is the sum of column maxima", within=1e-6)
+    shares = array(counted, (repetitions,), "`counted`")
     error = np.sqrt(wanted * (1 - wanted) / counts.sum() / repetitions)
     assert abs(shares.mean() - wanted) < 6 * error, "the counts are not those of the optimal rule"
     wanted = 1.96 * shares.std(ddof=1) / np.sqrt(repetitions)
-    close(number(_had(margin, "margin"), "margin"), wanted, "1.96 standard errors of the mean are wanted")
+    close(number(margin, "margin"), wanted, "1.96 standard errors of the mean are wanted")
 
 
 def rows_have_their_bounds(rows, *, dataset, seed, vocabulary, n_private, n_shadow, epsilons) -> None:
     """Two bounds and the success of the attack at each epsilon."""
     vectors, own, shadow, others = _split(dataset, seed, vocabulary, n_private, n_shadow)
     own, others = own / own.sum(), others / others.sum()
-    assert len(_had(rows, "rows")) == len(epsilons), "a row for each epsilon is wanted"
+    assert len(rows) == len(epsilons), "a row for each epsilon is wanted"
     names = "in-sample bound", "population bound", "attack"
     pairs = (own, own), (others, others), (own, shadow + 1)
     for place in sorted({0, len(rows) // 2, len(rows) - 1}):
@@ -142,7 +139,6 @@ def reading_is_enumerated(forward_backward, *, dataset, seed) -> None:
     """The posterior of each word under the corpus's own word pairs, against a sum over all sentences."""
     import textsan
 
-    defined(forward_backward, "forward_backward")
     docs = [record.tokens for record in textsan.load_dataset(dataset)]
     place = {word: at for at, (word, _) in enumerate(textsan.count_words(docs).most_common(4))}
     pairs = np.ones((4, 4))
@@ -151,13 +147,10 @@ def reading_is_enumerated(forward_backward, *, dataset, seed) -> None:
             if before in place and after in place:
                 pairs[place[before], place[after]] += 1
     initial, transition = pairs.sum(axis=1) / pairs.sum(), pairs / pairs.sum(axis=1, keepdims=True)
-    rng, axes = np.random.default_rng(seed), range(5)
+    rng = np.random.default_rng(seed)
     for _ in range(3):
         channel, seen = rng.dirichlet(np.full(4, 0.5), size=4), rng.integers(4, size=5).tolist()
-        weights = initial * channel[:, seen[0]]
-        for output in seen[1:]:
-            weights = weights[..., None] * transition * channel[:, output]
-        wanted = [weights.sum(axis=tuple(a for a in axes if a != t)) / weights.sum() for t in axes]
+        wanted = marginals(joint(initial, transition, channel, seen))
         found = array(forward_backward(initial, transition, channel, tuple(seen)), (5, 4), "forward_backward")
         close(found, wanted, "the posterior differs from a sum over all sentences: go forwards and backwards")
 
@@ -169,7 +162,7 @@ def ladder_is_enumerated(rungs, initial, A, *, words, position, santext_epsilons
     vectors = textsan.load_embeddings().restrict(words).vectors.astype(np.float64)
     source = initial[:, None, None] * A[:, :, None] * A[None]
     others = [place for place in range(3) if place != position]
-    assert len(_had(rungs, "rungs")) == len(santext_epsilons), "one row for each of `santext_epsilons` is wanted"
+    assert len(rungs) == len(santext_epsilons), "one row for each of `santext_epsilons` is wanted"
     for epsilon, row in zip(santext_epsilons, rungs, strict=True):
         channel = _channel(vectors, vectors, epsilon)
         whole = np.einsum("abc,ax,by,cz->abcxyz", source, channel, channel, channel)
@@ -191,7 +184,7 @@ def guesses_are_written_out(answers, *, dataset, seed, vocabulary, n_private, n_
     sizes, given = (dataset, n_private, n_shadow, None, seed), {"epsilon": epsilon, "vocabulary": vocabulary}
     problem = problems.prepare(*sizes, "custext+", **given, k=20)
     seen = [problem.released[document][place] for document, place in problem.positions]
-    released, guesses = (_had(answers, "answers").get(name) for name in ("released", "word counts"))
+    released, guesses = (answers.get(name) for name in ("released", "word counts"))
     assert list(_had(released, "answers['released']")) == seen, "these are not the words that were released"
     assert len(_had(guesses, "answers['word counts']")) == len(seen), (
         "a guess for each attacked position is wanted"
@@ -212,7 +205,7 @@ def ceilings_are_enumerated(ceilings, clear, *, seed) -> None:
     rng = np.random.default_rng(seed)
     start, rows = rng.dirichlet(np.ones(4)), rng.dirichlet(np.full(4, 0.4), size=4)
     source = np.einsum("a,ab,bc,cd,de->abcde", start, rows, rows, rows, rows)
-    close(number(_had(clear, "clear"), "clear"), source.max(axis=2).sum(), "the four other words are seen")
+    close(number(clear, "clear"), source.max(axis=2).sum(), "the four other words are seen")
     distance = np.abs(np.subtract.outer(np.arange(4), np.arange(4)))
     for place, strength in ((0, 0.0), (5, 2.5), (16, 8.0)):
         channel = np.exp(-strength * distance / 2)
@@ -223,7 +216,7 @@ def ceilings_are_enumerated(ceilings, clear, *, seed) -> None:
         wanted = {"both": whole, "word alone": alone, "context alone": context}
         wanted = {name: table.max(axis=0).sum() for name, table in wanted.items()} | {"answer y": np.trace(alone)}
         for name, value in wanted.items():
-            found = array(_had(ceilings, "ceilings").get(name), (17,), f"ceilings[{name!r}]")
+            found = array(ceilings.get(name), (17,), f"ceilings[{name!r}]")
             close(found[place], value, f"{name} at strength {strength:g}: another success")
 
 
@@ -243,7 +236,7 @@ def links_are_simulated(rates, *, dataset, seed, vocabulary, candidates, lengths
     channels = {f"CusText, ε = {custext:g}": groups}
     channels[f"SanText, ε = {santext[-1]:g}"] = _channel(vectors, vectors, santext[-1])
     for name, channel in channels.items():
-        found = _had(_had(rates, "rates").get(name), f"rates[{name!r}]")
+        found = _had(rates.get(name), f"rates[{name!r}]")
         assert len(found) == len(lengths), f"one rate for each of the {len(lengths)} lengths is wanted"
         with np.errstate(divide="ignore"):
             logs, sums = np.log(channel), channel.cumsum(axis=1)
@@ -256,20 +249,17 @@ def links_are_simulated(rates, *, dataset, seed, vocabulary, candidates, lengths
                 best = scores >= scores.max() - 1e-9
                 hits[trial] = best[0] / best.sum()
             error = 4.5 * hits.std() / np.sqrt(trials) + rate.high - rate.low + 0.01
-            said = (
-                f"{name}, {length} words: {hits.mean():.2f} of simulated documents are found, not {rate.value:.2f}"
-            )
-            assert abs(rate.value - hits.mean()) < error, said
+            said = f"{hits.mean():.2f} of simulated documents are found, not {rate.value:.2f}"
+            assert abs(rate.value - hits.mean()) < error, f"{name}, {length} words: {said}"
 
 
 def limit_is_reached(largest, *, seed, candidates) -> None:
     """The largest epsilon for a success: the limit is reached there, and there is none below chance."""
     from textsan.leakage import linkage_limit
 
-    defined(largest, "largest")
     for length, success in zip((1, 4, 30), np.random.default_rng(seed).uniform(0.2, 0.6, 3), strict=True):
         value = number(largest(float(success), length), f"largest({success:.2f}, {length})")
         reached = linkage_limit(value, length, candidates).value
         close(reached, success, "at this epsilon the limit is another success", within=1e-6)
-    blind = float(_had(largest(0.5 / candidates, 5), "largest(0.5 / candidates, 5)"))
+    blind = float(returned(largest(0.5 / candidates, 5), "largest(0.5 / candidates, 5)"))
     assert np.isnan(blind), "no epsilon keeps success below that of a blind guess: nan is wanted there"

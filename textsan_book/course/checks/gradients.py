@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from textsan_book.course.checks.saying import array, close, defined, number
+from textsan_book.course.checks.saying import array, close, number
 
 
 def _batch(seed: int, stream: int, *, inputs: int, outputs: int = 8):
@@ -14,19 +14,15 @@ def _batch(seed: int, stream: int, *, inputs: int, outputs: int = 8):
 
 def single_input_is_read(only_input, *, seed: int) -> None:
     """One input is exactly a row of the weights' gradient over that of the bias."""
-    defined(only_input, "only_input")
     for stream in (1, 2):
         weights, bias, x, _ = _batch(seed, stream, inputs=1)
-        close(
-            array(only_input(weights, bias), (10,), "only_input(weights, bias)"),
-            x[0],
-            "row i of the weights' gradient is error i times the input, and entry i of the bias' is error i",
-        )
+        answer = array(only_input(weights, bias), (10,), "only_input(weights, bias)")
+        said = "row i of the weights' gradient is error i times the input, and entry i of the bias' is error i"
+        close(answer, x[0], said)
 
 
 def silent_rows_are_skipped(only_input, *, seed: int) -> None:
     """Outputs without an error say nothing; the others still do."""
-    defined(only_input, "only_input")
     generator = np.random.default_rng([seed, 3])
     x, errors = generator.normal(size=10), np.zeros(8)
     errors[int(generator.integers(1, 8))] = 1e-3
@@ -36,7 +32,6 @@ def silent_rows_are_skipped(only_input, *, seed: int) -> None:
 
 def rank_counts_inputs(how_many, *, seed: int) -> None:
     """Check that the rank is the number of different inputs, while they are fewer than the layer is wide."""
-    defined(how_many, "how_many")
     for inputs in (1, 3, 5):
         weights, _, _, _ = _batch(seed, 4 + inputs, inputs=inputs)
         answer = number(how_many(weights), "how_many(weights)")
@@ -47,7 +42,6 @@ def rank_counts_inputs(how_many, *, seed: int) -> None:
 
 def rank_has_no_scale(how_many, *, seed: int) -> None:
     """A learning rate changes no rank, and a gradient of zeros has none."""
-    defined(how_many, "how_many")
     for inputs, rate in ((2, 1e-6), (4, 1e6)):
         weights, _, _, _ = _batch(seed, 20 + inputs, inputs=inputs)
         answer = number(how_many(weights * rate), "how_many(weights)")
@@ -59,7 +53,6 @@ def rank_has_no_scale(how_many, *, seed: int) -> None:
 
 def true_words_are_in(in_span, *, seed: int) -> None:
     """Every vector that was in the batch passes: the check has no misses."""
-    defined(in_span, "in_span")
     for inputs in (1, 3, 5):
         weights, _, x, _ = _batch(seed, 10 + inputs, inputs=inputs)
         answer = array(in_span(weights, x), (inputs,), "in_span(gradient, vectors)").astype(bool)
@@ -72,7 +65,6 @@ def true_words_are_in(in_span, *, seed: int) -> None:
 
 def others_are_out(in_span, *, seed: int) -> None:
     """Vectors that were not in the batch do not pass while it is smaller than the layer is wide."""
-    defined(in_span, "in_span")
     for inputs in (1, 3, 5):
         weights, _, x, generator = _batch(seed, 20 + inputs, inputs=inputs)
         vocabulary = np.vstack([x, generator.normal(size=(40, 10)), x + 0.05 * generator.normal(size=x.shape)])
@@ -85,7 +77,6 @@ def others_are_out(in_span, *, seed: int) -> None:
 
 def full_rank_tells_nothing(in_span, *, seed: int) -> None:
     """A batch as large as the layer is wide: everything passes, so passing means nothing."""
-    defined(in_span, "in_span")
     weights, _, _, generator = _batch(seed, 30, inputs=30, outputs=20)
     answer = array(in_span(weights, generator.normal(size=(10, 10))), (10,), "in_span").astype(bool)
     assert answer.all(), "the gradient has full rank: its rows span everything, and the check must say so"

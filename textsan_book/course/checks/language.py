@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 
-from textsan_book.course.checks.saying import close, defined, number
+from textsan_book.course.checks.saying import close, number
 
 # A toy model: piece i follows piece j with probability table[j, i]; some begin a word, the last ends the text.
 
@@ -46,53 +46,41 @@ def _words(table, starts, length: int):
 
 def word_is_exact(word_probability, *, seed: int) -> None:
     """The probability of a word against a sum over all sequences of pieces."""
-    defined(word_probability, "word_probability")
     for stream in (1, 2, 3):
         table, starts, _ = _model(seed, stream)
+        before = stream % len(table)
         for length in (1, 2, 3):
             for word in list(_words(table, starts, length))[:6]:
-                value = word_probability(table, stream % len(table), list(word), starts)
-                close(
-                    number(value, "word_probability(table, before, pieces, starts)"),
-                    _enumerated(table, stream % len(table), word, starts),
-                    f"the word {word} has another probability: the piece after its last must begin a word",
-                )
+                value = word_probability(table, before, list(word), starts)
+                value = number(value, "word_probability(table, before, pieces, starts)")
+                said = f"the word {word} has another probability: the piece after its last must begin a word"
+                close(value, _enumerated(table, before, word, starts), said)
 
 
 def short_words_are_not_prefixes(word_probability, *, seed: int) -> None:
     """A word of one piece is less likely than its piece, by those words that go on."""
-    defined(word_probability, "word_probability")
     table, starts, _ = _model(seed, 4)
     for first in starts[:-1]:
         value = number(word_probability(table, 0, [first], starts), "word_probability")
         assert value < table[0, first], (
             "the piece alone is more likely than the word: longer words begin with it, too, so ask what comes next"
         )
-    everything = table.copy()
-    value = number(word_probability(everything, 0, [starts[0]], list(range(len(table)))), "word_probability")
+    value = number(word_probability(table.copy(), 0, [starts[0]], list(range(len(table)))), "word_probability")
     close(value, table[0, starts[0]], "where every piece begins a word, a word is its one piece")
 
 
 def no_word_is_none(word_probability, *, seed: int) -> None:
     """Pieces that are no word have probability 0."""
-    defined(word_probability, "word_probability")
     table, starts, _ = _model(seed, 5)
     inner = [piece for piece in range(len(table)) if piece not in starts]
-    close(
-        number(word_probability(table, 0, [inner[0]], starts), "word_probability"),
-        0,
-        "a word begins with a piece that begins words",
-    )
-    close(
-        number(word_probability(table, 0, [starts[0], starts[0]], starts), "word_probability"),
-        0,
-        "these pieces are two words, not one",
-    )
+    value = number(word_probability(table, 0, [inner[0]], starts), "word_probability")
+    close(value, 0, "a word begins with a piece that begins words")
+    value = number(word_probability(table, 0, [starts[0], starts[0]], starts), "word_probability")
+    close(value, 0, "these pieces are two words, not one")
 
 
 def guess_weighs_whole_words(guess, *, seed: int) -> None:
     """The likeliest word under model and channel, against all candidates weighed by enumeration."""
-    defined(guess, "guess")
     for stream in (6, 7, 8, 9):
         table, starts, generator = _model(seed, stream)
         words = [word for length in (1, 2, 3) for word in _words(table, starts, length)]
@@ -101,14 +89,12 @@ def guess_weighs_whole_words(guess, *, seed: int) -> None:
         weights = [c * _enumerated(table, 1, word, starts) for c, word in zip(channel, words, strict=True)]
         answer = guess(table, 1, [list(word) for word in words], starts, channel)
         assert answer in range(len(words)), f"the number of a candidate is wanted, you return {answer!r}"
-        close(
-            weights[int(answer)], max(weights), "another candidate is likelier: weigh whole words, and the channel"
-        )
+        said = "another candidate is likelier: weigh whole words, and the channel"
+        close(weights[int(answer)], max(weights), said)
 
 
 def guess_follows_the_channel(guess, *, seed: int) -> None:
     """Check that what the channel excludes is never guessed."""
-    defined(guess, "guess")
     table, starts, _ = _model(seed, 10)
     words = list(_words(table, starts, 2))[:4]
     for only in range(len(words)):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from textsan_book.course.checks.saying import array, close, defined, number, random_channel
+from textsan_book.course.checks.saying import array, close, number, random_channel
 
 # Words are numbers. A channel is an array, a row an original; documents are lists of words.
 
@@ -21,33 +21,27 @@ def _documents(seed: int, stream: int, same_length: bool):
 def _by_hand(channel, released, candidate) -> float:
     if len(released) != len(candidate):
         return -np.inf
-    total = 0.0
-    for place in range(len(released)):
-        total += float(np.log(channel[candidate[place], released[place]]))
-    return total
+    return sum(float(np.log(channel[x, y])) for x, y in zip(candidate, released, strict=True))
+
+
+def _table(value) -> np.ndarray:
+    return array(value, (9, 9), "log_likelihoods(channel, released, docs)")
 
 
 def likelihoods_are_of_aligned_words(log_likelihoods, *, seed: int) -> None:
     """Each released word is compared with the candidate's word at its place, and with no other."""
-    defined(log_likelihoods, "log_likelihoods")
     for stream in (1, 2):
         channel, docs, releases = _documents(seed, stream, same_length=True)
-        answer = array(
-            log_likelihoods(channel, releases, docs), (9, 9), "log_likelihoods(channel, released, docs)"
-        )
+        answer = _table(log_likelihoods(channel, releases, docs))
+        said = "another log-likelihood is wanted: add up log Pr(y | x) of the words at the same place"
         for i, j in np.ndindex(9, 9):
-            close(
-                answer[i, j],
-                _by_hand(channel, releases[i], docs[j]),
-                "another log-likelihood is wanted: add up log Pr(y | x) of the words at the same place",
-            )
+            close(answer[i, j], _by_hand(channel, releases[i], docs[j]), said)
 
 
 def other_lengths_are_impossible(log_likelihoods, *, seed: int) -> None:
     """A sanitizer keeps the number of words: a candidate of another length has probability 0."""
-    defined(log_likelihoods, "log_likelihoods")
     channel, docs, releases = _documents(seed, 3, same_length=False)
-    answer = array(log_likelihoods(channel, releases, docs), (9, 9), "log_likelihoods(channel, released, docs)")
+    answer = _table(log_likelihoods(channel, releases, docs))
     for i, j in np.ndindex(9, 9):
         wanted = _by_hand(channel, releases[i], docs[j])
         if np.isneginf(wanted):
@@ -60,42 +54,32 @@ def other_lengths_are_impossible(log_likelihoods, *, seed: int) -> None:
 
 def best_candidate_is_counted(linked, *, seed: int) -> None:
     """Release i is of candidate i; without ties it is linked where its own score is the largest."""
-    defined(linked, "linked")
     generator = np.random.default_rng([seed, 4])
     for n in (2, 5, 20):
         scores = generator.permutation(n * n).reshape(n, n) * 1.0
         wanted = np.mean([scores[i, i] == max(scores[i]) for i in range(n)])
-        close(
-            number(linked(scores), "linked(scores)"), wanted, "count the releases whose own candidate scores most"
-        )
+        value = number(linked(scores), "linked(scores)")
+        close(value, wanted, "count the releases whose own candidate scores most")
     close(number(linked(np.eye(4)), "linked(scores)"), 1, "all own candidates are the best, so all are linked")
 
 
 def ties_are_shared(linked, *, seed: int) -> None:
     """Of k best candidates each is named with probability 1 / k; a candidate of probability 0 never is."""
-    defined(linked, "linked")
-    close(
-        number(linked(np.zeros((5, 5))), "linked(scores)"), 0.2, "five candidates alike: a fifth by luck, not all"
-    )
+    alike = number(linked(np.zeros((5, 5))), "linked(scores)")
+    close(alike, 0.2, "five candidates alike: a fifth by luck, not all")
     generator = np.random.default_rng([seed, 5])
     for n in (3, 8):
         scores = generator.integers(3, size=(n, n)) * 1.0
-        wanted = 0.0
-        for i in range(n):
-            best = max(scores[i])
-            wanted += (scores[i, i] == best) / sum(score == best for score in scores[i]) / n
+        best = scores == scores.max(axis=1, keepdims=True)
+        wanted = (np.diag(best) / best.sum(axis=1)).mean()
         close(number(linked(scores), "linked(scores)"), wanted, "ties are broken evenly among the best")
     impossible = np.array([[-np.inf, -np.inf], [0.0, 1.0]])
-    close(
-        number(linked(impossible), "linked(scores)"),
-        0.5,
-        "a release that no candidate can have become is linked to nobody",
-    )
+    said = "a release that no candidate can have become is linked to nobody"
+    close(number(linked(impossible), "linked(scores)"), 0.5, said)
 
 
 def excess_is_over_the_control(excess, linked, *, seed: int) -> None:
     """Check that the excess is what is linked beyond releases of documents that are not on the list."""
-    defined(excess, "excess")
     generator = np.random.default_rng([seed, 6])
     for _ in range(3):
         main, control = generator.integers(4, size=(2, 6, 6)) * 1.0
@@ -105,7 +89,6 @@ def excess_is_over_the_control(excess, linked, *, seed: int) -> None:
 
 def excess_has_its_ends(excess, *, seed: int) -> None:
     """All are linked and no control is: one. All controls are, and no release: minus one. Both alike: nothing."""
-    defined(excess, "excess")
     all_, none = np.eye(5), np.roll(np.eye(5), 1, axis=1)
     for main, control, wanted in ((all_, none, 1), (none, all_, -1)):
         said = "every release is linked, or every control is: take one from the other"

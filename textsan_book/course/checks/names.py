@@ -4,8 +4,6 @@ import hashlib
 
 import numpy as np
 
-from textsan_book.course.checks.saying import defined
-
 NAMES = (
     "ada amara ben bianca carla chen dario dev elena eve farah felix greta hugo ida ines jonas kavya lena liam "
     "mara mina nadia noor olga omar paula piotr rosa sami tara theo uma vera wen yara yusuf zoe"
@@ -24,7 +22,6 @@ def _keyed(key: bytes, name: str) -> str:
 
 def hashes_are_inverted(invert, *, seed: int) -> None:
     """Every digest of a known name is inverted, and no other."""
-    defined(invert, "invert")
     generator = np.random.default_rng([seed, 1])
     for _ in range(3):
         known = [str(one) for one in generator.permutation(NAMES)[:25]]
@@ -44,7 +41,6 @@ def hashes_are_inverted(invert, *, seed: int) -> None:
 
 def writing_does_not_help(invert, *, seed: int) -> None:
     """Names on the list may be written with capitals and spaces; digests are of the plain name."""
-    defined(invert, "invert")
     generator = np.random.default_rng([seed, 2])
     secret = [str(word) for word in generator.choice(NAMES, size=6)]
     answer = invert([_digest(name) for name in secret], [f" {name.upper()} " for name in NAMES])
@@ -53,7 +49,6 @@ def writing_does_not_help(invert, *, seed: int) -> None:
 
 def salts_are_public(invert_salted, *, seed: int) -> None:
     """A salt that stands beside the digest does not protect it."""
-    defined(invert_salted, "invert_salted")
     generator = np.random.default_rng([seed, 3])
     known = [str(one) for one in generator.permutation(NAMES)[:25]]
     secret = [str(one) for one in generator.choice(NAMES, size=8)]
@@ -65,7 +60,6 @@ def salts_are_public(invert_salted, *, seed: int) -> None:
 
 def cost_is_counted(hashes_needed, *, seed: int) -> None:
     """One table serves all digests; with a salt each row needs its own."""
-    defined(hashes_needed, "hashes_needed")
     generator = np.random.default_rng([seed, 4])
     for _ in range(4):
         rows, names = (int(integer) for integer in generator.integers(5, 100, size=2))
@@ -76,7 +70,6 @@ def cost_is_counted(hashes_needed, *, seed: int) -> None:
 
 def equal_names_stay_equal(pseudonym, *, seed: int) -> None:
     """One name has one pseudonym, however it is written, and another name another one."""
-    defined(pseudonym, "pseudonym")
     generator = np.random.default_rng([seed, 6])
     key, seen = generator.bytes(32), set()
     for name in (str(one) for one in generator.choice(NAMES, size=5, replace=False)):
@@ -91,7 +84,6 @@ def equal_names_stay_equal(pseudonym, *, seed: int) -> None:
 
 def pseudonyms_need_the_key(pseudonym, *, seed: int) -> None:
     """HMAC-SHA256 under a secret key: nothing can be tried without the key."""
-    defined(pseudonym, "pseudonym")
     generator = np.random.default_rng([seed, 5])
     key, other = generator.bytes(32), generator.bytes(32)
     for name in (str(one) for one in generator.choice(NAMES, size=5)):

@@ -8,8 +8,8 @@ import numpy as np
 
 
 @contextmanager
-def within(seconds: float):
-    """Stop an answer that takes longer, with a sentence, so that a loop costs its own check and no other.
+def within(seconds: float, **answers):
+    """Ask that answers be there, and stop what takes longer, so that a loop costs its own check and no other.
 
     There is no limit on Windows, which has no such alarm, and outside of a program's main thread.
 
@@ -17,7 +17,14 @@ def within(seconds: float):
     ...     while True: pass
     Traceback (most recent call last):
     TimeoutError: it ran for more than 0.1 seconds: is there an endless loop?
+    >>> with within(0.1, response=None):
+    ...     pass
+    Traceback (most recent call last):
+    AssertionError: there is no `response` yet: write it in its cell and run the cell
     """
+    for name, answer in answers.items():
+        there = answer is not None and answer is not Ellipsis
+        assert there, f"there is no `{name}` yet: write it in its cell and run the cell"
 
     def late(*_):
         raise TimeoutError(f"it ran for more than {seconds:g} seconds: is there an endless loop?")
@@ -34,28 +41,21 @@ def within(seconds: float):
         signal.signal(signal.SIGALRM, before)
 
 
-def defined(answer, name: str):
-    """Return the student's function, or fail with a sentence if there is none.
-
-    >>> defined(None, "response")
-    Traceback (most recent call last):
-    AssertionError: there is no function `response` yet: write it in its cell and run the cell
-    """
-    assert callable(answer), f"there is no function `{name}` yet: write it in its cell and run the cell"
-    return answer
+def returned(value, what: str):
+    """Return what an answer is, or fail with a sentence if a function of a student ends without one."""
+    assert value is not None and value is not Ellipsis, f"{what} returns nothing: end the function with a return"
+    return value
 
 
 def array(value, shape: tuple, what: str) -> np.ndarray:
     """Check that an answer is numbers of a shape, None where any size will do, and return them as float64."""
-    assert value is not None and value is not Ellipsis, f"{what} returns nothing: end the function with a return"
     try:
-        numbers = np.asarray(value, dtype=np.float64)
+        numbers = np.asarray(returned(value, what), dtype=np.float64)
     except (TypeError, ValueError):
         wanted = "an array of numbers" if shape else "a number"
         raise AssertionError(f"{what} returns {type(value).__name__}, but {wanted} is wanted") from None
-    fits = len(numbers.shape) == len(shape) and all(
-        b in (None, a) for a, b in zip(numbers.shape, shape, strict=True)
-    )
+    pairs = zip(numbers.shape, shape, strict=False)
+    fits = len(numbers.shape) == len(shape) and all(size in (None, own) for own, size in pairs)
     wanted = " x ".join("any" if size is None else str(size) for size in shape) or "a single number"
     assert fits, f"{what} has shape {numbers.shape}, but {wanted} is wanted"
     assert not np.isnan(numbers).any(), f"{what} holds nan: a division of zero by zero?"
@@ -77,8 +77,7 @@ def close(value, wanted, sentence: str, *, within: float = 1e-9) -> None:
 
 def chosen(value, known, what: str) -> list:
     """Check that an answer is a list whose members are all in `known`."""
-    assert value is not None and value is not Ellipsis, f"{what} returns nothing: end the function with a return"
-    assert isinstance(value, (list, tuple, set, frozenset, np.ndarray)), (
+    assert isinstance(returned(value, what), (list, tuple, set, frozenset, np.ndarray)), (
         f"{what} returns {type(value).__name__}, but a list is wanted"
     )
     members = [member.item() if isinstance(member, np.generic) else member for member in value]

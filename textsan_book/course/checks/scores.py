@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from textsan_book.course.checks.saying import array, chosen, close, defined, number
+from textsan_book.course.checks.saying import array, chosen, close, number
 
 _WORDS = "the a staff room was clean dirty kind rude we waited for hours again never good bad soup cold".split()
 
@@ -26,14 +26,12 @@ def _dressed(line: str, generator) -> str:
 
 
 def _normalised(line: str) -> str:
-    return " ".join(
-        "".join(character for character in line.lower() if character.isalnum() or character.isspace()).split()
-    )
+    kept = (character for character in line.lower() if character.isalnum() or character.isspace())
+    return " ".join("".join(kept).split())
 
 
 def overlap_is_found(overlap, *, seed: int) -> None:
     """The test lines that stand in the training text, however they are written."""
-    defined(overlap, "overlap")
     for stream in (1, 2, 3):
         lines, _, generator = _corpus(seed, stream)
         tested = generator.random(len(lines)) < 0.3
@@ -49,7 +47,6 @@ def overlap_is_found(overlap, *, seed: int) -> None:
 
 def overlap_sees_literal_copies(overlap, *, seed: int) -> None:
     """Exact copies are found, and nothing in texts that share nothing."""
-    defined(overlap, "overlap")
     lines, _, _ = _corpus(seed, 4)
     assert len(set(overlap(lines, lines[:5]))) == 5, "lines that are copied as they are must be found, all of them"
     assert not list(overlap(["one two"], ["three four", "one"])), "these lines share words, but none is the same"
@@ -57,21 +54,18 @@ def overlap_sees_literal_copies(overlap, *, seed: int) -> None:
 
 def sources_stay_together(split, *, seed: int) -> None:
     """No source stands on both sides, and about the wanted share is held out."""
-    defined(split, "split")
     for stream in (5, 6):
         _, source, _ = _corpus(seed, stream, sources=40)
         held = array(split(source, 0.3, 7), (len(source),), "split(sources, share, seed)").astype(bool)
-        both = {s for s, h in zip(source, held, strict=True) if h} & {
-            s for s, h in zip(source, held, strict=True) if not h
-        }
+        out, kept = ({s for s, h in zip(source, held, strict=True) if h == side} for side in (True, False))
+        both = out & kept
         assert not both, f"source {min(both)} has lines on both sides: hold out whole sources, not lines"
-        share = len({s for s, h in zip(source, held, strict=True) if h}) / 40
+        share = len(out) / 40
         assert 0.2 <= share <= 0.4, f"{share:.2f} of the sources are held out, not about 0.3"
 
 
 def split_follows_its_seed(split, *, seed: int) -> None:
     """Check that a seed gives one split, another one another, and that the share is kept at its ends."""
-    defined(split, "split")
     _, source, _ = _corpus(seed, 7, sources=40)
     first, again, other = (np.asarray(split(source, 0.5, number)) for number in (seed, seed, seed + 1))
     assert (first == again).all(), "the same seed must give the same split"
@@ -82,21 +76,18 @@ def split_follows_its_seed(split, *, seed: int) -> None:
 
 def inflation_is_right(inflation, *, seed: int) -> None:
     """The rate over all lines minus that over lines that do not overlap."""
-    defined(inflation, "inflation")
     generator = np.random.default_rng([seed, 8])
     for n in (20, 57):
         hit = generator.random(n) < 0.4
         twice = sorted(int(place) for place in generator.choice(n, size=n // 3, replace=False))
         clean = [bool(hit[i]) for i in range(n) if i not in twice]
         value = number(inflation(hit.tolist(), twice), "inflation(hits, overlapping)")
-        close(
-            value, hit.mean() - sum(clean) / len(clean), "compare the rate over all with the rate over clean lines"
-        )
+        said = "compare the rate over all with the rate over clean lines"
+        close(value, hit.mean() - sum(clean) / len(clean), said)
 
 
 def inflation_counts_lines_once(inflation, *, seed: int) -> None:
     """A line that is listed twice is left out once, in any order; without overlap nothing is inflated."""
-    defined(inflation, "inflation")
     generator = np.random.default_rng([seed, 9])
     hit = generator.random(30) < 0.5
     twice = generator.permutation([*range(0, 30, 4), *range(0, 30, 8)]).tolist()

@@ -2,34 +2,22 @@
 
 import numpy as np
 
-from textsan_book.course.checks.saying import array, close, defined, number
+from textsan_book.course.checks.saying import array, close, number
 
 
 def auc_is_right(auc, *, seed: int) -> None:
     """The share of pairs (with, without) that the scores order rightly, ties as a half, pair by pair."""
-    defined(auc, "auc")
     generator = np.random.default_rng([seed, 1])
     for n in (6, 25):
         scores = np.round(generator.normal(size=n), 1).tolist()
         has = [True, False, *(bool(flag) for flag in generator.random(n - 2) < 0.4)]
-        pairs = [
-            (a, b)
-            for a, x in zip(scores, has, strict=True)
-            if x
-            for b, y in zip(scores, has, strict=True)
-            if not y
-        ]
-        wanted = sum((a > b) + (a == b) / 2 for a, b in pairs) / len(pairs)
-        close(
-            number(auc(scores, has), "auc(scores, has)"),
-            wanted,
-            "count the pairs that are ordered rightly, ties as one half",
-        )
+        wanted = _pairwise(np.array(scores), np.array(has))
+        value = number(auc(scores, has), "auc(scores, has)")
+        close(value, wanted, "count the pairs that are ordered rightly, ties as one half")
 
 
 def auc_has_its_ends(auc, *, seed: int) -> None:
     """1 for a perfect order, 0 for the opposite, one half where all scores are alike."""
-    defined(auc, "auc")
     has = [True, True, False, False, False]
     for scores, wanted in (([5, 4, 3, 2, 1], 1), ([1, 2, 3, 4, 5], 0), ([2, 2, 2, 2, 2], 0.5)):
         close(number(auc(scores, has), "auc"), wanted, f"scores {scores} order {wanted} of all pairs rightly")
@@ -57,7 +45,6 @@ def _auc_of(attack, seed: int, stream: int, strength: float) -> float:
 
 def keyword_is_found(attack, *, seed: int) -> None:
     """A keyword that moves vectors is found in texts that the attack has not seen."""
-    defined(attack, "attack")
     for stream in (2, 3):
         area = _auc_of(attack, seed, stream, 2.0)
         assert area > 0.8, f"a planted keyword gives an AUC of {area:.2f}, 0.8 is wanted: learn from known texts"
@@ -65,7 +52,6 @@ def keyword_is_found(attack, *, seed: int) -> None:
 
 def spread_is_used(attack, *, seed: int) -> None:
     """Directions in which all texts differ must count less: the difference of means alone does not do."""
-    defined(attack, "attack")
     area = np.mean([_auc_of(attack, seed, stream, 0.8) for stream in (4, 5, 6)])
     assert area > 0.84, (
         f"a faint keyword gives an AUC of {area:.2f}: a direction in which texts differ anyway must count less"
@@ -74,6 +60,5 @@ def spread_is_used(attack, *, seed: int) -> None:
 
 def nothing_is_not_found(attack, *, seed: int) -> None:
     """The AUC is about one half where the keyword does not move vectors: a blind baseline."""
-    defined(attack, "attack")
     area = np.mean([_auc_of(attack, seed, stream, 0.0) for stream in range(7, 15)])
     assert abs(area - 0.5) < 0.07, f"without any trace of the keyword the AUC is {area:.2f}: what does it read?"
