@@ -2,14 +2,11 @@
 
 from statistics import fmean
 
-import numpy as np
 import pytest
 from stored import RESULTS, lines as rows
 
-from textsan.evaluation import clustered_rate
-from textsan.sweeps.hits import load_hits
 from textsan.sweeps.tables import load_tables, select
-from textsan_book.judging import masked, same_words
+from textsan_book.judging import masked
 from textsan_book.judging.seeds import over_seeds
 from textsan_book.studies import mask_gate
 
@@ -24,23 +21,6 @@ def test_the_gate_is_three_seeds_of_each_corpus(reader):
             assert line[name].value == pytest.approx(fmean(float(row[column]) for row in seeds))
         assert line["over"].value == pytest.approx(line["named"].value - line["constant"].value)
         assert line["passed"] == (line["over"].low > 0)
-
-
-def test_sanitized_text_is_read_on_the_words_of_the_other_attacks():
-    hits, expected = load_hits(RESULTS / "mask-public.csv"), {}
-    for number, row in enumerate(rows("mask-public.csv")):
-        if row["attack"] == "mask inference":
-            at = hits[number]["letter"]
-            rate = clustered_rate(hits[number]["hit"][at], hits[number]["source"][at]).value
-            expected.setdefault(row["dataset"], []).append(rate)
-    found = masked.sanitized(RESULTS)
-    for line, rates in zip(found, expected.values(), strict=True):
-        assert line["recovered"].value == pytest.approx(np.mean(rates))
-    counts = same_words.table(
-        RESULTS, [same_words.SENTENCE[-1]], {"dataset": "rt", "n_shadow": 1000, "epsilon": 4.0}
-    )
-    assert found[0]["recovered"].value == pytest.approx(counts[0]["recovered"].value)
-    assert found[0]["over word counts"].value == pytest.approx(counts[0]["minus word counts"].value)
 
 
 def test_the_gate_compares_with_the_most_frequent_word_of_the_blanks(monkeypatch):

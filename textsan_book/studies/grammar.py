@@ -4,15 +4,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cache
 
-KINDS = ("noun", "name", "verb", "adjective", "adverb", "number", "other")
-"""The parts of speech that are told apart; other is what is none of the six before it."""
-
 _KINDS = {"NOUN": "noun", "PROPN": "name", "VERB": "verb", "AUX": "verb", "ADJ": "adjective", "ADV": "adverb"}
 _KINDS |= {"NUM": "number"}
 
 
 def parts_of_speech(docs: Iterable[Sequence[str]]) -> list[list[str]]:
-    """Tag each token of unsanitized documents with its part of speech, in its sentence, one of `KINDS`.
+    """Tag each token of unsanitized documents with its part of speech, in its sentence, or "other".
 
     The tagger, spaCy's, is a small network trained on text as it is printed; of lower-case text it knows fewer
     names.
