@@ -9,7 +9,7 @@ from scipy.spatial.distance import cdist
 
 from textsan import Embeddings, Prior
 from textsan.leakage import bayes_vulnerability, frontier, least_loss, sorted_outputs
-from textsan_book.studies.frontier_gap import LEVELS, frontier_gaps
+from textsan_book.studies.frontiers import LEVELS, frontier_gaps
 
 
 def programme(p, far, v):

@@ -84,10 +84,8 @@ def pairs() -> list[dict]:
     """
     lines = []
     for rule, table in _LARGE.items():
-        cells = {
-            cell: tradeoffs.by_protocol(rows)
-            for cell, rows in _rows(table).groupby(["defence", "epsilon"], sort=False)
-        }
+        groups = _rows(table).groupby(["defence", "epsilon"], sort=False)
+        cells = {cell: tradeoffs.by_protocol(rows) for cell, rows in groups}
         for one, other in combinations(cells, 2):
             gaps = {how: tradeoffs.paired(rows, cells[other][how]) for how, rows in cells[one].items()}
             lines.append({"rule": rule, "pair": f"{called(*one)} − {called(*other)}"} | gaps)

@@ -20,8 +20,7 @@ def gate(folder: Path, reader: str) -> list[dict]:
     for corpus, some in rows.groupby("dataset", sort=False):
         line: dict = {"corpus": stored.corpus(str(corpus))}
         for name, column in (("named", "asr"), ("constant", "constant")):
-            share = stored.mean(some, column)
-            line[name] = share._replace(low=max(share.low, 0.0))
+            line[name] = stored.share(stored.mean(some, column))
         over = stored.mean(some, "over")
         found.append(line | {"over": over, "passed": over.low > 0})
     return found
