@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from textsan.text.corpora import Record
-from textsan_book.studies import departments as study, vectors
+from textsan_book.studies import vector_defences as study, vectors
 
 SIZES = {"encoder": "planted", "pooling": "mean", "layer": -1, "dataset": "any", "keywords": "chest", "n": 200}
 SIZES |= {"vocabulary": 100, "seed": 0}

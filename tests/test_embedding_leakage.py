@@ -365,5 +365,5 @@ def test_a_defence_that_says_nothing_leaves_nothing_to_attack_or_use():
     task = vector_defences.Task.of("rt", "comedy", 600, pairs=200, victims=100, steps=20, seed=0)
     assert not {r.text for r in task.attacked} & {r.text for r in task.own}
     found = vector_defences.outcome(task, nothing, nothing)
-    assert found.keyword.auc.low < 0.5 < found.keyword.auc.high
-    assert found.month.low < citizen.blind()["month"] and found.utility.low < found.majority
+    assert found["low"] < 0.5 < found["high"]
+    assert found["month_low"] < found["month_chance"] and found["utility_low"] < found["majority"]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from textsan.gradient_leakage import cases, features, victims
-from textsan_book.studies import gradient_whole, gradients
+from textsan_book.studies import gradients
 
 SETTINGS = {"victim": "small", "dataset": "rt", "batches": 2, "batch": 0, "longest": 6, "seed": 0}
 
@@ -19,9 +19,9 @@ def pair():
 
 def test_the_fit_has_the_features_and_its_slopes_the_labels(pair):
     case, public = pair
-    found, slopes, error = gradient_whole.fitted(case.shared, public, 0)
+    found, slopes, error = gradients.fitted(case.shared, public, 0)
     truth = case.features.double().numpy()
-    order = gradient_whole._oracle(found, truth)
+    order = gradients._oracle(found, truth)
     assert error < 1e-4
     np.testing.assert_allclose(found[order], truth, atol=1e-2)  # with length and sign
     assert (slopes[order] < 0).tolist() == [True, False]
@@ -37,8 +37,8 @@ def test_the_signs_of_the_tensors_slopes_are_the_labels_of_planted_features():
         seen = features.TwoLayer(weights, terms @ truth / len(weights))
         found = features.recover_features(seen, 2)
         signs = np.sign((found.directions @ truth.T).sum(1))
-        third = gradient_whole.third_derivative(activation, 1.5)
-        order = gradient_whole._oracle(found.directions, truth)
+        third = gradients.third_derivative(activation, 1.5)
+        order = gradients._oracle(found.directions, truth)
         assert np.sign(found.weights * signs * third)[order].tolist() == [-1, 1], activation
 
 
@@ -50,10 +50,10 @@ def test_features_reach_the_attack_in_the_order_of_the_sentences(monkeypatch):
         given[name] = rest.get("features")
         raise InterruptedError
 
-    monkeypatch.setattr(gradient_whole.matching, "attack", attack)
+    monkeypatch.setattr(gradients.matching, "attack", attack)
     for method in ("true features", "fit, oracle order"):
         with pytest.raises(InterruptedError):
-            gradient_whole.gradient_whole(
+            gradients.gradient_whole(
                 **SETTINGS, B=2, activation="selu", recovered=16, method=method, share=0.01, language_model="none"
             )
         given[method] = given.pop("feature match").numpy()

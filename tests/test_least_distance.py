@@ -6,7 +6,7 @@ import pytest
 from textsan import Embeddings
 from textsan.mechanisms import CusText, make_mechanism
 from textsan.sweeps.splits import Split
-from textsan_book.studies import least_distance as study
+from textsan_book.studies import exposure as study
 
 WORDS = [f"w{i}" for i in range(30)]
 EMBEDDINGS = Embeddings(WORDS, np.random.default_rng(0).normal(size=(30, 3)))

@@ -12,7 +12,7 @@ from textsan.mechanisms import MECHANISMS
 from textsan.sweeps import problems, studies
 from textsan.text.corpora import Record
 from textsan_book.commands.rank import SKIPPED, rank
-from textsan_book.studies import ranking, ranking_language
+from textsan_book.studies import ranking
 
 WORDS = ["the", "of", *(f"w{i}" for i in range(28))]
 EMBEDDINGS = Embeddings(WORDS, np.random.default_rng(9).normal(size=(30, 3)))
@@ -134,7 +134,7 @@ def test_a_language_model_reads_the_first_documents_of_the_same_release(world, m
     ]
     (tmp_path / "results").mkdir()
     pd.DataFrame(placed).to_csv(tmp_path / "results" / "rank.csv", index=False)
-    monkeypatch.setattr(ranking_language, "project_data", lambda: tmp_path)
+    monkeypatch.setattr(ranking, "project_data", lambda: tmp_path)
 
     class Reader:
         weights = {"language": 0.25}
@@ -152,16 +152,16 @@ def test_a_language_model_reads_the_first_documents_of_the_same_release(world, m
     monkeypatch.setattr(problems.Problem, "attack", made)
     sizes = {key: value for key, value in SMALL.items() if key not in ("n_learn", "public")}
     given = sizes | {"dataset": "made up", "seed": 0, "n_attacked": 10, "n_fitted": 7}
-    row = ranking_language.ranks_with_language(defence="santext", level=0.4, **given)[0]
+    row = ranking.ranks_with_language(defence="santext", level=0.4, **given)[0]
     assert row["positions"] == 80 and row["with_language"] == 0.5 and row["language_weight"] == 0.25
     assert row["difference"] == pytest.approx(0.5 - row["success"]) and row["attack"] == "markov"
     assert row["difference_low"] <= row["difference"] <= row["difference_high"]
     assert row["value"] == placed[0]["value"] and ("mixture", {"sentences": 7, "public": False}) in asked
     asked.clear()
-    [row] = ranking_language.ranks_with_language(defence="random", level=0.4, **given)
+    [row] = ranking.ranks_with_language(defence="random", level=0.4, **given)
     assert not row["reached"] and "difference" not in row and not asked
     with pytest.raises(ValueError, match="made up, santext, success, 0.9, 0: the table rank has no such row"):
-        ranking_language.ranks_with_language(defence="santext", level=0.9, **given)
+        ranking.ranks_with_language(defence="santext", level=0.9, **given)
 
 
 def test_a_matched_setting_has_the_success_of_the_second(world):

@@ -10,7 +10,7 @@ from textsan.attacks import Knowledge
 from textsan.attacks.language_model import _Chain
 from textsan.channel import Channel
 from textsan.priors import LanguageModel, MarkovModel
-from textsan_book.studies import grammar, words
+from textsan_book.studies import words
 
 RANKED = [f"w{i}" for i in range(400)]
 
@@ -73,8 +73,8 @@ def test_a_model_that_knows_the_order_adds_to_text_in_order_and_not_to_exchanged
 @pytest.mark.skipif(importlib.util.find_spec("spacy") is None, reason="needs spaCy (extra pii)")
 def test_parts_of_speech_in_a_sentence_and_most_often():
     docs = [["the", "movie", "is", "a", "charming", "journey"], ["they", "play", "two", "plays", "badly"], []]
-    tagged = grammar.parts_of_speech(docs)
+    tagged = words.parts_of_speech(docs)
     assert tagged[0] == ["other", "noun", "verb", "other", "adjective", "noun"]
     assert tagged[1][1:4] == ["verb", "number", "noun"] and tagged[2] == []
-    usual = grammar.usual_parts([["they", "play", "well"], ["the", "play"], ["we", "play"]], ["play", "chair"])
+    usual = words.usual_parts([["they", "play", "well"], ["the", "play"], ["we", "play"]], ["play", "chair"])
     assert usual == {"play": "verb", "chair": "noun"}

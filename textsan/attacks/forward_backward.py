@@ -195,7 +195,7 @@ def _between(a: Transitions, before: np.ndarray, after: np.ndarray):
 
 
 def smooth(chain: Dense | Sparse, transitions: Transitions, device: str | None = None) -> list[np.ndarray]:
-    """Compute Pr(x_t | y_1 .. y_n) over the chain's states, an array (sentences that reach it, states) a position."""
+    """Compute Pr(x_t | y_1 .. y_n) over the chain's states: an array (sentences there, states) a position."""
     if device is None:
         return _messages(chain, transitions)
     moved = OnDevice(chain, transitions.on(device))

@@ -18,6 +18,8 @@ def canary(minutes, commit):
     """
     from collections import Counter
 
+    import joblib
+
     from textsan.base.project import project_data
     from textsan_book.chapters import build
     from textsan_book.studies import canary
@@ -26,7 +28,7 @@ def canary(minutes, commit):
     commit = commit or build.commit(project_data().parent) or "nobody"
     click.echo(f"cells drawn by {commit}")
     seconds, counts = float("inf") if minutes is None else 60 * minutes, Counter()
-    for cell, verdict, why in canary.compute(canary.draw(commit), seconds, canary.workers()):
+    for cell, verdict, why in canary.compute(canary.draw(commit), seconds, joblib.cpu_count()):
         counts[verdict] += 1
         made = f", made at {cell.table.record.get('commit', 'an unknown commit')}" if verdict == "not here" else ""
         click.echo(f"{verdict}: {cell.name}, {why}{made}")

@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 
 from textsan import plotting
 from textsan.evaluation import Estimate
+from textsan_book.judging import stored
 
 CORPORA = {"rt": "film reviews", "airline_tweets": "tweets", "mtsamples": "medical reports"}
 """The corpora of the tables, with their names in a figure."""
@@ -50,25 +51,19 @@ def releases(results: Path) -> list[dict]:
 
 def _of_each(rows: pd.DataFrame) -> dict[str, Estimate]:
     """The mean over seeds of each attack, group or text, with the interval of independent seeds."""
-    means = {}
-    for of, seeds in rows.groupby("of", sort=False):
-        half = np.sqrt((((seeds.share_high - seeds.share_low) / 2) ** 2).sum()) / len(seeds)
-        mean = seeds.share.mean()
-        means[str(of)] = Estimate(mean, max(mean - half, 0.0), min(mean + half, 1.0))
-    return means
+    columns, groups = ("share", "share_low", "share_high"), rows.groupby("of", sort=False)
+    return {str(of): stored.share(stored.independent(seeds, *columns)) for of, seeds in groups}
 
 
 def lines(rows: Sequence[Mapping]) -> list[str]:
     """Write what a release discloses and keeps, a line a release, the corpora in their order, with intervals."""
     named = {"verbatim": "left", "recovered": "recovered", "found": "identified", "kept": "accuracy"}
-    return [
-        f"{row['corpus']}, {row['release']}: "
-        + ", ".join(
-            [*(f"{label} {row[name]}" for name, label in named.items())]
-            + [f"{name} {share}" for name, share in row["answers"].items()]
-        )
-        for row in rows
-    ]
+    written = []
+    for row in rows:
+        shares = {label: row[name] for name, label in named.items()} | row["answers"]
+        texts = (f"{label} {share}" for label, share in shares.items())
+        written.append(f"{row['corpus']}, {row['release']}: {', '.join(texts)}")
+    return written
 
 
 def draw(axes: Sequence[Axes], rows: Sequence[Mapping]) -> None:

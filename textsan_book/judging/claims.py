@@ -32,17 +32,6 @@ from textsan.sweeps.tables import FAMILY, difference, estimate, load_tables, sel
 from textsan_book.judging.paper_claims import Claim
 from textsan_book.judging.verdicts import LEVEL, NOT_COMPARABLE, Z, holm, p_below, standard_error, untrained
 
-VERDICTS = (
-    "does not hold",
-    "holds",
-    "undecided",
-    "no verdict",
-    "detector untrained",
-    "not comparable",
-    "not run",
-)
-"""In the order in which a reader is to see them: what is refuted first."""
-
 
 class Cell(NamedTuple):
     """A difference, left minus right with its 95 % interval, in one cell of a corpus (`dataset`)."""
@@ -73,32 +62,28 @@ def at_most(cells: Sequence[Cell], tolerance: float) -> Finding:
     ('holds', 'undecided', 'does not hold')
     """
     gaps = [cell.difference.value - tolerance for cell in cells]
-    within = [p_below(gap, cell.error) for gap, cell in zip(gaps, cells, strict=True)]
-    beyond = [p_below(-gap, cell.error) for gap, cell in zip(gaps, cells, strict=True)]
-    return _of_every_cell(cells, gaps, within, beyond, f"above {tolerance:g}")
+    return _of_every_cell(cells, gaps, 1, f"above {tolerance:g}")
 
 
 def within(cells: Sequence[Cell], tolerance: float) -> Finding:
     """Judge if in no cell the difference is beyond the tolerance, above 0, on either side."""
     gaps = [abs(cell.difference.value) - tolerance for cell in cells]
-    inside = [p_below(gap, cell.error) for gap, cell in zip(gaps, cells, strict=True)]
-    beyond = [min(1.0, 2 * p_below(-gap, cell.error)) for gap, cell in zip(gaps, cells, strict=True)]
-    return _of_every_cell(cells, gaps, inside, beyond, f"beyond {tolerance:g}")
+    return _of_every_cell(cells, gaps, 2, f"beyond {tolerance:g}")
 
 
-def _of_every_cell(cells, gaps, shown, refuted, beyond: str) -> Finding:
-    """The verdict on a claim about every cell, from the p-values for and against it in each."""
-    against = sum(p <= LEVEL for p in holm(refuted))
-    for_it = sum(p <= LEVEL for p in shown)
+def _of_every_cell(cells: Sequence[Cell], gaps: Sequence[float], sides: int, beyond: str) -> Finding:
+    """The verdict on a claim about every cell, by what each is beyond its tolerance, on one side or two."""
+    shown = [p_below(gap, cell.error) for gap, cell in zip(gaps, cells, strict=True)]
+    refuted = [min(1.0, sides * p_below(-gap, cell.error)) for gap, cell in zip(gaps, cells, strict=True)]
+    against, for_it = sum(p <= LEVEL for p in holm(refuted)), sum(p <= LEVEL for p in shown)
     reason = f"of {_cells(len(cells))} {against} shown to be {beyond}, {for_it} shown not to be; the furthest: "
     furthest = max(range(len(cells)), key=lambda i: (-refuted[i], gaps[i]))
     verdict = "does not hold" if against else "holds" if for_it == len(cells) else "undecided"
+    need = ""
     if verdict == "undecided":
-        need = [_factor(gap, cell.error) for gap, cell, p in zip(gaps, cells, shown, strict=True) if p > LEVEL]
-        furthest = max(range(len(cells)), key=lambda i: shown[i])
-        reason += f"{cells[furthest].name}; {_sample(max(need))}"
-        return Finding(verdict, cells[furthest].difference, reason)
-    return Finding(verdict, cells[furthest].difference, reason + cells[furthest].name)
+        factors = [_factor(gap, cell.error) for gap, cell, p in zip(gaps, cells, shown, strict=True) if p > LEVEL]
+        furthest, need = max(range(len(cells)), key=lambda i: shown[i]), f"; {_sample(max(factors))}"
+    return Finding(verdict, cells[furthest].difference, f"{reason}{cells[furthest].name}{need}")
 
 
 def above(cells: Sequence[Cell], margin: float, by: float = 0.0) -> Finding:
@@ -170,22 +155,21 @@ def pairs(
         theirs, other = _side(rows, right, names, apart)
     else:
         theirs, other = {key: {(): {column: right}} for key in ours}, column
-    both = [
-        (key, *pair) for key in ours if key in theirs for pair in product(ours[key].values(), theirs[key].values())
-    ]
-    trained = [pair for pair in both if not any(map(untrained, pair[1:]))]
-    kept = [i for i, name in enumerate(names) if name not in sample]
+    shared = [key for key in ours if key in theirs]
+    both = [pair for key in shared for pair in product(ours[key].values(), theirs[key].values())]
+    trained = [pair for pair in both if not any(map(untrained, pair))]
+    kept = [name for name in names if name not in sample]
     whole: dict[tuple, list[tuple]] = {}
-    for i, (key, row, against) in enumerate(trained):
+    for i, (row, against) in enumerate(trained):
         gap = _gap(row, against, column, other, free, factor, isinstance(right, Mapping))
-        of = tuple(key[k] for k in kept) if sample else (i,)
+        of = tuple(str(row.get(name)) for name in kept) if sample else (i,)
         whole.setdefault(of, []).append((row, gap))
     cells = []
     for rows_and_gaps in whole.values():
-        row, gaps = rows_and_gaps[0]
+        row, gap = rows_and_gaps[0]
         if sample:
-            gaps = _mean([(str(row.get(sample[0])), gap.value) for row, gap in rows_and_gaps])
-        cells.append(Cell(_called(row, [names[k] for k in kept]), str(row.get("dataset", "")), gaps))
+            gap = _mean([(str(row.get(sample[0])), gap.value) for row, gap in rows_and_gaps])
+        cells.append(Cell(_called(row, kept), str(row.get("dataset", "")), gap))
     return cells, len(both) - len(trained)
 
 

@@ -192,13 +192,8 @@ def seeds_in_words(seeds: Sequence[int]) -> str:
 
 def numbers() -> dict[str, str]:
     """Compute the numbers of the front page, by the names that its text has in their places."""
-    return {
-        **_of_words(),
-        **_of_settings(),
-        **_of_linkage(),
-        "published": of_the_papers(),
-        "claims_drawn": f"{len(claims())}",
-    }
+    counted = {"published": of_the_papers(), "claims_drawn": f"{len(claims())}"}
+    return _of_words() | _of_settings() | _of_linkage() | counted
 
 
 def table_of_words(every: Sequence[Budget]) -> str:
@@ -211,67 +206,48 @@ def table_of_words(every: Sequence[Budget]) -> str:
 
 
 def _of_words() -> dict[str, str]:
-    every = budgets()
+    every, gains = budgets(), larger()
     by_epsilon = {budget.epsilon: budget for budget in every}
     rows, _ = _of_words_in(TABLE, dataset="rt", defence="custext+")
-    texts = {"listed": percent(rows.coverage.mean()), "seeds": seeds_in_words(by_epsilon[4].seeds)}
-    texts |= {"table_of_words": table_of_words(every)}
-    for epsilon in (1, 4):
-        texts[f"language_{epsilon}"] = percent(by_epsilon[epsilon].language.value)
-    rows, hits = _of_words_in(BESIDE, attack=READERS[1], epsilon=4.0)
-    shares = [on_words.share(some, hits).value for _, some in rows.groupby("dataset")]
-    texts |= {"beside_least": percent(min(shares)), "beside_most": percent(max(shares))}
-    gains = larger()
-    texts |= {"larger_least": percent(min(gain.value for gain in gains))}
-    texts |= {"larger_most": percent(max(gain.value for gain in gains))}
-    texts |= {"larger_low": percent(min(gain.low for gain in gains))}
-    return texts | {"larger_high": percent(max(gain.high for gain in gains))}
+    beside, hits = _of_words_in(BESIDE, attack=READERS[1], epsilon=4.0)
+    shares = [on_words.share(some, hits).value for _, some in beside.groupby("dataset")]
+    numbers = {f"language_{epsilon}": by_epsilon[epsilon].language.value for epsilon in (1, 4)}
+    numbers |= {"listed": rows.coverage.mean(), "beside_least": min(shares), "beside_most": max(shares)}
+    numbers |= {
+        "larger_least": min(gain.value for gain in gains),
+        "larger_most": max(gain.value for gain in gains),
+    }
+    numbers |= {"larger_low": min(gain.low for gain in gains), "larger_high": max(gain.high for gain in gains)}
+    words = {"table_of_words": table_of_words(every), "seeds": seeds_in_words(by_epsilon[4].seeds)}
+    return words | {name: percent(share) for name, share in numbers.items()}
 
 
 def _of_settings() -> dict[str, str]:
     every = settings()
-    private, private_kept = (_below_half(candidates) for candidates in (every, settings("keep")))
-    best, best_kept = (
-        max(candidates, key=lambda setting: setting.kept.value) for candidates in (private, private_kept)
-    )
     half = max(every, key=lambda setting: (setting.kept.value >= 0.5, -setting.disclosed))
     widths = sorted((setting.kept.high - setting.kept.low) / 2 for setting in every)
-    texts = {
-        "phrases": _phrases("utility-sst2"),
-        "private": f"{len(private)}",
-        "private_kept": f"{len(private_kept)}",
-        "best": percent(best.kept.value),
-        "dots": f"{len(every)}",
-        "width": percent(widths[len(widths) // 2]),
-        "best_setting": f"{best.name}, {best}",
-        "best_setting_kept": f"{best_kept.name}, {best_kept}",
-        "half": percent(half.disclosed),
-        "half_setting": half.name,
-        "many_phrases": _phrases("papers-settings-sst2"),
-    }
-    texts |= {
-        f"path_{setting.epsilon:g}": f"discloses {percent(setting.disclosed)} % of the words and keeps "
-        f"{with_ends(setting.kept)} of the task"
-        for setting in every
-        if setting.mechanism == PATH
-    }
+    texts = {"phrases": _phrases("utility-sst2"), "many_phrases": _phrases("papers-settings-sst2")}
+    texts |= {"dots": f"{len(every)}", "width": percent(widths[len(widths) // 2])}
+    texts |= {"half": percent(half.disclosed), "half_setting": half.name}
+    for rule, candidates in (("", every), ("_kept", settings("keep"))):
+        private = [setting for setting in candidates if setting.disclosed < 0.5]
+        best = max(private, key=lambda setting: setting.kept.value)
+        texts |= {f"private{rule}": f"{len(private)}", f"best_setting{rule}": f"{best.name}, {best}"}
+        texts |= {f"best{rule}": percent(best.kept.value)}
+    for setting in every:
+        if setting.mechanism == PATH:
+            words = f"discloses {percent(setting.disclosed)} % of the words and keeps {with_ends(setting.kept)}"
+            texts[f"path_{setting.epsilon:g}"] = f"{words} of the task"
     for name, mechanism in (("tuned", "santext+"), ("hidden", "santext")):
-        (setting,) = (
-            candidate for candidate in every if (candidate.mechanism, candidate.epsilon) == (mechanism, 3.0)
-        )
+        [setting] = (one for one in every if (one.mechanism, one.epsilon) == (mechanism, 3.0))
         rows = select(stored.table("papers-settings-sst2.csv"), {"defence": mechanism, "epsilon": 3.0})
-        trained, frozen = (select(rows, {"task.protocol": protocol}) for protocol in ("fine-tuned", "frozen"))
-        texts |= {f"{name}_setting": setting.name, f"{name}_disclosed": percent(setting.disclosed)}
-        texts |= {
-            f"{name}_right": percent(trained.utility.mean()),
-            f"{name}_frozen": percent(frozen.utility.mean()),
-        }
-        texts |= {f"{name}_chance": percent(trained.chance.mean()), f"{name}_seeds": seeds_in_words(trained.seed)}
+        read = tradeoffs.by_protocol(rows)
+        trained, frozen = read["fine-tuned"], read["frozen"].utility.mean()
+        shares = {"disclosed": setting.disclosed, "right": trained.utility.mean(), "frozen": frozen}
+        shares |= {"chance": trained.chance.mean()}
+        texts |= {f"{name}_{what}": percent(share) for what, share in shares.items()}
+        texts |= {f"{name}_setting": setting.name, f"{name}_seeds": seeds_in_words(trained.seed)}
     return texts
-
-
-def _below_half(every: Sequence[Setting]) -> list[Setting]:
-    return [setting for setting in every if setting.disclosed < 0.5]
 
 
 def _phrases(table: str) -> str:
@@ -283,12 +259,10 @@ def _phrases(table: str) -> str:
 def _of_linkage() -> dict[str, str]:
     rows = select(stored.table("linkage.csv"), {"threat": "original", "candidates": 1000})
     texts, lengths = {}, []
-    for mechanism, epsilon in (("custext", 1), ("santext", 1), ("santext", 2)):
-        release = select(
-            rows, {"defence": "custext+" if mechanism == "custext" else mechanism, "epsilon": epsilon}
-        )
-        rate = release.main.mean()
-        texts[f"linked_{mechanism}_{epsilon}"] = percent(rate) if not 0.995 <= rate < 1 else "> 99"
+    for mechanism, epsilon in (("custext+", 1), ("santext", 1), ("santext", 2)):
+        release = select(rows, {"defence": mechanism, "epsilon": epsilon})
+        rate, name = release.main.mean(), f"linked_{mechanism}_{epsilon}".replace("+", "")
+        texts[name] = percent(rate) if not 0.995 <= rate < 1 else "> 99"
         lengths.append(release.baseline.mean())
     return texts | {"linked_length": percent(sum(lengths) / len(lengths))}
 
@@ -311,23 +285,18 @@ def citation(root: Path) -> str:
     """Cite the book as `CITATION.cff` has it, in words and for BibTeX."""
     cff = yaml.safe_load((root / "CITATION.cff").read_text(encoding="utf-8"))
     config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
-    authors = ", ".join(
-        name.get("name") or f"{name['given-names']} {name['family-names']}" for name in cff["authors"]
-    )
+    names = (one.get("name") or f"{one['given-names']} {one['family-names']}" for one in cff["authors"])
+    title, version, authors = cff["title"], cff["version"], ", ".join(names)
     year, url = config["copyright"], config.get("repository", {}).get("url", "")
-    address = f"\n  url     = {{{url}}}," if url else ""
-    entry = (
-        f"@software{{textsan,\n  author  = {{{{{authors}}}}},\n  title   = {{{cff['title']}}},\n"
-        f"  year    = {{{year}}},\n  version = {{{cff['version']}}},{address}\n}}"
-    )
-    where = f" {url}" if url else ""
-    return f"{authors} ({year}). *{cff['title']}*, version {cff['version']}.{where}\n\n```bibtex\n{entry}\n```"
+    fields = {"author": f"{{{authors}}}", "title": title, "year": year, "version": version, "url": url}
+    lines = [f"  {name:7} = {{{value}}}," for name, value in fields.items() if value]
+    entry = "\n".join(["```bibtex", "@software{textsan,", *lines, "}", "```"])
+    return f"{authors} ({year}). *{title}*, version {version}.{url and f' {url}'}\n\n{entry}"
 
 
 def fill(text: str, root: Path) -> str:
     """Replace each `{{ name }}` of a page by the text of that name; KeyError says that there is none."""
-    names = set(re.findall(_PLACE, text))
-    texts: dict[str, str] = {}
+    names, texts = set(re.findall(_PLACE, text)), dict[str, str]()
     makes = lambda root: {"cite": citation(root)}, paper_pages.tables, reports.texts, lambda _: numbers()
     for make in makes:  # the dearest last
         if not names <= set(texts):

@@ -48,10 +48,8 @@ def tradeoff(settings: Sequence[Setting]) -> tuple[str, str]:
     def y(share: float) -> float:
         return 252 - 236 * max(share, 0)
 
-    parts = [
-        f'<rect x="{x(0)}" y="{y(1)}" width="{x(0.5) - x(0)}" height="{y(0.5) - y(1)}" '
-        f'fill="{GREY}" opacity=".15"/>'
-    ]
+    corner = f'x="{x(0)}" y="{y(1)}" width="{x(0.5) - x(0)}" height="{y(0.5) - y(1)}"'
+    parts = [f'<rect {corner} fill="{GREY}" opacity=".15"/>']
     parts += [_text(x(0.25), y(0.78), "private and useful:", "middle"), _text(x(0.25), y(0.71), "empty", "middle")]
     for share in (0.0, 0.5, 1.0):
         grid = f"M{x(0)} {y(share)}H{x(1)}M{x(share)} {y(0)}V{y(1)}"
@@ -78,14 +76,12 @@ def tradeoff(settings: Sequence[Setting]) -> tuple[str, str]:
     label, names = called(PATH), ", ".join(map(called, ("santext+", "custext", "custext+")))
     parts.append(_text(46, 312, f"{label}, with 95 % intervals", mark=colour))
     parts.append(_text(46, 330, names, mark=GREY))
-    private = [one for one in settings if one.disclosed < 0.5]
-    best = max(one.kept.value for one in private)
+    private = [one.kept.value for one in settings if one.disclosed < 0.5]
     described = (
         f"{len(settings)} settings; of the {len(private)} that disclose less than half none keeps more than "
-        f"{front.percent(best)} %. The path of {label}: "
-        + "; ".join(f"ε = {one.epsilon:g}: {one}" for one in path)
     )
-    return _svg(338, parts), described
+    described += f"{front.percent(max(private))} %. The path of {label}: "
+    return _svg(338, parts), described + "; ".join(f"ε = {one.epsilon:g}: {one}" for one in path)
 
 
 def forest(claims: Sequence[Claim]) -> tuple[str, str]:
@@ -112,10 +108,8 @@ def forest(claims: Sequence[Claim]) -> tuple[str, str]:
             height += row
         height += 6
     axis = [f'<path d="M{middle} 4V{height}" stroke="currentColor" stroke-opacity=".6"/>']
-    for margin in (-20, 0, 20):
-        axis.append(
-            _text(x(margin / 100), height + 16, f"{margin:+d}".replace("-", "−") if margin else "0", "middle")
-        )
+    for margin, written in ((-20, "−20"), (0, "0"), (20, "+20")):
+        axis.append(_text(x(margin / 100), height + 16, written, "middle"))
     axis.append(_text(left, height + 34, "← less than claimed"))
     axis.append(_text(right, height + 34, "as claimed, or more →", "end"))
     for place, (kind, (colour, shape)) in zip((left + 6, left + 130, left + 236), _VERDICTS.items(), strict=True):
@@ -151,27 +145,22 @@ def lines(readings: Mapping[float, Mapping[str, Line]]) -> str:
             rows.append(f"<dt>{label}</dt><dd>{shown}</dd>")
         found, hidden = front.recovered(marked)
         counter = f"<p><strong>{found} of {hidden} hidden words recovered</strong> at ε = {epsilon:g}</p>"
-        views.append(
-            f'<div class="view view-{number}"><dl class="three-lines">{"".join(rows)}</dl>{counter}</div>'
-        )
+        shown = f'<dl class="three-lines">{"".join(rows)}</dl>{counter}'
+        views.append(f'<div class="view view-{number}">{shown}</div>')
     listed = f"<fieldset><legend>Privacy parameter</legend>{''.join(buttons)}</fieldset>"
     return f'<div class="release-card">{listed}{"".join(views)}</div>'
 
 
 def squares(board) -> str:
     """Draw a square for every published number, by what became of it."""
-    order = ["differs", "undecided", "agrees", "trivial", "not compared"]
-    groups = sorted(board.groupby("shown"), key=lambda one: order.index(one[0]))
-    kinds = [(kind, rows) for kind, rows in groups]
-    cells = "".join(f'<i class="{kind.replace(" ", "-")}"></i>' * len(rows) for kind, rows in kinds)
-    easy = front.blind_guesses(board)
-    names = {"differs": "differ", "agrees": f"agree ({easy} are blind guesses)"}
-    names["trivial"] = "agree, but would with no effect as well"
-    legend = "".join(
-        f'<span><i class="{kind.replace(" ", "-")}"></i> {len(rows)} {names.get(kind, kind)}</span>'
-        for kind, rows in kinds
-    )
-    counts = ", ".join(f"{len(rows)} {names.get(kind, kind)}" for kind, rows in kinds)
+    names = {"differs": "differ", "undecided": "undecided"}
+    names |= {"agrees": f"agree ({front.blind_guesses(board)} are blind guesses)"}
+    names |= {"trivial": "agree, but would with no effect as well", "not compared": "not compared"}
+    numbers = {kind: n for kind in names if (n := int((board.shown == kind).sum()))}
+    marks = {kind: f'<i class="{kind.replace(" ", "-")}"></i>' for kind in numbers}
+    cells = "".join(marks[kind] * n for kind, n in numbers.items())
+    legend = "".join(f"<span>{marks[kind]} {n} {names[kind]}</span>" for kind, n in numbers.items())
+    counts = ", ".join(f"{n} {names[kind]}" for kind, n in numbers.items())
     picture = f'<span class="squares" role="img" aria-label="{len(board)} squares: {counts}">{cells}</span>'
     return f'{picture}<span class="legend">{legend}</span>'
 

@@ -6,6 +6,7 @@ import pandas as pd
 
 from textsan import plotting
 from textsan.evaluation import Estimate, bootstrap_mean, clustered_difference, clustered_rate, hit_rate
+from textsan.sweeps.tables import select
 from textsan_book.judging.stored import mean, printed, table
 
 CORPORA = {"cola": "CoLA", "sst2": "SST-2", "rt": "Rotten Tomatoes"}
@@ -18,6 +19,10 @@ _SEED = 0  # of bootstrap samples
 def _mean(values) -> Estimate:
     """A mean over sentences, each its own group."""
     return bootstrap_mean(values, range(len(values)), seed=_SEED)
+
+
+def _by_method(rows: pd.DataFrame, *by: str) -> pd.DataFrame:
+    return rows.pivot_table(index=list(by or ["batch"]), columns="method", values="rouge1")
 
 
 def exact() -> list[dict]:
@@ -89,9 +94,8 @@ def start() -> dict[str, Estimate]:
     `, scaled start`; `LAMP, small model`; on the small model the gain of the scaled start over DLG and TAG
     (`start`), that of TAG's distance over both starts (`distance`), and the paired difference of these two.
     """
-    small, six = table("gradients-start.csv"), table("gradients-start-trained.csv")
-    full = small[small.share == 1].pivot_table(index="batch", columns="method", values="rouge1")
-    six = six.pivot_table(index="batch", columns="method", values="rouge1")
+    full = _by_method(select(table("gradients-start.csv"), {"share": 1}))
+    six = _by_method(table("gradients-start-trained.csv"))
     scaled = ", scaled start"
     by_start = sum(full[name + scaled] - full[name] for name in ("DLG", "TAG")) / 2
     by_distance = sum(full["TAG" + at] - full["DLG" + at] for at in ("", scaled)) / 2
@@ -109,7 +113,7 @@ def starts() -> list[dict]:
     """
     rows = []
     for share, some in table("gradients-start.csv").groupby("share"):
-        wide = some.pivot_table(index="batch", columns="method", values="rouge1")
+        wide = _by_method(some)
         for name in ("DLG", "TAG"):
             released, scaled = wide[name], wide[f"{name}, scaled start"]
             row = {"steps": f"{share:.0%}", "attack": name, "as released": _mean(released)}
@@ -172,7 +176,7 @@ def whole_attack() -> list[dict]:
 def _guided(stored: pd.DataFrame, by: list[str]) -> list[dict]:
     rows = []
     for key, some in stored.groupby(by):
-        wide = some.pivot_table(index=["batch", "sentence"], columns="method", values="rouge1")
+        wide = _by_method(some, "batch", "sentence")
         for method in wide.columns.drop("LAMP cos"):
             both = wide[["LAMP cos", method]].dropna()
             batch = both.index.get_level_values("batch")
@@ -210,8 +214,7 @@ def sanitized(rows: list[dict]) -> tuple[tuple[float, float], tuple[float, float
     mild = [row for row in rows if (row["defence"], row["setting"]) in (("noise", 1.0), ("pruning", 0.9))]
     some = [row for row in rows if row["defence"].endswith("+")]
     read, accuracy = ([row[name].value for row in some] for name in ("words read", "accuracy"))
-    least = min(row["accuracy"].low for row in mild)
-    costly = sum(row["accuracy"].high < least for row in some)
+    costly = sum(row["accuracy"].high < min(row["accuracy"].low for row in mild) for row in some)
     return (min(read), max(read)), (min(accuracy), max(accuracy)), (costly, len(some))
 
 
@@ -228,10 +231,7 @@ def draw_defences():
     for kind in dict.fromkeys(row["defence"] for row in rows if row is not bare):
         some = [row for row in rows if row["defence"] == kind]
         at, to = ([row[name] for row in some] for name in ("accuracy", "words read"))
-        if kind in PLAIN:
-            own = {"series": PLAIN.index(kind), "label": kind}
-        else:
-            own = {"mechanism": kind}
+        own = {"series": PLAIN.index(kind), "label": kind} if kind in PLAIN else {"mechanism": kind}
         plotting.points(ax, at, to, joined=True, **own)
     at = bare["accuracy"].low, bare["words read"].value
     ax.annotate("no defence", at, xytext=(-6, -4), textcoords="offset points", ha="right")

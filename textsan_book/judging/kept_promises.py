@@ -10,9 +10,8 @@ from matplotlib.axes import Axes
 from textsan import evaluation, plotting
 from textsan.evaluation import Estimate
 from textsan.sweeps.tables import load_tables
-
-COLUMNS = "guarantee", "channel", "source", "next document", "next text"
-"""What a choice rests on."""
+from textsan_book.judging import stored
+from textsan_book.studies.promises import COLUMNS
 
 
 def choices(results: Path) -> pd.DataFrame:
@@ -29,14 +28,10 @@ def answers(rows: pd.DataFrame, target: float) -> list[dict]:
     asked = rows[(rows.table == "promises.csv") & (rows.later == "same") & (rows.target == target)]
     listed = []
     for (corpus, defence), cases in asked.groupby(["dataset", "defence"], sort=False):
-        by_column = cases.set_index("column").epsilon.to_dict()
-        chosen = {name: _spelled(by_column.get(name, np.nan)) for name in COLUMNS}
-        listed.append({"corpus": corpus, "mechanism": plotting.look(mechanism=defence).label} | chosen)
+        by_column = cases.dropna(subset="epsilon").set_index("column").epsilon.map("{:g}".format)
+        chosen = {name: by_column.get(name, "none") for name in COLUMNS}
+        listed.append({"corpus": corpus, "mechanism": stored.called(defence)} | chosen)
     return listed
-
-
-def _spelled(epsilon: float) -> str:
-    return "none" if np.isnan(epsilon) else f"{epsilon:g}"
 
 
 def later(rows: pd.DataFrame) -> list[dict]:

@@ -41,21 +41,18 @@ def _learnt(rows: pd.DataFrame, column: str = "utility") -> Estimate:
     return stored.mean(rows, column)
 
 
-def _printed(paper: str, table: str, **where: str) -> pd.Series:
-    rows = stored.printed(paper=paper, table_or_figure=table, **where)
+def _printed(paper: str, table: str) -> pd.Series:
+    """Return the accuracies on SST-2 that a table prints, by method and setting."""
+    rows = stored.printed(paper=paper, table_or_figure=table, dataset="SST-2", metric="accuracy")
     return rows.set_index(["mechanism_or_method", "setting"]).value.astype(float)
 
 
-def _printed_loss(paper: str, name: str, epsilon: float) -> float:
-    """Return the accuracy that Table 1 of a paper prints for the original text of SST-2, minus a mechanism's."""
-    accuracy = _printed(paper, "Table 1", dataset="SST-2", metric="accuracy")
-    [whole] = (value for (_, setting), value in accuracy.items() if setting == "no sanitisation")
-    start = f"embedding=GloVe; epsilon={epsilon:g};"
-    [kept] = (
-        value
-        for (method, setting), value in accuracy.items()
-        if method == called(name) and f"{setting};".startswith(start)
-    )
+def _printed_loss(name: str, epsilon: float) -> float:
+    """Return the accuracy on the original SST-2 that a mechanism's paper prints, minus that of the mechanism."""
+    accuracy = _printed(_CUSTEXT if name.startswith("custext") else _SANTEXT, "Table 1")
+    [whole] = accuracy.xs("no sanitisation", level="setting")
+    kept, start = accuracy[called(name)], f"embedding=GloVe; epsilon={epsilon:g};"
+    [kept] = (value for setting, value in kept.items() if f"{setting};".startswith(start))
     return whole - kept
 
 
@@ -67,20 +64,16 @@ def papers_size() -> list[dict]:
     text's fine-tuned accuracy minus this one on the same phrases, and the `printed loss` of the mechanism's paper
     or None.
     """
-    whole, large = _rows(_WHOLE), _rows(_LARGE["papers"])
-    protocols = ("frozen", "fine-tuned")
-    parts = {how: select(whole, {"task.protocol": how}) for how in protocols}
-    lines: list[dict] = [{"text": "original", "V(X | Y)": None} | {how: _learnt(parts[how]) for how in protocols}]
+    whole, large = tradeoffs.by_protocol(_rows(_WHOLE)), _rows(_LARGE["papers"])
+    lines: list[dict] = [{"text": "original", "V(X | Y)": None} | {how: _learnt(whole[how]) for how in whole}]
     lines[0] |= {"loss": None, "printed loss": None}
     for name, epsilon in SETTINGS:
         rows = select(large, {"defence": name, "epsilon": epsilon})
-        read = {how: select(rows, {"task.protocol": how}) for how in protocols}
+        read = tradeoffs.by_protocol(rows)
         line = {"text": called(name, epsilon), "V(X | Y)": float(rows.vulnerability.mean())}
         line |= {how: _learnt(some) for how, some in read.items()}
-        line["loss"] = tradeoffs.paired(parts["fine-tuned"], read["fine-tuned"])
-        paper = _CUSTEXT if name == "custext+" else _SANTEXT
-        line["printed loss"] = None if epsilon > 3 else _printed_loss(paper, name, epsilon)
-        lines.append(line)
+        line |= {"loss": tradeoffs.paired(whole["fine-tuned"], read["fine-tuned"])}
+        lines.append(line | {"printed loss": None if epsilon > 3 else _printed_loss(name, epsilon)})
     return lines
 
 
@@ -91,13 +84,11 @@ def pairs() -> list[dict]:
     """
     lines = []
     for rule, table in _LARGE.items():
-        cells = dict(list(_rows(table).groupby(["defence", "epsilon"], sort=False)))
+        groups = _rows(table).groupby(["defence", "epsilon"], sort=False)
+        cells = {cell: tradeoffs.by_protocol(rows) for cell, rows in groups}
         for one, other in combinations(cells, 2):
-            line: dict = {"rule": rule, "pair": f"{called(*one)} − {called(*other)}"}
-            for how in ("frozen", "fine-tuned"):
-                both = (select(cells[cell], {"task.protocol": how}) for cell in (one, other))
-                line[how] = tradeoffs.paired(*both)
-            lines.append(line)
+            gaps = {how: tradeoffs.paired(rows, cells[other][how]) for how, rows in cells[one].items()}
+            lines.append({"rule": rule, "pair": f"{called(*one)} − {called(*other)}"} | gaps)
     return lines
 
 
@@ -114,9 +105,9 @@ def agreement(rows: Iterable[Mapping]) -> dict[str, int]:
     `pairs` in all, those decided `alike`, `against` each other, and by `one alone`.
     """
     signs = [[int(row[how].low > 0) - int(row[how].high < 0) for how in ("frozen", "fine-tuned")] for row in rows]
-    alike, against = sum(a * b > 0 for a, b in signs), sum(a * b < 0 for a, b in signs)
-    alone = sum((a != 0) != (b != 0) for a, b in signs)
-    return {"pairs": len(signs), "alike": alike, "against": against, "one alone": alone}
+    both = [first * second for first, second in signs]
+    found = {"pairs": len(signs), "alike": both.count(1), "against": both.count(-1)}
+    return found | {"one alone": sum(pair.count(0) == 1 for pair in signs)}
 
 
 def rules_at_papers_size() -> list[dict]:
@@ -126,19 +117,17 @@ def rules_at_papers_size() -> list[dict]:
     shares of the words to protect that are unlisted under both, `unlisted` and `of 10,000`. The last row is
     SanText at an epsilon of 10 with 10,000 words: `V(X | Y)`, and `loss`, the original text minus it.
     """
-    tuned = {"task.protocol": "fine-tuned"}
-    listed, frequent = (select(_rows(table), tuned) for table in _LARGE.values())
-    lines = []
+    whole, listed, frequent = (
+        tradeoffs.by_protocol(_rows(table))["fine-tuned"] for table in (_WHOLE, *_LARGE.values())
+    )
+    lines: list[dict] = []
     for name, epsilon in SETTINGS:
-        cell: dict = {"defence": name, "epsilon": epsilon}
-        here, there = select(listed, cell), select(frequent, cell)
-        line: dict = {"text": called(name, epsilon), "change": tradeoffs.paired(here, there)}
-        line |= {"unlisted": float(1 - here.coverage.mean())}
-        lines.append(line | {"of 10,000": float(1 - there.coverage.mean())})
+        here, there = (select(rows, {"defence": name, "epsilon": epsilon}) for rows in (listed, frequent))
+        unlisted = {"unlisted": float(1 - here.coverage.mean()), "of 10,000": float(1 - there.coverage.mean())}
+        lines.append({"text": called(name, epsilon), "change": tradeoffs.paired(here, there)} | unlisted)
     clear = select(frequent, {"defence": "santext", "epsilon": 10.0})
-    loss = tradeoffs.paired(select(_rows(_WHOLE), tuned), clear)
-    text = called("santext", 10)
-    return [*lines, {"text": text, "V(X | Y)": float(clear.vulnerability.mean()), "loss": loss}]
+    line = {"text": called("santext", 10), "V(X | Y)": float(clear.vulnerability.mean())}
+    return [*lines, line | {"loss": tradeoffs.paired(whole, clear)}]
 
 
 def other_tasks() -> list[dict]:
@@ -181,11 +170,10 @@ def leads() -> list[dict]:
     for name, other in _OPPONENTS:
         ours = _first_three(drawn, name), _first_three(kept, name)
         theirs = _first_three(drawn_others, other), _first_three(kept_others, other)
-        line: dict = {"difference": f"{called(name)} − {called(other)}"}
-        line["both draw"] = tradeoffs.paired(ours[0], theirs[0])
-        line["only CusText keeps"] = tradeoffs.paired(ours[1], theirs[0])
-        line["both keep"] = tradeoffs.paired(ours[1], theirs[1])
-        lines.append(line | {"rule": tradeoffs.paired(theirs[1], theirs[0])})
+        sides = {"both draw": (ours[0], theirs[0]), "only CusText keeps": (ours[1], theirs[0])}
+        sides |= {"both keep": (ours[1], theirs[1]), "rule": (theirs[1], theirs[0])}
+        gaps = {name: tradeoffs.paired(*pair) for name, pair in sides.items()}
+        lines.append({"difference": f"{called(name)} − {called(other)}"} | gaps)
     return lines
 
 
@@ -198,17 +186,13 @@ def divided() -> list[dict]:
     """
     drawn, others = _released(*_DRAWN), _rows("rescaled-sst2.csv")
     blind = float(select(drawn, {"defence": "random"}).vulnerability.mean())
-    accuracy = _printed(_CUSTEXT, "Table 1", dataset="SST-2", metric="accuracy")
+    accuracy = _printed(_CUSTEXT, "Table 1")
     parts = {name: (others[others.defence == name], "ε / d_max") for name in ("fbdd", "santext", "santext+")}
     parts["custext"] = _first_three(drawn, "custext"), "ε"
     lines = []
     for name, (some, unit) in parts.items():
         printed = [value for (method, _), value in accuracy.items() if method.casefold() == name]
-        line = {
-            "text": f"{called(name)} at {unit}",
-            "accuracy": _learnt(some),
-            "printed": float(np.mean(printed)),
-        }
+        line = {"text": f"{called(name)} at {unit}", "accuracy": _learnt(some), "printed": float(np.mean(printed))}
         line |= {"chance": float(some.chance.mean()), "blind": blind}
         lines.append(line | {"V(X | Y)": float(some.groupby("epsilon").vulnerability.mean().max())})
     return lines
@@ -217,13 +201,10 @@ def divided() -> list[dict]:
 def _exposures(epsilon: float) -> dict[str, float]:
     """Return the mean exposure of a phrase under CusText+ by rule: drawn, kept, and with the list of the task."""
     cell = {"defence": "custext+", "epsilon": epsilon}
-    drawn = select(_rows("utility-sst2-exposure.csv"), cell)
-    others = select(_rows("utility-oov-exposure.csv"), cell)
+    drawn, others = (select(_rows(f"utility-{kind}-exposure.csv"), cell) for kind in ("sst2", "oov"))
     kept, listed = (select(others, {"vocabulary": words}) for words in ("10000", "data"))
-    found = {"drawn": drawn, "kept": kept, "task's list": listed}
-    return {rule: float(some.exposure.mean()) for rule, some in found.items()} | {
-        "unlisted": float(kept.unlisted.mean())
-    }
+    found = {"drawn": drawn.exposure, "kept": kept.exposure, "task's list": listed.exposure}
+    return {rule: float(some.mean()) for rule, some in (found | {"unlisted": kept.unlisted}).items()}
 
 
 def published_losses() -> list[dict]:
@@ -240,7 +221,7 @@ def published_losses() -> list[dict]:
         for rule, tables in (("drawn", _DRAWN), ("kept", _KEPT)):
             line[rule] = tradeoffs.paired(whole, select(_released(*tables), cell))
         shares = _exposures(epsilon)
-        line |= {"printed": _printed_loss(_CUSTEXT, "custext+", epsilon), "unlisted": shares["unlisted"]}
+        line |= {"printed": _printed_loss("custext+", epsilon), "unlisted": shares["unlisted"]}
         lines.append(line | {f"exposure {rule}": shares[rule] for rule in ("drawn", "kept")})
     return lines
 
@@ -298,9 +279,8 @@ def _grid(*datasets: str) -> pd.DataFrame:
 
 def _at(rows: pd.DataFrame, name: str, epsilon: float) -> pd.DataFrame:
     """Return a text's rows at an epsilon; the original text and random words have none."""
-    return select(
-        rows, {"defence": name} if name in ("original", "random") else {"defence": name, "epsilon": epsilon}
-    )
+    without = name in ("original", "random")
+    return select(rows, {"defence": name} | ({} if without else {"epsilon": epsilon}))
 
 
 def grid(dataset: str) -> list[dict]:
@@ -309,12 +289,15 @@ def grid(dataset: str) -> list[dict]:
     "sst2" and "qnli" have accuracy, "stsb" Pearson's r, "cola" Matthews' coefficient. A row for the original text
     and each mechanism: `text`, and columns `ε = 1`, `ε = 2`, `ε = 3`, three times the same where there is none.
     """
-    rows = _grid(dataset)
-    return [
-        {"text": name if name == "original" else called(name)}
-        | {f"ε = {epsilon:g}": _learnt(_at(rows, name, epsilon)) for epsilon in (1.0, 2.0, 3.0)}
-        for name in ("original", "santext+", "custext+", "custext", "santext", "fbdd", "random")
-    ]
+    rows, lines = _grid(dataset), []
+    for name in ("original", "santext+", "custext+", "custext", "santext", "fbdd", "random"):
+        learnt = {f"ε = {epsilon:g}": _learnt(_at(rows, name, epsilon)) for epsilon in (1.0, 2.0, 3.0)}
+        lines.append({"text": _named(name)} | learnt)
+    return lines
+
+
+def _named(text: str) -> str:
+    return text if text == "original" else called(text)
 
 
 def _by_rule(rule: str) -> pd.DataFrame:
@@ -340,8 +323,8 @@ def steps(rule: str) -> list[dict]:
         if all(map(len, pair)):
             gap = tradeoffs.paired(*pair)
             verdict = "as expected" if gap.low > 0 else "the other way" if gap.high < 0 else "undecided"
-            names = (name if name == "original" else called(name) for name in (above, below))
-            lines.append({"data": data, "step": " ≥ ".join(names), "ε": epsilon, "gap": gap, "verdict": verdict})
+            step = f"{_named(above)} ≥ {_named(below)}"
+            lines.append({"data": data, "step": step, "ε": epsilon, "gap": gap, "verdict": verdict})
     return lines
 
 
@@ -357,17 +340,12 @@ def divided_pairs() -> list[dict]:
 
     A row a task and mechanism: `learnt`, over seeds and epsilons, and `chance`.
     """
-    names = {"stsb": "STS-B, r", "qnli": "QNLI, accuracy"}
+    names, lines = {"stsb": "STS-B, r", "qnli": "QNLI, accuracy"}, []
     rows = _rows("rescaled-stsb.csv", "rescaled-qnli.csv")
-    return [
-        {
-            "task": names[str(data)],
-            "text": called(str(name)),
-            "learnt": _learnt(some),
-            "chance": float(some.chance.mean()),
-        }
-        for (data, name), some in rows.groupby(["dataset", "defence"], sort=False)
-    ]
+    for (data, name), some in rows.groupby(["dataset", "defence"], sort=False):
+        line = {"task": names[str(data)], "text": called(str(name)), "learnt": _learnt(some)}
+        lines.append(line | {"chance": float(some.chance.mean())})
+    return lines
 
 
 def neighbours() -> list[dict]:
@@ -386,17 +364,16 @@ def fitted_vectors() -> list[dict]:
     `printed` one; exposures of a phrase where both keep, `fitted` and `GloVe`, and the shares of words that are
     `unlisted` under either, fitted first.
     """
-    fitted, glove = _released("utility-oov-vectors.csv"), _released(*_KEPT)
+    kept = _released("utility-oov-vectors.csv"), _released(*_KEPT)
     drawn = _released("utility-sst2-vectors.csv"), _released(*_DRAWN)
-    accuracy = _printed(_CUSTEXT, "Table 2", dataset="SST-2", metric="accuracy")
-    lines = []
+    accuracy, lines = _printed(_CUSTEXT, "Table 2"), []
     for epsilon in (1.0, 2.0, 3.0, 8.0):
-        cell, setting = {"defence": "custext", "epsilon": epsilon}, f"epsilon={epsilon:g}; K=20"
-        line = {"ε": epsilon, "drawn": tradeoffs.paired(*(select(rows, cell) for rows in drawn))}
-        line["gain"] = tradeoffs.paired(select(fitted, cell), select(glove, cell))
-        names = (f"CusText ({vectors})" for vectors in ("Counter-Fitting", "GloVe"))
-        first, second = (accuracy[name, setting] for name in names)
-        line["printed"] = float(first - second)
+        cell: dict = {"defence": "custext", "epsilon": epsilon}
+        line: dict = {"ε": epsilon}
+        for name, pair in (("drawn", drawn), ("gain", kept)):
+            line[name] = tradeoffs.paired(*(select(rows, cell) for rows in pair))
+        printed = accuracy.xs(f"epsilon={epsilon:g}; K=20", level="setting")
+        line["printed"] = float(printed["CusText (Counter-Fitting)"] - printed["CusText (GloVe)"])
         shares = [select(_rows(table), cell | {"oov": "keep"}) for table in _FITTED.values()]
         line |= {vectors: float(some.exposure.mean()) for vectors, some in zip(_FITTED, shares, strict=True)}
         lines.append(line | {"unlisted": tuple(float(some.unlisted.mean()) for some in shares)})
@@ -412,18 +389,13 @@ def fitted_at_equal_exposure(points: int = 5) -> list[dict]:
     A row for each of so many values of `exposure`, evenly spaced over what both reach: `gap` of the accuracy, and
     `better`, "fitted", "GloVe" or "undecided".
     """
-    key, pair = ["defence", "epsilon", "seed"], []
+    key, sides = ["defence", "epsilon", "seed"], []
     learnt = _released("utility-oov-vectors.csv"), _released(*_KEPT)
-    for rows, table in zip(learnt, _FITTED.values(), strict=True):
+    for rows, (vectors, table) in zip(learnt, _FITTED.items(), strict=True):
         shares = select(_rows(table), {"defence": "custext", "oov": "keep"})
-        merged = rows.drop(columns="vulnerability").merge(shares[[*key, "exposure"]], on=key)
-        pair.append(merged.assign(vulnerability=merged.exposure))
-    lines = []
-    for exposure in tradeoffs.common_range(pair, points):
-        gap, better = tradeoffs.matched(pair[0], pair[1], float(exposure))
-        names = {"first": "fitted", "second": "GloVe"}
-        lines.append({"exposure": float(exposure), "gap": gap, "better": names.get(better, better)})
-    return lines
+        sides.append(rows.merge(shares[[*key, "exposure"]], on=key).assign(defence=vectors))
+    found = tradeoffs.matches(pd.concat(sides), "exposure", [tuple(_FITTED)], points)
+    return [{"exposure": row["at"], "gap": row["difference"], "better": row["better"]} for row in found]
 
 
 def draw_rules(axes: Sequence) -> dict[str, list[Estimate]]:
@@ -432,12 +404,11 @@ def draw_rules(axes: Sequence) -> dict[str, list[Estimate]]:
     The first of two axes is for 1,000 phrases with a frozen encoder, the second for 60,000 with a fine-tuned one.
     Returned are the points of each label of the legend, those of the first panel first.
     """
-    tuned, texts = {"task.protocol": "fine-tuned"}, ("10,000 words, others random", "10,000 words, others kept")
-    labels = (*texts, "words of the task")
+    labels = "10,000 words, others random", "10,000 words, others kept", "words of the task"
     small = [_released(*names) for names in (_DRAWN, _KEPT, _LISTED)]
-    large = [select(_rows(_LARGE[rule]), tuned) for rule in ("10,000 words", "papers")]
+    large = [tradeoffs.by_protocol(_rows(_LARGE[rule]))["fine-tuned"] for rule in ("10,000 words", "papers")]
     whole = [select(_rows("utility-sst2-original.csv"), {"task.text": "original"})]
-    whole.append(select(_rows(_WHOLE), tuned))
+    whole.append(tradeoffs.by_protocol(_rows(_WHOLE))["fine-tuned"])
     cells = [(name, 3.0) for name in ("custext+", "custext", "santext+", "santext")], SETTINGS
     by_rule = dict(zip(labels, small, strict=True)), dict(zip(labels[::2], large, strict=True))
     drawn: dict[str, list[Estimate]] = {label: [] for label in labels}
@@ -516,10 +487,13 @@ def encoder_space(dataset: str = "sst2") -> list[dict]:
     rows = rows[(rows.attack != "mask inference") | (rows.table == masked)]
     lines = []
     for epsilon, some in rows.groupby("epsilon"):
-        means = some[["vulnerability", "unchanged"]].mean()
-        line = dict(zip(("ε", "V(X | Y)", "unchanged"), (epsilon, *map(float, means)), strict=True))
+        line = {
+            "ε": epsilon,
+            "V(X | Y)": float(some.vulnerability.mean()),
+            "unchanged": float(some.unchanged.mean()),
+        }
         for attack in ("mask inference", "noisy channel"):
-            line[attack] = _learnt(select(some, {"attack": attack}), "asr")
+            line[attack] = stored.mean(select(some, {"attack": attack}))
         task = some[some.task.notna()]
         lines.append(line | {"accuracy": _learnt(task), "chance": float(task.chance.mean())})
     return lines
@@ -530,18 +504,17 @@ def draw_prepared(ax) -> dict[str, list[Estimate]]:
 
     Returned are the points of each lane, in the order of epsilon.
     """
-    lines, lanes = prepared(), {}
-    for name in ("learner", "mask inference"):
-        lanes[f"{name}, SanText"] = [line[name] for line in lines]
-    for corpus in ("film reviews", "product reviews"):
-        some = [row for row in readers() if row["corpus"] == corpus and row["mechanism"] == "CusText+"]
-        lanes[f"noisy channel, CusText+,\n{corpus}"] = [row["gain"] for row in some]
+    lines = prepared()
+    lanes = {f"{name}, SanText": [line[name] for line in lines] for name in ("learner", "mask inference")}
+    for row in readers():
+        if row["mechanism"] == "CusText+":
+            lanes.setdefault(f"noisy channel, CusText+,\n{row['corpus']}", []).append(row["gain"])
     for place, found in enumerate(lanes.values()):
         heights = place + 0.12 * (np.arange(len(found)) - (len(found) - 1) / 2)
         plotting.points(ax, found, [[height] * 3 for height in heights], series=place, label="")
     for place, changes in enumerate(printed_gains().values()):
         mark = plotting.look(role="published")
-        label = "printed" if not place else ""
+        label = "" if place else "printed"
         ax.plot(changes, [place + 0.3] * len(changes), mark.marker, color=mark.colour, label=label)
     ax.axvline(0, color=plotting.look(role="chance").colour, ls="--")
     ax.set_yticks(range(len(lanes)), lanes)

@@ -52,8 +52,7 @@ def sources(rows: pd.DataFrame) -> Sources:
 def shares(rows: pd.DataFrame) -> dict[int, Estimate]:
     """Pool over seeds and corpora the shares of sources that are named, by the number of releases."""
     by_k = rows.groupby("releases")[["main", "main_low", "main_high"]]
-    means = {int(str(k)): pooled([Estimate(*row) for row in draws.to_numpy()]) for k, draws in by_k}
-    return {k: Estimate(*(min(max(end, 0.0), 1.0) for end in mean)) for k, mean in means.items()}
+    return {int(str(k)): stored.share(pooled([Estimate(*row) for row in draws.to_numpy()])) for k, draws in by_k}
 
 
 def cases(name: str) -> pd.DataFrame:
@@ -100,10 +99,9 @@ def grid(rows: pd.DataFrame) -> pd.DataFrame:
 
 def undisclosed(rows: pd.DataFrame) -> list[dict]:
     """List the cases, but for lists of all documents, in which no disclosure of the document is shown."""
-    groups = rows[rows.listed != "all"].groupby(["who", "case", "listed"], sort=False)
-    judged = [(*key, verdict(group)) for key, group in groups]
-    return [
-        {"sanitizer": who, "case": case, "candidates": listed, "excess": found.pooled, "verdict": str(found)}
-        for who, case, listed, found in judged
-        if found.verdict != "given away"
-    ]
+    lines, names = [], ("sanitizer", "case", "candidates")
+    for key, group in rows[rows.listed != "all"].groupby(["who", "case", "listed"], sort=False):
+        if (found := verdict(group)).verdict != "given away":
+            line = dict(zip(names, key, strict=True))
+            lines.append(line | {"excess": found.pooled, "verdict": str(found)})
+    return lines

@@ -4,10 +4,10 @@ from pathlib import Path
 
 from textsan.evaluation import Estimate
 from textsan.sweeps.tables import load_tables, select
-from textsan_book.judging import on_words, stored
+from textsan_book.judging import stored
 
-GATE, SANITIZED, OWN_SPACE = "mask-gate.csv", "mask-public.csv", "mask-public-pieces.csv"
-"""The tables: text in the clear, film reviews under CusText+, and SST-2 under SanText in MiniLM's space."""
+GATE, OWN_SPACE = "mask-gate.csv", "mask-public-pieces.csv"
+"""The tables: text in the clear, and SST-2 under SanText in MiniLM's space."""
 
 
 def gate(folder: Path, reader: str) -> list[dict]:
@@ -20,24 +20,10 @@ def gate(folder: Path, reader: str) -> list[dict]:
     for corpus, some in rows.groupby("dataset", sort=False):
         line: dict = {"corpus": stored.corpus(str(corpus))}
         for name, column in (("named", "asr"), ("constant", "constant")):
-            share = stored.mean(some, column)
-            line[name] = share._replace(low=max(share.low, 0.0))
+            line[name] = stored.share(stored.mean(some, column))
         over = stored.mean(some, "over")
         found.append(line | {"over": over, "passed": over.low > 0})
     return found
-
-
-def sanitized(folder: Path) -> list[dict]:
-    """Compute the success of mask inference with the trigram table on sanitized text, a row a corpus.
-
-    `over word counts` is the paired difference to the context-free attack, on words with a letter or a digit,
-    pooled over the seeds.
-    """
-    table, ours, theirs = folder / SANITIZED, {"attack": "mask inference"}, {"attack": "context-free"}
-    gains = on_words.gains(table, ours, theirs, ["dataset"])
-    over = {stored.corpus(row.dataset): row.gain for row in gains.itertuples()}
-    lines = on_words.success(table, {"recovered": ours}, {})
-    return [line | {"over word counts": over[line["corpus"]]} for line in lines]
 
 
 def own_space() -> dict[float, Estimate]:

@@ -8,8 +8,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from textsan import plotting
-from textsan.evaluation import Estimate
 from textsan.mechanisms import MECHANISMS
+from textsan_book.judging import stored
 
 CORPORA = {"rt": "film reviews", "amazon": "product reviews", "airline_tweets": "tweets to airlines"}
 CORPORA |= {"ag_news": "news: of the world?", "mtsamples": "medical reports: specialty"}
@@ -18,12 +18,10 @@ CORPORA |= {"ag_news": "news: of the world?", "mtsamples": "medical reports: spe
 
 def ratios(rows: Sequence[Mapping], defence: str, high: float = 0.8) -> tuple[float, float]:
     """Return the least and the largest distance lost over the least possible, for success above a tenth."""
-    inside = [
-        row for row in rows if row["defence"] == defence and 0.1 < row["success"] < high and row["least"] > 0
-    ]
-    if not inside:
+    mine = (row for row in rows if row["defence"] == defence and row["least"] > 0)
+    over = [row["lost"] / row["least"] for row in mine if 0.1 < row["success"] < high]
+    if not over:
         raise ValueError(f"defence: {defence!r} has no success between 0.1 and {high:g}; pass another end")
-    over = [row["lost"] / row["least"] for row in inside]
     return min(over), max(over)
 
 
@@ -52,10 +50,8 @@ def accuracy(results: Path, first: str, second: str) -> list[dict]:
     chosen = chosen[chosen.first_reached & chosen.second_reached]
     rows = []
     for dataset, seeds in chosen.groupby("dataset", sort=False):
-        half = np.sqrt((((seeds.high - seeds.low) / 2) ** 2).sum()) / len(seeds)
-        mean = seeds.difference.mean()
         row = {"task": CORPORA.get(dataset, dataset), "seeds": len(seeds)}
-        row["more"] = Estimate(mean, mean - half, mean + half)
+        row["more"] = stored.independent(seeds, "difference", "low", "high")
         rows.append(row | {"original": seeds.original.mean(), "other": seeds.second_accuracy.mean()})
     return rows
 

@@ -88,8 +88,7 @@ def deniability(claim: str, statistic: str, up: float, down: float) -> Claim:
 
 TONG = [
     theorem("No rule that sees one released word is right more often than the context-free rule",
-        "Tong 2024, Theorem 1",
-        "context-free rule", "any"),
+        "Tong 2024, Theorem 1", "context-free rule", "any"),
     theorem("No rule that sees the released sentence is right more often than the contextual rule",
         "Tong 2024, Theorem 2", "contextual rule", "any"),
     theorem("The sentence leaves no more entropy than the word alone", "Tong 2024, section 4.2", "entropy", "any"),
@@ -153,10 +152,8 @@ TONG = [
             where={"defence": name.lower(), "epsilon": epsilon})
         for name, epsilon in (("SanText+", [3.2, 4, 8]), ("CusText+", 8))
     ),
-    Claim(
-        "With a misaligned shadow set the context-free attack is not below embedding inversion (by more than "
-        "0.01)",
-        "Tong 2024, appendix I and Figure 8", MISALIGNED, UNCHANGED, FREE, at_most=0.01,
+    Claim("With a misaligned shadow set the context-free attack is not below embedding inversion (by more than "
+        "0.01)", "Tong 2024, appendix I and Figure 8", MISALIGNED, UNCHANGED, FREE, at_most=0.01,
         where={"own_shadow": False}),
     # A shadow set has words of its own, of which SanText+ takes the sensitive ones.
     Claim("A misaligned shadow set costs the context-free attack little (at most 0.05)",
@@ -176,8 +173,7 @@ TONG = [
         sample=["seed", "table"]),
     After(
         "On QNLI, SanText+ at epsilon 3.2, Inversion BERT, which counts, finds less than half of the context-free "
-        "attack",
-        'Tong 2024, section 5.2, "less than half"', THOUSANDS, COUNTING, FREE, at_most=0, factor=0.5,
+        "attack", 'Tong 2024, section 5.2, "less than half"', THOUSANDS, COUNTING, FREE, at_most=0, factor=0.5,
         where={"dataset": "qnli", "defence": "santext+", "epsilon": 3.2}),
     After("On AG News at epsilon 1 Inversion BERT, which counts, is above embedding inversion",
         "Tong 2024, section 5.2",
@@ -284,15 +280,13 @@ CUSTEXT = [
         at_most=0.1367, free=["table", "embeddings", "vocabulary", "epsilon", *MECHANISM]),
     theorem("CusText is DP within groups", "CusText 2023, section 4", "DP within groups", "custext", "disjoint"),
     theorem("Two words of CusText are DP within groups with twice the epsilon", "CusText 2023, section 4",
-        "two words",
-        "custext", "disjoint"),
+        "two words", "custext", "disjoint"),
     theorem("No output of CusText tells a word from its group", "CusText 2023, section 4", "pairs told apart",
         "custext", "disjoint"),
     theorem("No output of the released code's overlapping sets tells a word from its set",
         "CusText 2023, released code", "pairs told apart", "custext", "overlapping"),
     After("On STS-B CusText keeps half as much again as SanText, rescaled, words drawn on both sides", SECTION_5_2,
-        ["utility-stsb.csv", "rescaled-stsb.csv"],
-        STS_DRAWN | {"defence": "custext", "epsilon": [1, 2, 3]},
+        ["utility-stsb.csv", "rescaled-stsb.csv"], STS_DRAWN | {"defence": "custext", "epsilon": [1, 2, 3]},
         STS_DRAWN | {"defence": "santext", "table": "rescaled-stsb.csv"}, factor=1.5,
         free=["table", "embeddings", *MECHANISM, "epsilon"]),
     After("At an equal success of an attacker who knows the channel CusText keeps more accuracy than SanText",
@@ -310,8 +304,7 @@ CUSTEXT = [
     After("CusText keeps more utility than FBDD, rescaled", SECTION_5_2, left=CUSTEXT_KEPT,
         right=RESCALED_SANTEXT | {"defence": "fbdd"}, **RESCALED),
     After("CusText+ keeps more utility than SanText+, rescaled", SECTION_5_2,
-        left=CUSTEXT_KEPT | {"defence": "custext+"}, right=RESCALED_SANTEXT | {"defence": "santext+"},
-        **RESCALED),
+        left=CUSTEXT_KEPT | {"defence": "custext+"}, right=RESCALED_SANTEXT | {"defence": "santext+"}, **RESCALED),
     After("CusText+ keeps more utility than CusText", SECTION_5_2, TASKS, THREE | {"defence": "custext+"},
         THREE | {"defence": "custext"}, free=MECHANISM),
     # Those of SST-2 and STS-B were there, those of QNLI were not.
@@ -319,8 +312,7 @@ CUSTEXT = [
         ["utility-oov.csv", "utility-oov-between.csv", "utility-oov-stsb.csv", "utility-oov-qnli.csv"],
         CUSTEXT_KEPT | {"defence": "custext+"}, CUSTEXT_KEPT, free=["table", *MECHANISM]),
     After("Counter-fitted vectors keep more utility than GloVe's (made anew)",
-        "CusText 2023, section 5.3, Table 2 and Figure 4",
-        ["utility-oov-between.csv", "utility-oov-vectors.csv"],
+        "CusText 2023, section 5.3, Table 2 and Figure 4", ["utility-oov-between.csv", "utility-oov-vectors.csv"],
         {"defence": "custext", "embeddings": "counter-fitted", "epsilon": [1, 2, 3, 8], "column": "utility"},
         UTILITY | {"defence": "custext", "embeddings": "glove-6b-50d", "epsilon": [1, 2, 3, 8]},
         free=["table", "embeddings", "defence_parameters"],
@@ -343,23 +335,19 @@ PAN = [
     After("Each segment of a citizen number is found more often than by a blind guess",
         "Pan 2020, section V-D and Table II", "vectors-citizen-full.csv", {"column": "chance"},
         {"column": "asr"}, at_most=0, cell=["encoder", "pooling", "seed", "segment", "top"]),
-    After(
-        "The bases at the ends of a sequence are found more often than those in the middle (1 and 20 against 9 "
-        "to 12)",
-        "Pan 2020, section V-D and Figure 3", "vectors-genome.csv", {"position": ["1", "20"]},
+    After("The bases at the ends of a sequence are found more often than those in the middle (1 and 20 against 9 "
+        "to 12)", "Pan 2020, section V-D and Figure 3", "vectors-genome.csv", {"position": ["1", "20"]},
         {"position": ["9", "10", "11", "12"]}, cell=["encoder", "corpus", "seed"], free=["position"]),
     # The pages with this result are not held: what is judged is Ganin's method on our text.
-    After(
-        "Gradient reversal (Ganin et al. 2016) helps on our text who has none of the victim's kind, at the "
+    After("Gradient reversal (Ganin et al. 2016) helps on our text who has none of the victim's kind, at the "
         "border that was learnt", "Pan 2020, section VI, of which the pages with results are not held",
         ["vectors-transfer.csv", "vectors-transfer-airline.csv"], {"reversal": 1.0, "column": "balanced"},
         {"reversal": 0.0, "column": "balanced"}, where={"moments": False},
         cell=["encoder", "dataset", "seed", "keyword"], free=["reversal"]),
     After(
         "Of two encoders the one that reads bytes gives away less (SmolLM2 and MiniLM, which differ in more than "
-        "that)",
-        "Pan 2020, section V-D, of RoBERTa", "vectors-citizen-causal.csv", {"encoder": "all-minilm-l6-v2"},
-        {"encoder": "smollm2-135m"}, where={"pooling": "mean"},
+        "that)", "Pan 2020, section V-D, of RoBERTa", "vectors-citizen-causal.csv",
+        {"encoder": "all-minilm-l6-v2"}, {"encoder": "smollm2-135m"}, where={"pooling": "mean"},
         cell=["pooling", "pairs", "seed", "segment", "top"], free=["encoder"]),
     Claim("A medical department is named from a vector in over nine of ten cases", "Pan 2020, section V-A",
         not_comparable="corpus"),
@@ -377,8 +365,7 @@ def search(method: str | Sequence[str]) -> dict:
 
 
 LI = [
-    After(
-        "The paper's tensor recovers the feature of one sentence (MiniLM in place of BERT, SELU, d' = 100, "
+    After("The paper's tensor recovers the feature of one sentence (MiniLM in place of BERT, SELU, d' = 100, "
         "cosine of at least 0.99)", "Li 2023, section 5.3 and Figure 2", "gradient-tensors.csv",
         {"column": "full"}, 0.99, margin=0.001, where={"B": 1, "activation": "selu", "recovered": 100},
         cell=["victim", "activation", "recovered", "seed", "dataset"], sample=["batch", "sentence"]),

@@ -205,8 +205,7 @@ SETTINGS = [
         no_result="setting"),
     Entry(at(place="Sec 5.1", setting="shadow dataset"), RELEASED, PROTOCOL, column="n_shadow",
         no_result="setting"),
-    Entry(
-        at(TONG, "Sec 5.1", defense="CUSTEXT+"), RELEASED, PROTOCOL, column="n_positions", no_result="setting"),
+    Entry(at(TONG, "Sec 5.1", defense="CUSTEXT+"), RELEASED, PROTOCOL, column="n_positions", no_result="setting"),
     Entry(at(TONG, "Sec 5.1", defense="SANTEXT+"), "full-sst2.csv", PROTOCOL_SANTEXT, column="n_positions",
         no_result="setting"),
     Entry(at(TONG, "App B", "CUSTEXT+"), RELEASED, PROTOCOL, column="defence.k", no_result="setting"),

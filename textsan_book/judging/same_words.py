@@ -12,6 +12,7 @@ from textsan.plotting import look
 from textsan.sweeps.hits import load_hits
 from textsan.sweeps.tables import estimate, load_tables, over, pooled, select
 from textsan_book.chapters.paper_pages import WORDS
+from textsan_book.judging import stored
 
 _PLACE = ("document", "index", "source", "letter", "unchanged")  # equal where two tables have the same words
 
@@ -92,17 +93,15 @@ def hits(folder: Path, attackers: Sequence[Attacker], where: Mapping) -> dict[st
     found: dict[str, list[dict]] = {}
     places: dict[int, dict] = {}
     for attacker in {one.name: one for one in attackers}.values():
-        rows, stored = tables[attacker.table]
+        rows, of_rows = tables[attacker.table]
         chosen = select(rows, {**where, **attacker.row}).sort_values("seed")
         if not len(chosen) or chosen.seed.duplicated().any():
             raise ValueError(f"attackers: {attacker.name!r} has {len(chosen)} rows, not one a seed")
         for seed, row in zip(chosen.seed, chosen.index, strict=True):
-            arrays = stored[row]
+            arrays = of_rows[row]
             first = places.setdefault(seed, arrays)
             if not all(np.array_equal(first[name], arrays[name]) for name in _PLACE):
-                raise ValueError(
-                    f"attackers: {attacker.name!r} has other words, or another release, at seed {seed}"
-                )
+                raise ValueError(f"attackers: {attacker.name!r}, seed {seed}: other words, or another release")
             words = arrays["letter"]
             kept = {name: value[words] for name, value in arrays.items() if np.ndim(value)}
             found.setdefault(attacker.name, []).append(kept)
@@ -117,16 +116,13 @@ def rate(seeds: Sequence[Mapping[str, np.ndarray]], score: str = "hit") -> Estim
     Its interval is by sentence and ends at 0 and 1. The score is "hit" for equal words, "substring" for the
     released code's.
     """
-    value, low, high = pooled([clustered_rate(one[score], one["source"]) for one in seeds])
-    return Estimate(value, max(low, 0.0), min(high, 1.0))
+    return stored.share(pooled([clustered_rate(one[score], one["source"]) for one in seeds]))
 
 
 def gain(ours: Sequence[Mapping[str, np.ndarray]], theirs: Sequence[Mapping[str, np.ndarray]]) -> Estimate:
     """Compute the success of one attacker of `hits` minus that of another, pair by pair, pooled over the seeds."""
-    pairs = zip(ours, theirs, strict=True)
-    return pooled(
-        [clustered_difference(one["hit"].astype(float) - other["hit"], one["source"]) for one, other in pairs]
-    )
+    gaps = [one["hit"].astype(float) - other["hit"] for one, other in zip(ours, theirs, strict=True)]
+    return pooled([clustered_difference(gap, one["source"]) for gap, one in zip(gaps, ours, strict=True)])
 
 
 def table(folder: Path, attackers: Sequence[Attacker], where: Mapping) -> list[dict]:
@@ -134,10 +130,8 @@ def table(folder: Path, attackers: Sequence[Attacker], where: Mapping) -> list[d
     found, rows = hits(folder, [*attackers, BASELINE], where), []
     for attacker in attackers:
         row = {"attack": attacker.name, "given": attacker.given, "recovered": rate(found[attacker.name])}
-        same = attacker.name == BASELINE.name
-        rows.append(
-            row | {"minus word counts": None if same else gain(found[attacker.name], found[BASELINE.name])}
-        )
+        more = None if attacker.name == BASELINE.name else gain(found[attacker.name], found[BASELINE.name])
+        rows.append(row | {"minus word counts": more})
     return rows
 
 
@@ -179,23 +173,17 @@ def trained(folder: Path, name: str, attackers: Mapping[str, str]) -> list[dict]
     return found
 
 
-_CLAIMS = {  # how the chapter says it: how the table of claims does, and in which section of the paper
-    "word counts beat embedding inversion": ("The context-free attack is above embedding inversion", "5.2"),
-    "word counts beat Inversion BERT, which counts": (
-        "The context-free attack is above Inversion BERT, which",
-        "5.2",
-    ),
-    "word counts beat Inversion BERT, a sequence model": (
-        "The context-free attack is above Inversion BERT as",
-        "5.2",
-    ),
-    "the detector beats word counts": ("The contextual attack is above the context-free attack", "Table 2"),
-    "the detector beats them at ε = 4 on SST-2": ("At the paper's own setting", "Table"),
-    "ten candidates beat one": ("K = 10 is better than K = 1 for the contextual", "Table 1"),
-    "word counts come within 0.03 of their bound": ("The context-free attack approaches its bound", "5.2"),
-    "other shadow text costs at most 0.05": ("A misaligned shadow set costs the context-free", "appendix I"),
-    "K-ASR bounds attacks that read context": ("The contextual K-ASR bound bounds", "Definition 2"),
-    "K-ASR is above the bound of one word": ("The contextual K-ASR bound is above the context-free", "5.2"),
+_CLAIMS = {  # how the chapter says it: how its line in the table of claims begins
+    "word counts beat embedding inversion": "The context-free attack is above embedding inversion",
+    "word counts beat Inversion BERT, which counts": "The context-free attack is above Inversion BERT, which",
+    "word counts beat Inversion BERT, a sequence model": "The context-free attack is above Inversion BERT as",
+    "the detector beats word counts": "The contextual attack is above the context-free attack",
+    "the detector beats them at ε = 4 on SST-2": "At the paper's own setting",
+    "ten candidates beat one": "K = 10 is better than K = 1 for the contextual",
+    "word counts come within 0.03 of their bound": "The context-free attack approaches its bound",
+    "other shadow text costs at most 0.05": "A misaligned shadow set costs the context-free",
+    "K-ASR bounds attacks that read context": "The contextual K-ASR bound bounds",
+    "K-ASR is above the bound of one word": "The contextual K-ASR bound is above the context-free",
 }
 
 
@@ -203,11 +191,8 @@ def tong_claims(folder: Path) -> list[dict]:
     """Build a row for ten claims of Tong et al. 2024: the difference that decides, and the verdict."""
     judged, found = pd.read_csv(folder / "claims.csv"), []
     ours = judged[judged.place.str.startswith("Tong 2024")]
-    for text, (start, place) in _CLAIMS.items():
-        rows = ours[ours.claim.str.startswith(start) & ours.place.str.contains(place, regex=False)]
-        if len(rows) != 1:
-            raise ValueError(f"claims: {text!r} has {len(rows)} rows")
-        row = rows.iloc[0]
+    for text, start in _CLAIMS.items():
+        [row] = ours[ours.claim.str.startswith(start)].itertuples()
         difference = Estimate(float(row.value), float(row.low), float(row.high))
         found.append({"claim": text, "difference": difference, "verdict": WORDS.get(row.verdict, row.verdict)})
     return found
@@ -234,8 +219,6 @@ def gains_over_counting(folder: Path) -> list[dict]:
 
 def never_reset(folder: Path, epsilon: float) -> tuple[float, float]:
     """Return a success rate under CusText+ and what counters print that are never reset between values of ε."""
-    rows = pd.read_csv(folder / "departures.csv")
-    rows = rows[
-        rows.departure.str.startswith("counters") & (rows.defence == "custext+") & (rows.epsilon == epsilon)
-    ]
-    return float(rows.described.item()), float(rows.released.item())
+    cell = {"departure": "counters are never reset between epsilons", "defence": "custext+", "epsilon": epsilon}
+    [row] = select(pd.read_csv(folder / "departures.csv"), cell).itertuples()
+    return float(row.described), float(row.released)

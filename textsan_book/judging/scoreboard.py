@@ -3,13 +3,11 @@
 Two are compared only where `paper_numbers` names the rows of a result table that ask the same: data set or its
 named substitute, defence, epsilon, K and attack.
 
-    agrees               equivalence shown within the published number's own band
-    differs              difference shown
-    undecided            neither; the reason names the sample that would decide
-    detector untrained   ours rests on a detector that has not been shown to learn
-    not comparable       the two could not agree, whatever was measured; one of `verdicts.NOT_COMPARABLE`
-    not run              no table has the row; the reason names it, or what would make it
-    no result            a setting, or the time of a machine; one of `verdicts.NO_RESULT`
+    agrees, differs, undecided   by the rule of `verdicts`; the reason names the sample that would decide
+    detector untrained           ours rests on a detector that has not been shown to learn
+    not comparable               the two could not agree, whatever was measured: `verdicts.NOT_COMPARABLE`
+    not run                      no table has the row; the reason names it, or what would make it
+    no result                    a setting, or the time of a machine: `verdicts.NO_RESULT`
 
 The published error is binomial, of as many positions as the paper attacked: 3,000 under CusText+, 1,000 under
 SanText+ (3,000 in Table 4, which says so), 1,000 citizen numbers. Under CusText+ the released code takes those
@@ -80,18 +78,15 @@ def build(root: Path = Path("."), entries: Sequence[Entry] = NUMBERS) -> pd.Data
     published = pd.read_csv(root / PUBLISHED, dtype=str, keep_default_na=False).to_dict("records")
     everything = [row | settings(row["setting"]) for row in published]
     load = cache(partial(load_tables, root / RESULTS))
-    answers = []
-    for known in everything:
-        fitting = [entry for entry in entries if _fits(entry.rows, known)]
-        answers.append(_answer(known, fitting, load, everything))
+    fitting = ([entry for entry in entries if _fits(entry.rows, known)] for known in everything)
+    answers = [_answer(*pair, load, everything) for pair in zip(everything, fitting, strict=True)]
     _refuse_mixtures(published, answers)
-    columns = [None] * len(answers)
+    rows: dict[int, dict] = {}
     tables = pd.DataFrame(published).groupby(["paper", "table_or_figure"], sort=False)  # corrected together
     for group in tables.indices.values():
         decided = _decided([answers[i] for i in group], [everything[i] for i in group])
-        for i, row in zip(group, decided, strict=True):
-            columns[i] = row
-    return pd.DataFrame([row | ours for row, ours in zip(published, columns, strict=True)])
+        rows |= {i: published[i] | ours for i, ours in zip(group, decided, strict=True)}
+    return pd.DataFrame([rows[i] for i in range(len(rows))])
 
 
 def build_claims(root: Path = Path(".")) -> pd.DataFrame:
@@ -102,10 +97,8 @@ def build_claims(root: Path = Path(".")) -> pd.DataFrame:
 def counts(board: pd.DataFrame) -> pd.DataFrame:
     """Count the numbers of each paper by verdict, those that are trivial apart."""
     words = board.verdict.where(board.trivial == "", board.verdict + ", trivial")
-    order = [
-        word for verdict in verdicts.VERDICTS for word in (verdict, f"{verdict}, trivial") if word in set(words)
-    ]
-    return pd.crosstab(board.paper, words)[order]
+    order = [f"{verdict}{end}" for verdict in verdicts.VERDICTS for end in ("", ", trivial")]
+    return pd.crosstab(board.paper, words).reindex(columns=[word for word in order if word in set(words)])
 
 
 def settings(text: str) -> dict[str, str | float]:
@@ -174,13 +167,11 @@ def _answer(known: Mapping, entries: Sequence[Entry], load: Callable, everything
             return Answer("not run", rule.not_run)
         if not rule.tables:
             return Answer(*_fixed(rule))
-        sides = _Sides(rule, known, load)
-        if sides.untrained:
-            return Answer("detector untrained", "ours rests on a detector that has not been shown to learn")
-        if sides.strangers:
-            return Answer("not comparable", verdicts.NOT_COMPARABLE["positions"])
-        if sides.seeds:
-            answer = _compared(rule, known, sides, everything, load)
+        seeds, amiss = _seeds(rule, known, load)
+        if amiss:
+            return amiss
+        if seeds:
+            answer = _compared(rule, known, seeds, everything, load)
             return answer._replace(rest={**answer.rest, "beside": _beside(rule, known, load)})
         asked += _patterns(rule)
     reason = f"no row in {', '.join(dict.fromkeys(asked))}" if asked else "no experiment here asks this"
@@ -197,48 +188,37 @@ def _fixed(rule: Entry) -> tuple[str, str]:
     return "", ""
 
 
-class _Sides:
-    """The rows of ours that a rule names: of several patterns, those of the first that has them.
+def _seeds(rule: Entry, known: Mapping, load: Callable) -> tuple[list[tuple], Answer | None]:
+    """Find by seed the row of ours and that which it is set against, if any, or tell why none can be compared."""
+    wheres = [_filled(where, known) for where in (rule.where, rule.against) if where]
+    for pattern in _patterns(rule):
+        sides = [select(load(pattern), where).to_dict("records") for where in wheres]
+        if rule.mean_over:
+            sides = [[_mean(side, rule)] if side else [] for side in sides]
+        if all(sides):  # of several patterns the first that has the rows
+            return _paired(sides, rule, pattern)
+    return [], None
 
-    By seed, the row of ours and, if the rule has one, the row that it is set against; where success is matched,
-    all rows of each. There may be rows of detectors that have not learnt alone (`untrained`), or rows on both
-    sides from different positions (`strangers`).
-    """
 
-    def __init__(self, rule: Entry, known: Mapping, load: Callable):
-        self.untrained = self.strangers = False
-        self.seeds: list[tuple] = []
-        wheres = [_filled(where, known) for where in (rule.where, rule.against) if where]
-        for pattern in _patterns(rule):
-            rows = load(pattern)
-            sides = [select(rows, where).to_dict("records") for where in wheres]
-            if rule.mean_over:
-                sides = [[_mean(side, rule)] if side else [] for side in sides]
-            if all(sides):
-                self._pair(sides, rule, pattern)
-                return
-
-    def _pair(self, sides: Sequence[list[dict]], rule: Entry, pattern: str) -> None:
-        rests = not rule.no_result  # a time is a time, whatever was learnt in it
-        trained = [[row for row in side if not (rests and verdicts.untrained(row))] for side in sides]
-        if not all(trained):
-            self.untrained = True
-            return
-        if rule.quantity == "at matched success":
-            self.seeds = [tuple(trained)]
-            return
-        ours, *others = trained
-        seeds = [row.get("seed") for row in ours]
-        varied = any(unlike(row, ours[0], ("seed", "n_positions")) for row in ours)
-        if varied or len(set(seeds)) < len(seeds):
-            raise ValueError(f"scoreboard: {rule.rows} finds several rows in {pattern}; narrow its where")
-        for row in ours:
-            with_it = [[other for other in side if not unlike(row, other)] for side in others]
-            if any(len(side) > 1 for side in with_it):
-                raise ValueError(f"scoreboard: {rule.rows} is set against several rows in {pattern}")
-            if all(with_it):
-                self.seeds.append((row, *(side[0] for side in with_it)))
-        self.strangers = not self.seeds
+def _paired(sides: Sequence[list[dict]], rule: Entry, pattern: str) -> tuple[list[tuple], Answer | None]:
+    if not rule.no_result:  # a time is a time, whatever was learnt in it
+        sides = [[row for row in side if not verdicts.untrained(row)] for side in sides]
+    if not all(sides):
+        return [], Answer("detector untrained", "ours rests on a detector that has not been shown to learn")
+    if rule.quantity == "at matched success":
+        return [tuple(sides)], None  # all rows of each
+    ours, *others = sides
+    varied = any(unlike(row, ours[0], ("seed", "n_positions")) for row in ours)
+    if varied or len({row.get("seed") for row in ours}) < len(ours):
+        raise ValueError(f"scoreboard: {rule.rows} finds several rows in {pattern}; narrow its where")
+    seeds = []
+    for row in ours:
+        with_it = [[other for other in side if not unlike(row, other)] for side in others]
+        if any(len(side) > 1 for side in with_it):
+            raise ValueError(f"scoreboard: {rule.rows} is set against several rows in {pattern}")
+        if all(with_it):
+            seeds.append((row, *(side[0] for side in with_it)))
+    return seeds, None if seeds else Answer("not comparable", verdicts.NOT_COMPARABLE["positions"])
 
 
 def _mean(rows: Sequence[Mapping], rule: Entry) -> dict:
@@ -253,28 +233,30 @@ def _patterns(rule: Entry) -> Sequence[str]:
     return [rule.tables] if isinstance(rule.tables, str) else rule.tables
 
 
-def _compared(rule: Entry, known: Mapping, sides: _Sides, everything: Sequence[Mapping], load: Callable) -> Answer:
+def _compared(rule: Entry, known: Mapping, seeds: list, everything: Sequence[Mapping], load: Callable) -> Answer:
     value = float(known["value"])
-    rows = [row for seed in sides.seeds for side in seed for row in (side if isinstance(side, list) else [side])]
-    notes = [rule.substitution, _differences(rule.as_published, rows[0])]
-    number = _quantity(rule, known, sides, everything)
-    if number is None:
-        return Answer("not comparable", verdicts.NOT_COMPARABLE["reach"])
-    ours, note = number
-    rest = {
-        "substitution": "; ".join(filter(None, [*notes, *note])),
-        "trivial": rule.trivial,
-        "seeds": len(sides.seeds),
-        "spread": _spread(rule, sides),
-        "tables": " ".join({row["table"]: 0 for row in rows}),
-        "protocol": {tuple(str(row.get(name)) for name in PROTOCOL) for row in rows},
-    }
+    rows = [row for seed in seeds for side in seed for row in (side if isinstance(side, list) else [side])]
+    notes, spread = [rule.substitution, _differences(rule.as_published, rows[0])], np.nan
+    if rule.quantity == "at matched success":
+        target = _target(rule, known, everything)
+        rate = matched(*seeds[0], target, rate_error(target, _attacked(known)))
+        if rate is None:
+            return Answer("not comparable", verdicts.NOT_COMPARABLE["reach"])
+        ours, epsilon = rate
+        notes.append(f"at our epsilon {epsilon:.2f}")
+    else:
+        numbers = [_of_a_seed(rule, seed) for seed in seeds]
+        ours, values = pooled(numbers), [number.value for number in numbers]
+        spread = max(values) - min(values) if len(values) > 1 else np.nan
+    rest = {"substitution": "; ".join(filter(None, notes)), "trivial": rule.trivial}
+    rest |= {"seeds": len(seeds), "spread": spread, "tables": " ".join({row["table"]: 0 for row in rows})}
+    rest |= {"protocol": {tuple(str(row.get(name)) for name in PROTOCOL) for row in rows}}
     word, reason = _fixed(rule)
     if word:
         return Answer(word, reason, ours, None, rest)
-    if rule.over_types and not _scattered(sides, load):
+    if rule.over_types and not _scattered(seeds, load):
         return Answer("not run", f"how far rates over types scatter: no row in {TYPES}")
-    error, most = _published_error(rule, known, sides, load)
+    error, most = _published_error(rule, known, seeds, load)
     rest |= {"published_low": value - verdicts.Z * error, "published_high": value + verdicts.Z * error}
     ours_error, margin = verdicts.standard_error(ours), verdicts.margin(error, most)
     gap = Comparison(ours.value - value, ours_error, error, margin, _limit(known))
@@ -301,9 +283,8 @@ def _beside(rule: Entry, known: Mapping, load: Callable) -> str:
     notes = []
     for label, change in rule.beside.items():
         other = replace(rule, **change)
-        sides = _Sides(other, known, load)
-        if sides.seeds:
-            value, low, high = pooled([_of_a_seed(other, seed) for seed in sides.seeds])
+        if seeds := _seeds(other, known, load)[0]:
+            value, low, high = pooled([_of_a_seed(other, seed) for seed in seeds])
             width = f" [{plain(low, 4)}, {plain(high, 4)}]" if high > low else ""
             notes.append(f"{label}: {plain(value, 4)}{width}")
     return "; ".join(notes)
@@ -315,25 +296,6 @@ def _differences(as_published: Mapping, row: Mapping) -> str:
     words |= {"split_by": "split by {} for by {}"}
     known = {name: size for name, size in as_published.items() if name in row}
     return ", ".join(words[name].format(row[name], size) for name, size in known.items() if row[name] != size)
-
-
-def _quantity(
-    rule: Entry, known: Mapping, sides: _Sides, everything: Sequence[Mapping]
-) -> tuple[Estimate, list[str]] | None:
-    """The number of ours, and a note on it."""
-    if rule.quantity == "at matched success":
-        target = _target(rule, known, everything)
-        rate = matched(*sides.seeds[0], target, rate_error(target, _attacked(known)))
-        return rate and (rate[0], [f"at our epsilon {rate[1]:.2f}"])
-    return pooled([_of_a_seed(rule, seed) for seed in sides.seeds]), []
-
-
-def _spread(rule: Entry, sides: _Sides) -> float:
-    """The largest number of ours under any seed minus the smallest; NaN for a single one."""
-    if len(sides.seeds) == 1:
-        return np.nan
-    values = [_of_a_seed(rule, seed).value for seed in sides.seeds]
-    return max(values) - min(values)
 
 
 def _target(rule: Entry, known: Mapping, everything: Sequence[Mapping]) -> float:
@@ -365,10 +327,10 @@ def _rate(row: Mapping, column: str) -> Estimate:
     return Estimate(*(end - equal.value + rate.value for end in equal))
 
 
-def _published_error(rule: Entry, known: Mapping, sides: _Sides, load: Callable) -> tuple[float, float]:
+def _published_error(rule: Entry, known: Mapping, seeds: list, load: Callable) -> tuple[float, float]:
     """The standard error of the published number, and the largest margin."""
     value, n = float(known["value"]), _attacked(known)
-    scattered = _scattered(sides, load) if rule.over_types else []
+    scattered = _scattered(seeds, load) if rule.over_types else []
     if rule.is_count:
         most = verdicts.MOST_OF_A_COUNT * value
         return most / verdicts.Z, most
@@ -377,7 +339,7 @@ def _published_error(rule: Entry, known: Mapping, sides: _Sides, load: Callable)
         return 0.0, 0.0
     if kind in ("value", "at matched success"):
         return scattered[0] if scattered else rate_error(value, n), verdicts.MOST_OF_A_RATE
-    a, b = (np.mean([seed[side]["asr"] for seed in sides.seeds]) for side in (0, 1))
+    a, b = (np.mean([seed[side]["asr"] for seed in seeds]) for side in (0, 1))
     errors = scattered or [rate_error(a, n), rate_error(b, n)]
     if kind == "difference":
         return float(np.hypot(*errors)), verdicts.MOST_OF_A_RATE
@@ -386,10 +348,10 @@ def _published_error(rule: Entry, known: Mapping, sides: _Sides, load: Callable)
     return float(unit * relative * a / b), float(unit * verdicts.MOST_OF_A_RATE / b)
 
 
-def _scattered(sides: _Sides, load: Callable) -> list[float]:
+def _scattered(seeds: list, load: Callable) -> list[float]:
     """Of each side the standard deviation of a rate over drawn types; empty where `TYPES` lacks one of them."""
     deviations = []
-    for row in sides.seeds[0]:
+    for row in seeds[0]:
         where = {name: row[name] for name in ("dataset", "n_shadow", "defence", "epsilon", "attack")}
         draws = select(load(TYPES), where)
         if not len(draws):
@@ -433,17 +395,16 @@ def _decided(answers: Sequence[Answer], rows: Sequence[Mapping]) -> list[dict]:
 
 
 def _columns(answer: Answer, row: Mapping, word: str, tests: int) -> dict:
+    given, rest = ("published_low", "published_high", "margin", "spread"), answer.rest
     numbers = dict(zip(OURS[:3], answer.ours or (np.nan,) * 3, strict=True))
-    numbers |= {
-        name: answer.rest.get(name, np.nan) for name in ("published_low", "published_high", "margin", "spread")
-    }
+    numbers |= {name: rest.get(name, np.nan) for name in given}
     numbers = {name: round(float(value), 4) for name, value in numbers.items()}
     reason, gap = answer.reason, answer.comparison
     if gap:
         reason = _why(gap, float(row["value"]), word, tests)
         numbers |= {"p_agrees": float(f"{gap.p_agrees:.2g}"), "p_differs": float(f"{gap.p_differs:.2g}")}
-    texts = {name: answer.rest.get(name, "") for name in ("substitution", "trivial", "beside", "tables")}
-    columns = numbers | texts | {"verdict": word, "reason": reason, "seeds": answer.rest.get("seeds", 0)}
+    texts = {name: rest.get(name, "") for name in ("substitution", "trivial", "beside", "tables")}
+    columns = numbers | texts | {"verdict": word, "reason": reason, "seeds": rest.get("seeds", 0)}
     return {name: columns.get(name, np.nan) for name in OURS}
 
 

@@ -7,6 +7,7 @@ import pandas as pd
 
 from textsan.evaluation import Estimate
 from textsan.sweeps.tables import FAMILY, pooled
+from textsan_book.judging import stored
 
 
 def over_seeds(rows: pd.DataFrame, by: Sequence[str] | None = None) -> pd.DataFrame:
@@ -34,12 +35,8 @@ def _one(rows: list[dict], numbers: list[str], estimated: list[tuple[str, str, s
         mean_row["n_positions"] = sum(row["n_positions"] for row in rows)
     for three in estimated:
         if known := [Estimate(*(row[name] for name in three)) for row in rows if not pd.isna(row[three[0]])]:
-            estimate_of_all = pooled(known)
-            if three[0] == "asr":  # a share, whose interval the spread of the seeds may carry beyond its ends
-                estimate_of_all = Estimate(
-                    estimate_of_all.value, max(estimate_of_all.low, 0.0), min(estimate_of_all.high, 1.0)
-                )
-            mean_row |= zip(three, estimate_of_all, strict=True)
+            mean = stored.share(pooled(known)) if three[0] == "asr" else pooled(known)
+            mean_row |= zip(three, mean, strict=True)
     return mean_row
 
 

@@ -1,5 +1,6 @@
 """The project's stored tables as chapters show them: their rows, means over seeds, and names for a reader."""
 
+import numpy as np
 import pandas as pd
 
 from textsan import plotting
@@ -35,6 +36,18 @@ def released(name: str) -> pd.DataFrame:
 def mean(rows: pd.DataFrame, column: str = "asr") -> Estimate:
     """Pool a column with its interval over the rows, a seed each; those that lack it are left out."""
     return pooled([estimate(row, column) for row in rows[rows[column].notna()].to_dict("records")])
+
+
+def share(mean: Estimate) -> Estimate:
+    """Cut the interval of a share at 0 and 1, beyond which the spread of the seeds may carry it."""
+    return Estimate(mean.value, max(mean.low, 0.0), min(mean.high, 1.0))
+
+
+def independent(rows: pd.DataFrame, column: str, low: str, high: str) -> Estimate:
+    """Average a column over rows, with the interval of independent seeds."""
+    half = np.sqrt((((rows[high] - rows[low]) / 2) ** 2).sum()) / len(rows)
+    mean = rows[column].mean()
+    return Estimate(mean, mean - half, mean + half)
 
 
 def called(sanitizer: str, epsilon: float | None = None) -> str:

@@ -27,6 +27,7 @@ _GRIDS = {  # by the rule for unlisted words: tables of the classifiers, and one
     "draw": ("utility-sst2.csv utility-sst2-between.csv utility-sst2-custext.csv", "utility-sst2-exposure.csv"),
     "keep": ("utility-oov.csv utility-oov-between.csv", "utility-oov-all-exposure.csv"),
 }
+_FRONTIER = "utility-sst2-frontier.csv"
 _SETTING = ["defence", "epsilon"]
 
 
@@ -90,20 +91,20 @@ def matched(rows: pd.DataFrame, others: pd.DataFrame, vulnerability: float) -> t
         return Estimate(np.nan, np.nan, np.nan), "out of reach"
     gaps = first - other
     difference, leaning = _by_example(gaps), gaps.mean(axis=1)
-    if difference.low > 0 and (leaning > 0).all():
-        return difference, "first"
-    if difference.high < 0 and (leaning < 0).all():
-        return difference, "second"
-    return difference, "undecided"
+    is_first, is_second = difference.low > 0 and min(leaning) > 0, difference.high < 0 and max(leaning) < 0
+    return difference, "first" if is_first else "second" if is_second else "undecided"
+
+
+def verdicts(rows: pd.DataFrame, others: pd.DataFrame, points: int) -> list[str]:
+    """List the verdicts of `matched` at so many levels of equal exposure that both reach."""
+    sides = [side.assign(vulnerability=side.exposure) for side in (rows, others)]
+    return [matched(sides[0], sides[1], level)[1] for level in common_range(sides, points)]
 
 
 def common_range(some: Sequence[pd.DataFrame], points: int = POINTS) -> np.ndarray:
     """Space values of V(X | Y) evenly over what all mechanisms reach under every seed, if there is anything."""
-    reached = [mechanism.groupby("seed").vulnerability.agg(["min", "max"]) for mechanism in some]
-    low, high = (
-        max(mechanism["min"].max() for mechanism in reached),
-        min(mechanism["max"].min() for mechanism in reached),
-    )
+    reached = [mechanism.groupby("seed").vulnerability for mechanism in some]
+    low, high = max(seeds.min().max() for seeds in reached), min(seeds.max().min() for seeds in reached)
     return np.linspace(low, high, points) if low < high else np.array([])
 
 
@@ -208,9 +209,8 @@ def keeping(points: int = POINTS) -> list[dict]:
         gains, better = zip(*_gains(*both), strict=True)
         line = {"sanitizer": called(name), "least gain": min(gains), "largest": max(gains)}
         line["better at equal ε"] = f"{sum(better)} of {len(better)}"
-        levels = [rows.assign(vulnerability=rows.exposure) for rows in both]
-        verdicts = [matched(levels[0], levels[1], at)[1] for at in common_range(levels, points)]
-        lines.append(line | {"at equal exposure": f"{verdicts.count('first')} of {len(verdicts)}"})
+        found = verdicts(*both, points)
+        lines.append(line | {"at equal exposure": f"{found.count('first')} of {len(found)}"})
     return lines
 
 
@@ -239,8 +239,7 @@ def added() -> tuple[float, float]:
 
     The smallest and the largest difference of exposures, over sanitizers, epsilons and seeds.
     """
-    key = [*_SETTING, "seed"]
-    kept, drawn = (grid(rule).set_index(key).exposure for rule in ("keep", "draw"))
+    drawn, kept = (grid(rule).set_index([*_SETTING, "seed"]).exposure for rule in _GRIDS)
     rise = (kept - drawn).dropna()
     return float(rise.min()), float(rise.max())
 
@@ -255,29 +254,30 @@ def tuned() -> list[dict]:
     disclosed = {one["setting"]: {column: one[column] for column in COUNTS} for one in settings(grid())}
     lines: list[dict] = [{"setting": "original text"} | dict.fromkeys(COUNTS, 1.0)]
     lines[0] |= {"accuracy": _accuracy(texts["fine-tuned"])}
-    for (sanitizer, epsilon), some in rows.groupby(_SETTING):
-        name = called(sanitizer, epsilon)
-        by_protocol = {protocol: select(some, {"task.protocol": protocol}) for protocol in texts}
-        line = {"setting": name} | disclosed[name]
-        line |= {"accuracy": _accuracy(by_protocol["fine-tuned"])}
-        for protocol, one in by_protocol.items():
-            line[f"{protocol} keeps"] = _share(one, texts[protocol].utility.mean())
-        lines.append(line)
+    for setting, some in rows.groupby(_SETTING):
+        name, read = called(*setting), by_protocol(some)
+        line = {"setting": name} | disclosed[name] | {"accuracy": _accuracy(read["fine-tuned"])}
+        kept = {f"{how} keeps": _share(one, texts[how].utility.mean()) for how, one in read.items()}
+        lines.append(line | kept)
     return [lines[0], *sorted(lines[1:], key=lambda line: line["exposure"])]
 
 
 def tuned_difference(first: tuple[str, float], second: tuple[str, float]) -> dict[str, Estimate]:
     """Compute the accuracy from one release of `tuned` less that from another, by protocol."""
     rows, texts = _papers_size()
-    sides = [select(rows, dict(zip(_SETTING, one, strict=True))) for one in (first, second)]
-    return {name: paired(*(select(side, {"task.protocol": name}) for side in sides)) for name in texts}
+    ours, theirs = (by_protocol(select(rows, dict(zip(_SETTING, one, strict=True)))) for one in (first, second))
+    return {name: paired(ours[name], theirs[name]) for name in texts}
 
 
 def _papers_size() -> tuple[pd.DataFrame, dict[str, pd.DataFrame]]:
     """Rows of releases, and by protocol those of the original text."""
-    untouched = stored.table("papers-settings-sst2-original.csv")
-    texts = {name: select(untouched, {"task.protocol": name}) for name in ("frozen", "fine-tuned")}
+    texts = by_protocol(stored.table("papers-settings-sst2-original.csv"))
     return stored.table("papers-settings-sst2.csv"), texts
+
+
+def by_protocol(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Divide rows of learners by protocol: frozen and fine-tuned."""
+    return {how: select(rows, {"task.protocol": how}) for how in ("frozen", "fine-tuned")}
 
 
 def least_distance() -> list[dict]:
@@ -287,16 +287,13 @@ def least_distance() -> list[dict]:
     exposure is below 0.7; wins of the channel of least distance on the task, and its losses, of three levels;
     named, the smallest share of documents of three words that are named among 1,000.
     """
-    marks = stored.table("utility-sst2-frontier.csv")
-    channel = marks.assign(epsilon=marks.success, vulnerability=marks.exposure)
-    lines, rows = [], grid()
-    rows = rows.assign(vulnerability=rows.exposure)
+    marks, rows, lines = stored.table(_FRONTIER), grid(), []
+    channel = marks.assign(epsilon=marks.success)
     for name in SANITIZERS:
         mine = rows[rows.defence == name]
-        times = (mine.lost / mine.least)[mine.exposure < 0.7]
-        verdicts = [matched(channel, mine, at)[1] for at in common_range([channel, mine], 3)]
+        times, found = (mine.lost / mine.least)[mine.exposure < 0.7], verdicts(channel, mine, 3)
         line = {"sanitizer": called(name), "from": float(times.min()), "to": float(times.max())}
-        line |= {"wins": verdicts.count("first"), "losses": verdicts.count("second"), "levels": len(verdicts)}
+        line |= {"wins": found.count("first"), "losses": found.count("second"), "levels": len(found)}
         lines.append(line | {"named": float(mine.linked.min())})
     return lines
 
@@ -332,13 +329,12 @@ def facts() -> list[dict]:
 
     Exposure is also that where unlisted words are released unchanged; accuracy is under both rules.
     """
-    drawn, kept = ({key: rows for key, rows in grid(rule).groupby(_SETTING)} for rule in ("draw", "keep"))
+    drawn, kept = (dict(iter(grid(rule).groupby(_SETTING))) for rule in _GRIDS)
     lines = []
-    for (sanitizer, epsilon), rows in drawn.items():
-        others, means = kept[sanitizer, epsilon], ("common", "exposure", "linked", "lost", "least")
-        line = {"setting": called(sanitizer, epsilon)} | {name: float(rows[name].mean()) for name in means}
-        line |= {"exposure, keep": float(others.exposure.mean())}
-        lines.append(line | {"accuracy, draw": _accuracy(rows), "accuracy, keep": _accuracy(others)})
+    for setting, rows in drawn.items():
+        means = {name: float(rows[name].mean()) for name in (*COUNTS, "linked", "lost", "least")}
+        line = {"setting": called(*setting)} | means | {"exposure, keep": float(kept[setting].exposure.mean())}
+        lines.append(line | {"accuracy, draw": _accuracy(rows), "accuracy, keep": _accuracy(kept[setting])})
     return lines
 
 
@@ -348,12 +344,12 @@ def yardstick() -> dict[str, float]:
     `common` and `santext` are V(X | Y) on words that all protect, of the channel and of SanText, interpolated;
     `named` is the smallest share of documents of three words that the channel names.
     """
-    marks, rows = stored.table("utility-sst2-frontier.csv"), grid()
+    marks, rows = stored.table(_FRONTIER), grid()
     low = marks[marks.success == marks.success.min()]
     curve = rows[rows.defence == "santext"].groupby("epsilon")[list(COUNTS)].mean()
     other = np.interp(low.exposure.mean(), curve.exposure, curve.common)
     found = {"exposure": low.exposure.mean(), "common": low.common.mean(), "santext": other}
-    return {name: float(value) for name, value in found.items()} | {"named": float(marks.linked.min())}
+    return {name: float(value) for name, value in (found | {"named": marks.linked.min()}).items()}
 
 
 _NAMES_AT = {"santext": (0.2, 0.1), "santext+": (0.57, 0.6), "custext": (0.38, -0.03), "custext+": (0.75, 0.36)}
@@ -402,7 +398,7 @@ def _curve(rows: pd.DataFrame, sanitizer: str, column: str) -> tuple[list[float]
 def draw_least_distance(axes, rows: pd.DataFrame) -> None:
     """Draw accuracy over the share of named documents, and the distance lost over exposure, with the least one."""
     left, right = axes
-    marks = stored.table("utility-sst2-frontier.csv")
+    marks = stored.table(_FRONTIER)
     for sanitizer in SANITIZERS:
         plotting.points(left, *_curve(rows, sanitizer, "linked"), mechanism=sanitizer, joined=True)
         mine = rows[rows.defence == sanitizer].groupby("epsilon")[["exposure", "lost"]].mean()

@@ -31,8 +31,6 @@ def lengths(results: Path, name: str = "untold-noise") -> Iterator[dict]:
 
 def lines(results: Path, name: str = "untold-noise") -> list[str]:
     """Write the rows of `lengths`, a line each."""
-    said = (
-        "{documents} documents, {words:.0f} words: a loss in {shown} of {cells}, at most {most:.3f} of {of:.3f}; "
-    )
-    said += "mechanism identified in {mechanism}, its ε in {channel}"
+    said = "{documents} documents, {words:.0f} words: a loss in {shown} of {cells}, "
+    said += "at most {most:.3f} of {of:.3f}; mechanism identified in {mechanism}, its ε in {channel}"
     return [said.format(**row) for row in lengths(results, name)]

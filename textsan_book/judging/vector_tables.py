@@ -83,18 +83,13 @@ def keywords() -> list[dict]:
     white = over_seeds(select(stored.table("vectors-keywords.csv"), {"balance": "weights"}), by=by)
     other = select(moved(), {"reversal": 0.0, "moments": False}).set_index(by[1:])
     static = select(white, {"encoder": "glove-6b-50d"}).set_index(by[1:])
-    return [
-        {
-            "text": CORPORA[row["dataset"]],
-            "keyword": row["keyword"],
-            "white box": estimate(row),
-            "black box": estimate(other.loc[(row["dataset"], row["keyword"])].to_dict()),
-            "static": static.asr[(row["dataset"], row["keyword"])],
-            "accuracy": row["accuracy"],
-            "no": row["majority"],
-        }
-        for row in select(white, {"encoder": MODEL}).to_dict("records")
-    ]
+    lines = []
+    for row in select(white, {"encoder": MODEL}).to_dict("records"):
+        at = row["dataset"], row["keyword"]
+        line = {"text": CORPORA[at[0]], "keyword": at[1], "white box": estimate(row)}
+        line |= {"black box": estimate(other.loc[at].to_dict()), "static": static.asr[at]}
+        lines.append(line | {"accuracy": row["accuracy"], "no": row["majority"]})
+    return lines
 
 
 def moved() -> pd.DataFrame:
@@ -113,15 +108,12 @@ def adaptations() -> list[dict]:
     for dataset, text in CORPORA.items():
         some = cells[cells.dataset == dataset]
         plain = select(some, {"reversal": 0.0, "moments": False}).set_index("keyword")
-        for (reversal, moments), rows in some.groupby(["reversal", "moments"]):
-            if not (reversal or moments):
-                continue
+        adapted = some[(some.reversal > 0) | some.moments.astype(bool)]
+        for (reversal, moments), rows in adapted.groupby(["reversal", "moments"]):
             parts = [f"reversal {reversal:g}"] * bool(reversal) + ["moments"] * bool(moments)
-            at = rows.set_index("keyword")
-            line = {"text": text, "adaptation": ", ".join(parts)}
-            for name, column in (("area", "asr"), ("balanced", "balanced")):
-                line[name] = over_draws(at[column] - plain[column])
-            lines.append(line)
+            gains = rows.set_index("keyword")[["asr", "balanced"]] - plain[["asr", "balanced"]]
+            line = {"text": text, "adaptation": ", ".join(parts), "area": over_draws(gains.asr)}
+            lines.append(line | {"balanced": over_draws(gains.balanced)})
     return lines
 
 

@@ -233,9 +233,6 @@ def judge(comparisons: Sequence[Comparison]) -> list[str]:
     >>> judge([near, far, coarse])
     ['agrees', 'differs', 'undecided']
     """
-    agree = holm([comparison.p_agrees for comparison in comparisons])
-    differ = holm([one.p_differs for one in comparisons])
-    return [
-        "agrees" if a <= LEVEL else "differs" if d <= LEVEL else "undecided"
-        for a, d in zip(agree, differ, strict=True)
-    ]
+    agree, differ = holm([one.p_agrees for one in comparisons]), holm([one.p_differs for one in comparisons])
+    both = zip(agree, differ, strict=True)
+    return ["agrees" if a <= LEVEL else "differs" if d <= LEVEL else "undecided" for a, d in both]

@@ -62,9 +62,8 @@ def by_corpus(rows: pd.DataFrame) -> list[dict]:
     lines = []
     for (texts, who), part in rows[rows.reading == "release"].groupby(["texts", "who"], sort=False):
         original = rows[(rows.reading == "original") & (rows.texts == texts)]
-        line = {"texts": texts, "sanitizer": who, "main": stored.mean(part, "main")} | part[
-            ["control", "baseline"]
-        ].mean().to_dict()
+        line = {"texts": texts, "sanitizer": who, "main": stored.mean(part, "main")}
+        line |= part[["control", "baseline"]].mean().to_dict()
         lines.append(line | {"original": original.main.mean(), "excess": judged(part).pooled})
     return lines
 

@@ -155,22 +155,16 @@ def labelled(dataset: str) -> list[Record]:
     """
     records = load_dataset(dataset, "train")
     if dataset != "mtsamples":
-        return [
-            record if isinstance(record.label, str) else Record(record.text, _sign(record.label))
-            for record in records
-        ]
+        return [record if isinstance(record.label, str) else _signed(record) for record in records]
     specialties: dict[str, set[str]] = {}
     for record in records:
         specialties.setdefault(record.fields["transcription"], set()).add(str(record.label).strip())
-    return [
-        Record(" ".join(report.split()[:REPORT]), "surgery" if "Surgery" in under else "other")
-        for report, under in specialties.items()
-        if report
-    ]
+    beginnings = ((" ".join(report.split()[:REPORT]), under) for report, under in specialties.items() if report)
+    return [Record(text, "surgery" if "Surgery" in under else "other") for text, under in beginnings]
 
 
-def _sign(score) -> str:
-    return "positive" if score > 0 else "negative"
+def _signed(record: Record) -> Record:
+    return Record(record.text, "positive" if record.label > 0 else "negative")
 
 
 # --- tools without an epsilon -----------------------------------------------------------------------------------
@@ -209,17 +203,12 @@ def _surrogates(texts: Sequence[str], seed: int) -> list[str]:
 
         return draw
 
-    return [
-        engine.anonymize(
-            text,
-            list(spans),
-            {
-                span.entity_type: OperatorConfig("custom", {"lambda": drawing(span.entity_type, d)})
-                for span in spans
-            },
-        ).text
-        for d, (text, spans) in enumerate(zip(texts, found, strict=True))
-    ]
+    written = []
+    for d, (text, spans) in enumerate(zip(texts, found, strict=True)):
+        kinds = dict.fromkeys(span.entity_type for span in spans)
+        draws = {kind: OperatorConfig("custom", {"lambda": drawing(kind, d)}) for kind in kinds}
+        written.append(engine.anonymize(text, list(spans), draws).text)
+    return written
 
 
 def _common_words(texts: Sequence[str], seed: int) -> list[str]:

@@ -4,7 +4,6 @@ Nothing is kept. Cheap cells come first, others as they are drawn, and what does
 """
 
 import multiprocessing
-import os
 import random
 import time
 from collections.abc import Iterator
@@ -60,14 +59,9 @@ def _draw(table: golden.Table, draws: random.Random, golden_rows: set[tuple[str,
     if "experiment" not in cell:
         seconds = _PREPARING + float(table.rows.seconds[rows[0]])
     lacking = ", ".join(golden.lacking(cell)) or recompute.incomparable(cell, table.record)
-    made = table.record.get("hardware") or []
-    if (
-        not lacking
-        and made
-        and all(_GPU in pair for pair in made)
-        and ("experiment" in cell or recompute.is_trained(cell))
-    ):
-        lacking = "a GPU"
+    made, is_heavy = table.record.get("hardware"), "experiment" in cell or recompute.is_trained(cell)
+    if made and all(_GPU in pair for pair in made) and is_heavy:
+        lacking = lacking or "a GPU"
     return DrawnCell(table, cell, rows, seconds, lacking)
 
 
@@ -85,10 +79,8 @@ def compute(drawn: list[DrawnCell], seconds: float, workers: int) -> Iterator[tu
                 if cell.seconds > end - time.monotonic():
                     yield cell, "no time", f"about {cell.seconds:.0f} s"
                 else:
-                    running[cell.name] = (
-                        cell,
-                        pool.apply_async(_compute, (plugins.loaded(), cell.cell, cell.table.table, cell.rows)),
-                    )
+                    asked = plugins.loaded(), cell.cell, cell.table.table, cell.rows
+                    running[cell.name] = cell, pool.apply_async(_compute, asked)
             for name in [name for name, (_, result) in running.items() if result.ready()]:
                 cell, result = running.pop(name)
                 yield cell, *result.get()
@@ -113,8 +105,3 @@ def _compute(plugged: dict[str, str], cell: Cell, table: Path, rows: list[int]) 
             return "not here", str(error)
         return "failed", f"{type(error).__name__}: {error}"
     return ("otherwise", differing) if differing else ("again", f"{time.monotonic() - start:.0f} s")
-
-
-def workers() -> int:
-    """Count the processors that are for this process."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -7,6 +7,7 @@ it is SST-2 itself, and intervals are over draws of shadow lines.
 """
 
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -26,8 +27,9 @@ VOCABULARY = 10_000
 """So many of the most frequent words of the embeddings; of SST-2 the words of the data."""
 
 _CORPUS, _N_PRIVATE, _N_SHADOW, _SEED = "rt", 1000, 1000, 0
-_CUSTEXT = (1.0, 2.0, 4.0, 8.0)
-_SANTEXT = (2.0, 2.4, 2.8, 3.2)
+_EPSILONS = {"custext+": (1.0, 2.0, 4.0, 8.0), "santext+": (2.0, 2.4, 2.8, 3.2)}
+_GIVEN: dict[str, dict] = {"custext+": {"mapping": "overlapping", "normalise": "group"}}
+_GIVEN |= {"santext+": {"w": 0.999, "p": 0.0}}
 _ATTACKED = {"custext+": 3000, "santext+": 1000}  # positions of Tong et al. 2024
 _TYPES, _REPEATS = 1000, 20  # its sanitized types under attack; draws of shadow lines from SST-2
 _K = 20
@@ -94,87 +96,55 @@ def _score(problem, by_word: np.ndarray, weight: np.ndarray | None = None) -> Sc
     return Score(np.bincount(documents, by_word[rows], size), counted.astype(float))
 
 
-def _context_free(problem, channel=None, counts=None, constant=None, hit=_equal) -> np.ndarray:
-    """Expected hits of the context-free attack, or with the counts of the truth and no constant of its bound."""
+def _success(problem, channel=None, counts=None, constant=None, hit=_equal) -> Score:
+    """Score the context-free attack, or with the counts of the truth and no constant its bound."""
     channel = problem.mechanism.channel if channel is None else channel
     counts = count_words(problem.split.shadow) if counts is None else counts
-    return _expected(
-        channel,
-        hit(channel, _answers(ContextFreeBayes(channel, counts, constant, attacked=problem.knowledge.attacked))),
-    )
+    attack = ContextFreeBayes(channel, counts, constant, attacked=problem.knowledge.attacked)
+    return _score(problem, _expected(channel, hit(channel, _answers(attack))))
 
 
-def _prepare(defence, epsilon, **given):
+def _prepare(defence: str, epsilon: float, **other):
     drawn = _CORPUS, _N_PRIVATE, _N_SHADOW, None, _SEED
-    return problems.prepare(*drawn, defence, epsilon=epsilon, vocabulary=VOCABULARY, **given)
+    return problems.prepare(*drawn, defence, epsilon=epsilon, vocabulary=VOCABULARY, **_GIVEN[defence] | other)
 
 
-def _custext(epsilon, mapping="overlapping", normalise="group"):
-    return _prepare("custext+", epsilon, mapping=mapping, normalise=normalise)
-
-
-def _santext(epsilon, w=0.999, p=0.0):
-    return _prepare("santext+", epsilon, w=w, p=p)
-
-
-_SETTINGS = [("custext+", e, _custext) for e in _CUSTEXT] + [("santext+", e, _santext) for e in _SANTEXT]
+def _each(*defences: str):
+    for defence in defences or _EPSILONS:
+        for epsilon in _EPSILONS[defence]:
+            yield defence, epsilon, _prepare(defence, epsilon)
 
 
 # --- the departures: each yields (defence, epsilon, described, released) ------------------------------------
 
 
+def _settings(defence: str, described: dict, released: dict):
+    """Compare two settings of a mechanism."""
+    for epsilon in _EPSILONS[defence]:
+        yield defence, epsilon, *(_success(_prepare(defence, epsilon, **given)) for given in (described, released))
+
+
 def _substring():
-    for defence, epsilon, build in _SETTINGS:
-        problem = build(epsilon)
-        yield (
-            defence,
-            epsilon,
-            _score(problem, _context_free(problem)),
-            _score(problem, _context_free(problem, hit=_contained)),
-        )
+    for defence, epsilon, problem in _each():
+        yield defence, epsilon, _success(problem), _success(problem, hit=_contained)
 
 
 def _counters():
     """Compute what a baseline as good as the context-free attack prints: its mean over all smaller epsilons."""
     seen = []
     for epsilon in range(1, 9):
-        problem = _custext(float(epsilon))
-        seen.append(_score(problem, _context_free(problem)))
-        if epsilon in _CUSTEXT:
+        seen.append(_success(_prepare("custext+", float(epsilon))))
+        if epsilon in _EPSILONS["custext+"]:
             mean = Score(np.mean([score.hits for score in seen], axis=0), seen[-1].words)
             yield "custext+", float(epsilon), seen[-1], mean
-
-
-def _mapping():
-    for epsilon in _CUSTEXT:
-        cases = [_custext(epsilon, mapping=name) for name in ("disjoint", "overlapping")]
-        yield "custext+", epsilon, *(_score(problem, _context_free(problem)) for problem in cases)
 
 
 def _output_space():
     """Each word's neighbours among all 400,000 words of GloVe 6B, not among those of the data."""
     options = {"k": _K, "mapping": "overlapping", "normalise": "row", "outputs": load_embeddings()}
-    wide = CusText(_custext(1.0).split.embeddings, 1.0, keep=STOP_WORDS, **options)
-    for epsilon in _CUSTEXT:
-        problem, channel = _custext(epsilon), wide.with_(epsilon=epsilon).channel
-        yield (
-            "custext+",
-            epsilon,
-            _score(problem, _context_free(problem)),
-            _score(problem, _context_free(problem, channel)),
-        )
-
-
-def _normalise():
-    for epsilon in _CUSTEXT:
-        cases = [_custext(epsilon, "disjoint", name) for name in ("group", "row")]
-        yield "custext+", epsilon, *(_score(problem, _context_free(problem)) for problem in cases)
-
-
-def _nearly_all_sensitive():
-    for epsilon in _SANTEXT:
-        cases = [_santext(epsilon, w, p) for w, p in ((0.9, 0.3), (0.999, 0.0))]
-        yield "santext+", epsilon, *(_score(problem, _context_free(problem)) for problem in cases)
+    wide = CusText(_prepare("custext+", 1.0).split.embeddings, 1.0, keep=STOP_WORDS, **options)
+    for defence, epsilon, problem in _each("custext+"):
+        yield defence, epsilon, _success(problem), _success(problem, wide.with_(epsilon=epsilon).channel)
 
 
 def _kept_unknown():
@@ -183,59 +153,50 @@ def _kept_unknown():
     Words that have one and are not of the vocabulary are no part of it: the released code has them in its list.
     """
     glove = load_embeddings()
-    for epsilon in _SANTEXT:
-        problem = _santext(epsilon)
-        known = _score(problem, _context_free(problem))
+    for defence, epsilon, problem in _each("santext+"):
+        known = _success(problem)
         unknown = np.array([sum(word not in glove for word in doc) for doc in problem.split.private])
         words = known.words + unknown
-        yield "santext+", epsilon, Score(known.hits, words), Score(known.hits + unknown, words)
+        yield defence, epsilon, Score(known.hits, words), Score(known.hits + unknown, words)
 
 
 def _bound_of_sentences():
     """The bound's prior: the attacked words, or all protected words of the sentences that they stand in."""
-    for defence, epsilon, build in _SETTINGS:
-        problem = build(epsilon)
+    for defence, epsilon, problem in _each():
         chosen = np.random.default_rng(_SEED).choice(len(problem.positions), _ATTACKED[defence], replace=False)
         positions = [problem.positions[i] for i in sorted(chosen)]
         few = replace(problem, truth=replace(problem.truth, positions=positions))
         sentences = count_words(problem.split.private[d] for d in sorted({d for d, _ in few.positions}))
-        sides = [
-            _context_free(few, counts=counts, constant=0) for counts in (count_words([few.truth.words]), sentences)
-        ]
-        yield defence, epsilon, *(_score(few, side) for side in sides)
+        sides = (_success(few, counts=one, constant=0) for one in (count_words([few.truth.words]), sentences))
+        yield defence, epsilon, *sides
 
 
 def _frequent_types():
     """Attacked are the places whose released word is one of 1,000 that a sanitization at epsilon 8 contained."""
-    high = _custext(8.0)
+    high = _prepare("custext+", 8.0)
     released = sorted({high.released[d][i] for d, i in high.positions})
     types = set(np.random.default_rng(_SEED).permutation(released)[:_TYPES])
-    for epsilon in _CUSTEXT:
-        problem = _custext(epsilon)
-        channel = problem.mechanism.channel
+    for defence, epsilon, problem in _each("custext+"):
+        channel, counts = problem.mechanism.channel, count_words(problem.split.shadow)
         among = np.array([word in types for word in channel.outputs], dtype=float)
-        hits = _equal(
-            channel,
-            _answers(
-                ContextFreeBayes(channel, count_words(problem.split.shadow), attacked=problem.knowledge.attacked)
-            ),
+        attack = ContextFreeBayes(channel, counts, attacked=problem.knowledge.attacked)
+        hits, reached = (
+            _expected(channel, _equal(channel, _answers(attack)), among),
+            _expected(channel, None, among),
         )
-        reached = _expected(channel, None, among)
-        yield (
-            "custext+",
-            epsilon,
-            _score(problem, _context_free(problem)),
-            _score(problem, _expected(channel, hits, among), reached),
-        )
+        yield defence, epsilon, _success(problem), _score(problem, hits, reached)
 
 
+_ONE_EACH = {"mapping": "disjoint"}
 DEPARTURES = {
     "hits are counted by substring": _substring,
     "counters are never reset between epsilons": _counters,
-    "each word has neighbours of its own": _mapping,
+    "each word has neighbours of its own": partial(_settings, "custext+", _ONE_EACH, {}),
     "neighbours come from all of GloVe": _output_space,
-    "scores are normalised for each word": _normalise,
-    "w = 0.999 and p = 0 in place of 0.9 and 0.3": _nearly_all_sensitive,
+    "scores are normalised for each word": partial(
+        _settings, "custext+", _ONE_EACH, _ONE_EACH | {"normalise": "row"}
+    ),
+    "w = 0.999 and p = 0 in place of 0.9 and 0.3": partial(_settings, "santext+", {"w": 0.9, "p": 0.3}, {}),
     "words without a vector are kept": _kept_unknown,
     "the bound's prior counts whole sentences": _bound_of_sentences,
     "attacked are 1,000 words that are released at epsilon 8": _frequent_types,
@@ -247,9 +208,8 @@ DEPARTURES = {
 
 def _other_positions():
     """An attack minus itself on two draws of as many words as the paper attacks: what comparisons may be off."""
-    for defence, epsilon, build in _SETTINGS:
-        problem, generator = build(epsilon), np.random.default_rng(_SEED)
-        rate = _score(problem, _context_free(problem)).rate
+    for defence, epsilon, problem in _each():
+        rate, generator = _success(problem).rate, np.random.default_rng(_SEED)
         n, total = _ATTACKED[defence], len(problem.positions)
         hits = generator.random(total) < rate  # the order of the words does not matter here
         draws = [hits[generator.choice(total, 2 * n, replace=False)] for _ in range(1000)]
@@ -268,14 +228,9 @@ def _by_line():
     private, left = lines[:20_000], lines[20_000:]
     pools = {"line": left, "sentence": np.flatnonzero(~inside)}
     tokens = [tokenize_v1(record.text) for record in records]
-    words = {word for line in tokens for word in line}
-    glove = load_embeddings()
-    mechanism = CusText(
-        glove.restrict(word for word in glove.words if word in words),
-        4.0,
-        mapping="overlapping",
-        keep=STOP_WORDS,
-    )
+    words, glove = {word for line in tokens for word in line}, load_embeddings()
+    known = glove.restrict(word for word in glove.words if word in words)
+    mechanism = CusText(known, 4.0, mapping="overlapping", keep=STOP_WORDS)
     channel, spared = mechanism.channel, STOP_WORDS & set(mechanism.inputs)
     attacked = count_words(tokens[i] for i in private)
     true = np.array([0 if word in spared else attacked[word] for word in channel.inputs], dtype=float)
@@ -288,19 +243,15 @@ def _by_line():
             rates[name].append(true @ _expected(channel, _equal(channel, guesses)))
     shared = {name: float(np.isin(source[pool], source[private]).mean()) for name, pool in pools.items()}
     difference = np.array(rates["line"]) - rates["sentence"]
-    half = 1.96 * difference.std(ddof=1) / np.sqrt(_REPEATS)
-    mean = difference.mean()
-    note = (
-        f"{shared['line']:.3f} of the shadow lines are of private sentences; {shared['sentence']:.3f} by sentence"
-    )
-    sides = (np.mean(rates["sentence"]), np.mean(rates["line"]))
+    mean, half = difference.mean(), 1.96 * difference.std(ddof=1) / np.sqrt(_REPEATS)
+    note = f"{shared['line']:.3f} of the shadow lines are of private sentences; "
+    note += f"{shared['sentence']:.3f} by sentence"
+    sides = np.mean(rates["sentence"]), np.mean(rates["line"])
     return "custext+", 4.0, *sides, mean, mean - half, mean + half, int(attacked.total()), note
 
 
-_POSITIONS, _LINES = (
-    "attacks are compared on different words",
-    "shadow and private text are disjoint by line only",
-)
+_POSITIONS = "attacks are compared on different words"
+_LINES = "shadow and private text are disjoint by line only"
 
 
 def departures(*, departure: str) -> list[dict]:

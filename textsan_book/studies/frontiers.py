@@ -10,7 +10,14 @@ from scipy import optimize
 from textsan.attacks import Attack, ContextFreeBayes, Knowledge, MarkovBayes
 from textsan.channel import Channel
 from textsan.evaluation import Estimate, clustered_rate, sensitive_positions, words_at
-from textsan.leakage import Frontier, bayes_vulnerability, noisy_vector_vulnerability, vulnerability_bracket
+from textsan.leakage import (
+    Frontier,
+    bayes_vulnerability,
+    frontier,
+    noisy_vector_vulnerability,
+    prior_vulnerability,
+    vulnerability_bracket,
+)
 from textsan.mechanisms import MECHANISMS, ChannelMechanism, Mechanism, make_mechanism
 from textsan.mechanisms.noise import NoiseMechanism
 from textsan.priors import Prior
@@ -107,12 +114,11 @@ def _settings(name: str) -> list[dict[str, float]]:
 
 def at_one_success(here: World, best: Frontier, success: float) -> dict[str, Mechanism]:
     """Set SanText, SanText with weights, erasure and the best channel, a frontier's, to one V(X | Y)."""
-    words, weighted = here.vocabulary, {"weights": "prior", "counts": here.public}
+    words = here.vocabulary
+    weighted = partial(make_mechanism, "weighted santext", words, weights="prior", counts=here.public)
     return {
         "SanText": here.at_success(lambda e: make_mechanism("santext", words, epsilon=e), success),
-        "SanText, weighted": here.at_success(
-            lambda e: make_mechanism("weighted santext", words, epsilon=e, **weighted), success
-        ),
+        "SanText, weighted": here.at_success(lambda e: weighted(epsilon=e), success),
         "erasure": make_mechanism("erasure", words, q=(success - best.blind) / (1 - best.blind)),
         "the best channel": ChannelMechanism(best.channel.restrict(here.prior.words)),
     }
@@ -133,12 +139,11 @@ def opened_by_context(here: World, mechanisms: Mapping[str, Mechanism], *, seed:
 
 
 def _success(here: World, mechanism: Mechanism, against: Callable[[Knowledge], Attack], seed: int) -> Estimate:
-    positions = sensitive_positions(here.split.private, set(here.vocabulary.words))
-    released = mechanism.sanitize(here.split.private, seed=seed)
-    knowledge = Knowledge.of(mechanism, shadow=here.split.shadow)
-    guesses = against(knowledge).reconstruct(released, positions)
-    truths = words_at(here.split.private, positions)
-    return clustered_rate(np.equal(guesses, truths), [document for document, _ in positions])
+    docs = here.split.private
+    positions = sensitive_positions(docs, set(here.vocabulary.words))
+    attack = against(Knowledge.of(mechanism, shadow=here.split.shadow))
+    guesses = attack.reconstruct(mechanism.sanitize(docs, seed=seed), positions)
+    return clustered_rate(np.equal(guesses, words_at(docs, positions)), [document for document, _ in positions])
 
 
 def same_guarantee(here: World, *, epsilon: float) -> list[dict]:
@@ -160,4 +165,29 @@ def same_guarantee(here: World, *, epsilon: float) -> list[dict]:
         positions = sensitive_positions(here.split.private, set(here.vocabulary.words))
         row = {"mechanism": name, "tight ε": tight, "V(X | Y)": v, "lost": lost}
         rows.append(row | {"different words": len({*words_at(released, positions)})})
+    return rows
+
+
+LEVELS = 0.1, 0.2, 0.3, 0.45, 0.6, 0.8
+"""V(X | Y) of the points, of which those above the blind guess are computed, in one call."""
+_PRIVATE, _SHADOW = 200, 1000  # sentences that the prior does not count
+
+
+def frontier_gaps(*, dataset: str, vocabulary: int, seed: int) -> list[dict]:
+    """Compute the least expected distance at several values of V(X | Y): certificate and attained, a row a level.
+
+    The data set gives the prior, with half a count for each word of the vocabulary; private text and the
+    attacker's are not counted. Each word may be released for each. `gap` is 1 - lower / upper of the two ends.
+    """
+    split = load_split(dataset, _PRIVATE, _SHADOW, seed=seed, vocabulary=vocabulary)
+    words, counts = split.embeddings.words, count_words(split.population)
+    prior = Prior.from_counts(counts, words, 0.5 / sum(counts.values()))
+    blind = prior_vulnerability(prior)
+    first, *also = [level for level in LEVELS if level > blind]
+    curve = frontier(prior, split.embeddings, first, also=also)
+    rows = []
+    for level in (first, *also):
+        lower, upper = curve.least_loss(level), curve.attained_loss(level)
+        row = {"words": len(words), "blind": blind, "level": level, "lower": lower, "upper": upper}
+        rows.append(row | {"gap": 1 - lower / upper})
     return rows

@@ -4,6 +4,7 @@ Windows of twenty bases around splice sites, as in Pan et al. 2020.
 """
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -53,14 +54,9 @@ class GenomeReconstruction:
             scores = net(torch.cat([inputs[text], codes[position]], dim=1))
             return torch.nn.functional.cross_entropy(scores, truth[text, position])
 
-        network = heads.train(
-            lambda: heads.stack(2 * inputs.shape[1], [400, 100], len(BASES), normalise=True),
-            loss,
-            truth.numel(),
-            steps=checks.whole("steps", steps, low=1),
-            seed=knowledge.seed,
-        )
-        return cls(standard, network)
+        make = partial(heads.stack, 2 * inputs.shape[1], [400, 100], len(BASES), normalise=True)
+        steps = checks.whole("steps", steps, low=1)
+        return cls(standard, heads.train(make, loss, truth.numel(), steps=steps, seed=knowledge.seed))
 
     def reconstruct(self, vectors: np.ndarray) -> list[str]:
         """Guess the window behind each released vector, (n, d)."""

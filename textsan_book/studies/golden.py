@@ -21,7 +21,7 @@ from textsan.base.project import project_data
 from textsan.mechanisms import MECHANISMS
 from textsan.sweeps import specification, studies
 from textsan.sweeps.specification import Cell
-from textsan.sweeps.tables import FAMILY
+from textsan.sweeps.tables import FAMILY, select
 from textsan.text import names as text_names
 from textsan.text.loading import COUNTER_FITTED
 from textsan.utility import TASKS
@@ -74,15 +74,11 @@ class Table:
         if "experiment" in cell:
             total = self.record.get("seconds", 0.0)
             return total if "encoder" in cell else total / len(self.cells)
-        rest = self.rows
+        mine = self.rows.loc[rows[0]]
         if cell.get("attack", {}).get("name") in _ONE_ANSWERS:
-            rest = rest[rest.attack.isin(_ONE_ANSWERS)]
-            for column in FAMILY:
-                if column in rest:
-                    mine = self.rows[column][rows[0]]
-                    rest = rest[rest[column].isna() if mine != mine else rest[column] == mine]
-            return float(rest.seconds.max())
-        return float(rest.seconds[rows[0]])
+            family = {column: mine[column] for column in FAMILY if column in mine}
+            return float(select(self.rows, family | {"attack": sorted(_ONE_ANSWERS)}).seconds.max())
+        return float(mine.seconds)
 
     @cached_property
     def rows(self) -> pd.DataFrame:
@@ -170,9 +166,8 @@ def choose() -> list[dict]:
                         candidates.setdefault(subject, []).append((rank, seconds, table, cell, rows))
     chosen: list[dict] = []
     covered: set[str] = set()
-    for subject in (
-        f"{kind} {name}{alone}" for kind, names in KINDS.items() for name in names for alone in ("", OWN_TEXT)
-    ):
+    names = (f"{kind} {name}" for kind, registered in KINDS.items() for name in registered)
+    for subject in (f"{name}{alone}" for name in names for alone in ("", OWN_TEXT)):
         if subject in candidates and subject not in covered:
             _, seconds, table, cell, rows = min(candidates[subject], key=itemgetter(0))
             entry = {"of": subjects(cell), "table": table.name, "row": rows[0], "seconds": round(seconds, 1)}
@@ -184,15 +179,11 @@ def choose() -> list[dict]:
 
 def golden_cells() -> list[dict]:
     """Read `data/golden.yml`: what each cell is of, its table, its first row, seconds, whether it is trained."""
-    path = _list()
+    path = project_data() / "golden.yml"
     return yaml.safe_load(path.read_text(encoding="utf-8")) or [] if path.is_file() else []
-
-
-def _list() -> Path:
-    return project_data() / "golden.yml"
 
 
 def store(chosen: list[dict]) -> None:
     """Write the list."""
     lines = (yaml.safe_dump(entry, default_flow_style=True, sort_keys=False, width=200) for entry in chosen)
-    _list().write_text(_ABOVE + "".join(f"- {line}" for line in lines), encoding="utf-8")
+    (project_data() / "golden.yml").write_text(_ABOVE + "".join(f"- {line}" for line in lines), encoding="utf-8")

@@ -88,23 +88,16 @@ def gradient_defences(
         mechanism = make_mechanism(client.defence, words, **given)
         released = mechanism.sanitize([record.tokens for record in records], seed=seed)
         sent = mechanism.sanitize(docs, seed=seed + 1)
-        records = [
-            replace(record, text=" ".join(doc)) for record, doc in zip(records, released, strict=True) if doc
-        ]
+        pairs = zip(records, released, strict=True)
+        records = [replace(record, text=" ".join(doc)) for record, doc in pairs if doc]
     else:
         change = client.change()
     read = best_reading(victim, sent, labels, change, seed)
     guesses = read if mechanism is None else _originals(mechanism, read)
-    right = {
-        name: _read(guessed, truth)
-        for name, guessed, truth in (("read", guesses, docs), ("sent_read", read, sent))
-    }
+    right = columns(_read(guesses, docs), "read_") | columns(_read(read, sent), "sent_read_")
     epochs = steps * _BATCH / len(records)
     victims.fine_tune(victim, records, epochs=epochs, batch=_BATCH, seed=seed, change=change)
-    row = {"words": sum(map(len, docs))} | _tested(victim, dataset)[0]
-    for name, rate in right.items():
-        row |= columns(rate, f"{name}_")
-    return [row]
+    return [{"words": sum(map(len, docs))} | _tested(victim, dataset)[0] | right]
 
 
 @takes_settings

@@ -25,7 +25,7 @@ from textsan.attacks import LanguageModelBayes
 from textsan.channel import Channel
 from textsan.gradient_leakage import cases, spans, victims
 from textsan.models.encoders import load_tokenizer
-from textsan.priors import LanguageModel, MarkovModel, Prior
+from textsan.priors import LanguageModel, Prior
 from textsan.text.corpora import load_dataset
 from textsan_book.studies.experiments import takes_settings
 from textsan_book.studies.gradient_defences import Client
@@ -67,14 +67,12 @@ def gradient_reading(client: Client, *, B: int, sentences: int, own: int, width:
     tables = [residual_tables(case, [known.cut])[0] for case in sent]
     likelihoods = [known.likelihood(table) for table in tables]
     lengths = [case.shared.lengths for case in sent]
-    answers = {"beam": read(victim, likelihoods, lengths, width, PieceModel.against(victim.name))}
-    answers["blind"] = read(
-        victim, [0 * table for table in tables], lengths, width, PieceModel.against(victim.name)
-    )
+    model = PieceModel.against(victim.name)
+    answers = {"beam": read(victim, likelihoods, lengths, width, model)}
+    answers["blind"] = read(victim, [0 * table for table in tables], lengths, width, model)
     answers["nearest"] = [_first(-table, most, victim) for table, most in zip(tables, lengths, strict=True)]
-    listed = [
-        _first(_joint(one, victim), most, victim, LISTED) for one, most in zip(likelihoods, lengths, strict=True)
-    ]
+    joint = [_joint(likelihood, victim) for likelihood in likelihoods]
+    listed = [_first(scores, most, victim, LISTED) for scores, most in zip(joint, lengths, strict=True)]
     rows, others = [], _by_place(victim, strangers)
     for at, (case, table) in enumerate(zip(sent, tables, strict=True)):
         theory, whole = spans.closure(_pairs(case)).rank, victim.words.shape[1]
@@ -118,21 +116,17 @@ class Attacker:
 
         `batches` are texts and labels of own batches, `strangers` own sentences that are in none of them.
         """
-        seeds = range(seed + 500, seed + 500 + len(batches))  # not those of the client
-        sent = [
-            cases.make_case(victim, *batch, defence=change, seed=k)
-            for k, batch in zip(seeds, batches, strict=True)
-        ]
+        numbered = enumerate(batches, seed + 500)  # seeds that are not those of the client
+        sent = [cases.make_case(victim, *batch, defence=change, seed=k) for k, batch in numbered]
         prior = _public_pieces(victim.name).probabilities
         others, best = _by_place(victim, strangers), (-np.inf, cls(CUTS[0], 1.0, 0.0, 0.0, 0.0))
         pairs, by_cut = [*map(_pairs, sent)], zip(*(residual_tables(case, CUTS) for case in sent), strict=True)
         for cut, tables in zip(CUTS, by_cut, strict=True):
             logs = np.sum([_log_posteriors(*batch, prior) for batch in zip(tables, pairs, strict=True)], axis=0)
             if logs.max() > best[0]:
-                false = [
-                    _strange(batch, own, others, _inside(batch)) for batch, own in zip(tables, pairs, strict=True)
-                ]
-                threshold = float(np.quantile(np.concatenate(false), FALSE_ALARMS))
+                both = zip(tables, pairs, strict=True)
+                false = np.concatenate([_strange(batch, own, others, _inside(batch)) for batch, own in both])
+                threshold = float(np.quantile(false, FALSE_ALARMS))
                 scale, weight, place = np.unravel_index(logs.argmax(), logs.shape)
                 best = logs.max(), cls(cut, _SCALES[scale], _WEIGHTS[weight], _PLACES[place], threshold)
         return best[1]
@@ -169,9 +163,7 @@ def residual_tables(case: cases.Case, cuts: Sequence[float]) -> list[np.ndarray]
     return tables
 
 
-def _squares(
-    words: torch.Tensor, places: torch.Tensor, bias: torch.Tensor | None = None, scale=1.0
-) -> torch.Tensor:
+def _squares(words: torch.Tensor, places: torch.Tensor, bias: torch.Tensor | None = None, scale=1.0):
     """Squared length of (word + place) / scale + bias, of each of both."""
     sums = (words**2).sum(1)[:, None] + (places**2).sum(1) + 2 * words @ places.T
     if bias is None:
@@ -180,11 +172,7 @@ def _squares(
 
 
 def read(
-    victim,
-    likelihoods: Sequence[np.ndarray],
-    lengths: Sequence[Sequence[int]],
-    beam: int,
-    source: LanguageModel | MarkovModel,
+    victim, likelihoods: Sequence[np.ndarray], lengths: Sequence[Sequence[int]], beam: int, source
 ) -> list[list[set]]:
     """Find the pieces of largest posterior at each place of each batch, with the beam of `LanguageModelBayes`.
 
@@ -198,13 +186,8 @@ def read(
     matrix = np.exp(inside - inside.max(axis=0)) / inside.shape[1]
     matrix = np.hstack([matrix, np.maximum(1 - matrix.sum(axis=1, keepdims=True), 0)])
     channel = Channel.from_matrix(matrix, pieces, [*sum(docs, []), "elsewhere"])
-    attack = LanguageModelBayes(
-        channel,
-        source,
-        prior=_public_pieces(victim.name),
-        beam=beam * size,
-        k=min(LISTED * size, _SAID_AT_MOST),
-    )
+    given = {"beam": beam * size, "k": min(LISTED * size, _SAID_AT_MOST)}
+    attack = LanguageModelBayes(channel, source, prior=_public_pieces(victim.name), **given)
     positions = [(d, i) for d, doc in enumerate(docs) for i in range(len(doc))]
     answers = [[set() for _ in range(max(length))] for length in lengths]
     for (d, i), (numbers, logs) in zip(positions, attack.read(docs, positions), strict=True):
@@ -354,10 +337,8 @@ def _vocabulary(encoder: str) -> list[str]:
 def _public_pieces(encoder: str) -> Prior:
     """Frequencies of pieces in public text, one more counted of each; never a special or an unused one."""
     tokenizer, pieces = load_tokenizer(encoder), _vocabulary(encoder)
-    texts = [record.text for record in _public_records()]
-    counts = Counter(
-        i for encoding in tokenizer.encode_batch(texts, add_special_tokens=False) for i in encoding.ids
-    )
+    read = tokenizer.encode_batch([record.text for record in _public_records()], add_special_tokens=False)
+    counts = Counter(i for encoding in read for i in encoding.ids)
     special = [piece.startswith("[") and piece.endswith("]") and len(piece) > 2 for piece in pieces]
     weights = np.array([0 if out else counts[i] + 1 for i, out in enumerate(special)], dtype=float)
     return Prior(pieces, weights / weights.sum())

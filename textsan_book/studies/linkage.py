@@ -7,8 +7,7 @@ The excess of main over control is what the release gives away; its interval is 
 """
 
 from collections import Counter
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -85,13 +84,10 @@ class _World:
         n = len(self.docs)
         rows = []
         for size in (*(size for size in _SIZES if size <= n), len(everything)):
-            width = n if size <= n else size
-            main, control = (
-                Ranks.of(matrix.diagonal(), matrix[:, :width]).success(size)
-                for matrix in (self._main, self._control)
-            )
-            lengths = by_length(self.releases, everything[:width]).success(size)
-            rows.append(self._row("original", "", size, main, control, lengths))
+            width, scores = n if size <= n else size, (self._main, self._control)
+            rates = [Ranks.of(matrix.diagonal(), matrix[:, :width]).success(size) for matrix in scores]
+            rates.append(by_length(self.releases, everything[:width]).success(size))
+            rows.append(self._row("original", "", size, *rates))
         return rows
 
     def versions(self) -> list[dict]:
@@ -102,13 +98,9 @@ class _World:
             for share in shares:
                 copies = [_edited(doc, kind, share, near, rng) for doc in self.docs]
                 given = {"changed": share} if kind == "synonyms" else {"added": share}
-                attack = Linkage.against(self.knowledge, **given)
-                main, control = (
-                    attack.ranks(releases, copies, range(self.n)).success()
-                    for releases in (self.releases, self.controls)
-                )
-                lengths = by_length(self.releases, copies, **given).success()
-                rows.append(self._row("version", f"{kind} {share:g}", len(copies), main, control, lengths))
+                rates = _named(Linkage.against(self.knowledge, **given), self.releases, self.controls, copies)
+                rates.append(by_length(self.releases, copies, **given).success())
+                rows.append(self._row("version", f"{kind} {share:g}", len(copies), *rates))
         return rows
 
     def open_set(self) -> list[dict]:
@@ -147,9 +139,8 @@ class _World:
             others = second.sanitize(self.docs[:size], seed=self.seed, first=1 << 22)
             first, control = self.releases[:n], self.controls[:n]
             attack = _between(self.mechanism, second, self.split.shadow, [*first, *control], others)
-            main, wrong = (attack.ranks(releases, others, range(n)).success() for releases in (first, control))
-            lengths = by_length(first, others).success()
-            rows.append(self._row("two releases", version, size, main, wrong, lengths, np.arange(n)))
+            rates = [*_named(attack, first, control, others), by_length(first, others).success()]
+            rows.append(self._row("two releases", version, size, *rates, np.arange(n)))
         return rows
 
     def kept_words(self) -> list[dict]:
@@ -160,13 +151,10 @@ class _World:
         if keep:
             rows[-1] = [*np.full(len(keep), 0.1 / len(keep)), 0.9]
         blind = Linkage(ChannelMechanism(Channel.from_matrix(rows, words, words)))
-        seen = partial(_only, frozenset(keep))
-        asked = [seen(self.docs), range(self.n)]
-        main, control = (
-            blind.ranks(seen(releases), *asked).success() for releases in (self.releases, self.controls)
-        )
-        lengths = by_length(self.releases, self.docs).success()
-        return [self._row("length and kept words", "", len(self.docs), main, control, lengths)]
+        texts = self.releases, self.controls, self.docs
+        rates = _named(blind, *(only(frozenset(keep), docs, "x") for docs in texts))
+        rates.append(by_length(self.releases, self.docs).success())
+        return [self._row("length and kept words", "", len(self.docs), *rates)]
 
     def _row(self, threat: str, version: str, size: int, main, control, baseline, some=slice(None)) -> dict:
         rates = (np.asarray(one, dtype=float)[some] for one in (main, control, baseline))
@@ -211,9 +199,18 @@ def by_length(releases: Docs, candidates: Docs, **edits) -> Ranks:
     return Ranks.of(scores.diagonal(), scores)
 
 
-def _only(keep: frozenset[str], docs: Docs) -> list[list[str]]:
-    """Documents of which some words are left, all others hidden."""
-    return [[word if word in keep else "x" for word in doc] for doc in docs]
+def only(keep: Collection[str], docs: Docs, sign: str) -> list[list[str]]:
+    """Hide all words of documents but some.
+
+    >>> only({"a"}, [["a", "b"]], "_")
+    [['a', '_']]
+    """
+    return [[word if word in keep else sign for word in doc] for doc in docs]
+
+
+def _named(attack: Linkage, releases: Docs, controls: Docs, candidates: Docs) -> list[np.ndarray]:
+    """Chances, (n,) each, that the candidate of each release is named, and that of its control."""
+    return [attack.ranks(docs, candidates, range(len(docs))).success() for docs in (releases, controls)]
 
 
 def _neighbours(embeddings: Embeddings, words: set[str]) -> dict[str, list[str]]:

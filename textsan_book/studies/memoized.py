@@ -139,10 +139,8 @@ class Attacker:
 
         Half of the candidates are likely by what was drawn, half by the count as well.
         """
-        keys, (inputs, logs) = (
-            places.keys(scope, places.released if once else places.truth),
-            self._candidates(places),
-        )
+        inputs, logs = self._candidates(places)
+        keys = places.keys(scope, places.released if once else places.truth)
         keys = np.where(places.attacked, keys, keys.max() + 1 + np.arange(len(keys)))
         order = np.flatnonzero(places.attacked)
         order = order[np.argsort(keys[order], kind="stable")]
@@ -185,11 +183,10 @@ class Attacker:
 
     def _evidence(self, places: Places, keys, scope: str, inputs, logs) -> Evidence:
         states = np.where(inputs < 0, len(self.model.words), self.states[inputs])
-        empty = np.zeros(0)
-        chains = [
-            (piece, Sparse(self._transitions, list(states[piece].swapaxes(0, 1)), [empty] * piece.shape[1]))
-            for piece in _pieces(places)
-        ]
+        chains = []
+        for piece in _pieces(places):
+            listed, empty = list(states[piece].swapaxes(0, 1)), [np.zeros(0)] * piece.shape[1]
+            chains.append((piece, Sparse(self._transitions, listed, empty)))
         return Evidence(places, keys, self._size(places, scope), inputs, logs, chains)
 
     def _size(self, places: Places, scope: str) -> np.ndarray:

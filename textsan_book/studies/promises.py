@@ -21,6 +21,9 @@ LATER = 1 << 20
 COPIES = "copies"
 """Later documents that are near copies of what the attacker owns; those that choose are none."""
 
+COLUMNS = "guarantee", "channel", "source", "next document", "next text"
+"""What a choice rests on."""
+
 Docs = list[list[str]]
 
 
@@ -60,13 +63,7 @@ def promises(
         for share in map(float, shares.split()):
             target = Target(what, share, among)
             choice = chooser.choose([target], ahead=ahead)
-            columns = {
-                "guarantee": choice.guarantee,
-                "channel": choice.channel,
-                "source": choice.source,
-                "next document": choice.next_document,
-                "next text": choice.next_text,
-            }
+            columns = {name: getattr(choice, name.replace(" ", "_")) for name in COLUMNS}
             about = {"what": what, "target": share, "chose": choice.documents}
             rows += [
                 about | {"later": name, "column": column} | _taken(tried, share, epsilon, ahead)

@@ -16,10 +16,12 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from textsan.base import checks
+from textsan.base.project import project_data
 from textsan.channel import Channel
-from textsan.evaluation import clustered_difference, clustered_rate, words_at
+from textsan.evaluation import clustered_difference, clustered_rate, paired_difference, words_at
 from textsan.leakage import Frontier, bayes_vulnerability, frontier, linkage_success
 from textsan.mechanisms import MECHANISMS, Mechanism
 from textsan.mechanisms.noise import NoiseMechanism
@@ -89,14 +91,11 @@ def ranks(
     seconds = time.perf_counter() - start
     row = {"parameter": dial.parameter, "value": value, "reached": reached, **dial.attacked(value)}
     row |= _of_channel(problem.mechanism, problem.split)
-    accuracy = _accuracy(problem.mechanism, documents.dataset, documents.seed, n_learn)
-    if accuracy is None:
-        row |= dict.fromkeys(("accuracy", "accuracy_low", "accuracy_high", "original"), math.nan)
-    else:
-        row |= columns(clustered_rate(*accuracy), "accuracy_")
-        row["original"] = _original(documents.dataset, documents.seed, n_learn)
+    right = _accuracy(problem.mechanism, documents.dataset, documents.seed, n_learn)
+    row |= columns((math.nan,) * 3 if right is None else clustered_rate(*right), "accuracy_")
+    row |= {"original": _original(documents.dataset, documents.seed, n_learn), "seconds": seconds}
     promise = problem.mechanism.guarantee
-    return [row | {"seconds": seconds, "guarantee": promise.definition, "outside": "; ".join(promise.outside)}]
+    return [row | {"guarantee": promise.definition, "outside": "; ".join(promise.outside)}]
 
 
 @takes_settings
@@ -120,13 +119,11 @@ def task_differences(
     checks.choice("target", target, ["success", *TARGETS, "matched"])
     row: dict[str, Any] = {}
     right: dict[str, np.ndarray] = {}
-    kind, wanted = ("epsilon", level) if target == "matched" else (target, level)
-    value, reached = _at_level(documents, second, kind, wanted, public)
-    other = _outcome(documents, second, value, n_learn, public)
+    seconds = _at_level(documents, second, "epsilon" if target == "matched" else target, level, public)
+    kind, wanted = target, level
     if target == "matched":
-        kind, wanted = "success", other[0]["success"]
-    firsts = _at_level(documents, first, kind, wanted, public)
-    sides = {"first": (first, *firsts), "second": (second, value, reached)}
+        kind, wanted = "success", _outcome(documents, second, seconds[0], n_learn, public)[0]["success"]
+    sides = {"first": (first, *_at_level(documents, first, kind, wanted, public)), "second": (second, *seconds)}
     for side, (name, at, is_reached) in sides.items():
         attacked, hits = _outcome(documents, name, at, n_learn, public)
         if hits is None:
@@ -202,8 +199,8 @@ class _Dial:
     def __init__(self, documents: Documents, defence: str, public: bool):
         self.documents, self.defence, self.public = documents, defence, public
         has_epsilon = "epsilon" in MECHANISMS[defence].parameters()
-        self.parameter, *ends = SEARCHED.get(defence, ("epsilon" if has_epsilon else "", *EPSILONS))
-        self.ends = (ends[0], ends[1])
+        self.parameter, low, high = SEARCHED.get(defence, ("epsilon" if has_epsilon else "", *EPSILONS))
+        self.ends = low, high
         self._attacked: dict[float, dict] = {}
 
     def problem(self, value: float) -> problems.Problem:
@@ -238,14 +235,12 @@ class _Dial:
         quick: dict[float, float] = {}
         best: dict[float, float] = {}
         lack = 0.0  # of the quickest attack behind the strongest
+
+        def measure(value: float) -> float:
+            return _attacked(self.problem(value), self.public, quickest)["success"]
+
         for _ in range(_ROUNDS):
-            value, is_reached = searched(
-                lambda value: _attacked(self.problem(value), self.public, quickest)["success"],
-                level - lack,
-                self.ends,
-                start=start,
-                known=quick,
-            )
+            value, is_reached = searched(measure, level - lack, self.ends, start=start, known=quick)
             if value in best:
                 break
             best[value] = self.attacked(value)["success"]
@@ -278,14 +273,10 @@ def _attacked(problem: problems.Problem, public: bool, attacks: Sequence[str] = 
     strongest = max(rates, key=lambda name: rates[name].value)
     best = rates[strongest]
     released = words_at(problem.released, problem.positions)
-    words = sum(map(len, problem.split.private))
-    attacked = set(problem.positions)
-    kept = sum(  # stop words, and what SanText+ releases as it is
-        word == other
-        for d, pair in enumerate(zip(problem.split.private, problem.released, strict=True))
-        for i, (word, other) in enumerate(zip(*pair, strict=True))
-        if (d, i) not in attacked
-    )
+    docs, attacked = problem.split.private, set(problem.positions)
+    words = sum(map(len, docs))
+    others = [(d, i) for d, doc in enumerate(docs) for i in range(len(doc)) if (d, i) not in attacked]
+    kept = sum(docs[d][i] == problem.released[d][i] for d, i in others)  # stop words; by SanText+ others, too
     row: dict[str, Any] = {"attack": strongest, **columns(best, "success_")}
     row |= {"read": (best.value * len(truths) + kept) / words, "covered": len(truths) / words}
     changed = np.mean([word != truth for word, truth in zip(released, truths, strict=True)])
@@ -301,8 +292,7 @@ def _prior(split, words: Sequence[str]) -> Prior:
 def _of_channel(mechanism: Mechanism, split) -> dict:
     """Measure the channel over the protected words; nan where it is estimated."""
     words = [word for word in split.embeddings.words if word in mechanism.protected]
-    channel = mechanism.channel.restrict(words)
-    prior = _prior(split, words)
+    channel, prior = mechanism.channel.restrict(words), _prior(split, words)
     row = dict.fromkeys(("vulnerability", "least", "times", "linkage", "tight"), math.nan)
     row["lost"] = lost = _lost(prior, channel, split.embeddings)
     if isinstance(mechanism, NoiseMechanism):
@@ -311,13 +301,8 @@ def _of_channel(mechanism: Mechanism, split) -> dict:
     least = _frontier(tuple(words), tuple(prior.probabilities), split.embeddings).least_loss(v)
     whole = mechanism.channel.restrict(split.embeddings.words)
     linkage = linkage_success(_prior(split, whole.inputs), whole, LENGTH, CANDIDATES, seed=0)
-    return row | {
-        "vulnerability": v,
-        "least": least,
-        "times": lost / least if least > 0 else math.nan,
-        "linkage": linkage.value,
-        "tight": float(mechanism.guarantee.tight(mechanism.channel)),
-    }
+    row |= {"vulnerability": v, "least": least, "times": lost / least if least > 0 else math.nan}
+    return row | {"linkage": linkage.value, "tight": float(mechanism.guarantee.tight(mechanism.channel))}
 
 
 def _lost(prior: Prior, channel: Channel, embeddings: Embeddings) -> float:
@@ -370,3 +355,74 @@ def _original(dataset: str, seed: int, n_learn: int) -> float:
     """Accuracy that the same classifier learns from the text as it was."""
     accuracy = _accuracy(None, dataset, seed, n_learn)
     return math.nan if accuracy is None else float(accuracy[0].mean())
+
+
+# --- stronger attacks, asked once where `ranks` has put a mechanism ---------------------------------------------
+
+
+@takes_settings
+def ranks_with_language(
+    documents: Documents, *, defence: str, level: float, n_attacked: int = 50, n_fitted: int = 30
+) -> list[dict]:
+    """Measure the success of the mixture at the setting at which the strongest attack of `ranks` has the level.
+
+    Documents, defence and level are of a row of the table `rank`, whose target is "success". The first
+    `n_attacked` of the documents are read, and the mixture's weights are fitted on `n_fitted` of the attacker's
+    own. One row: the parameter's value and whether it reached the level; if so, positions, success of the attack
+    that was the strongest there and of the mixture, their difference on the same positions, with 95 % intervals,
+    and the weight of the language model.
+    """
+    row, attack, problem = _placed(documents, defence, level)
+    if problem is None:
+        return [row]
+    positions = [place for place in problem.positions if place[0] < n_attacked]
+    mixture = problem.attack("mixture", sentences=n_fitted, public=False)
+    other, guesses = (
+        reader.reconstruct(problem.released[:n_attacked], positions)
+        for reader in (problem.attack(attack, **ATTACKS[attack], public=False), mixture)
+    )
+    row |= {"attack": attack, "positions": len(positions), "language_weight": mixture.weights["language"]}
+    return [row | _beside(problem, other, guesses, "language")]
+
+
+@takes_settings
+def ranks_with_public(documents: Documents, *, defence: str, level: float) -> list[dict]:
+    """Measure the success of Markov with a public n-gram table at the same setting, if `ranks` has none.
+
+    One row, as of `ranks_with_language`, with the Markov attack in place of the mixture.
+    """
+    row, attack, problem = _placed(documents, defence, level)
+    if problem is None:
+        return [row]
+    other = problem.guesses(attack, **ATTACKS[attack], public=False)
+    guesses = problem.guesses("markov", **ATTACKS["markov"], public=True)
+    row |= {"attack": attack, "positions": len(guesses)}
+    return [row | _beside(problem, other, guesses, "public")]
+
+
+def _placed(documents: Documents, defence: str, level: float) -> tuple[dict, str, problems.Problem | None]:
+    """Look up where `rank` put a mechanism, and its release if that reached the level."""
+    table = pd.read_csv(project_data() / "results" / "rank.csv").fillna({"parameter": ""})
+    key = {"dataset": documents.dataset, "defence": defence, "target": "success", "level": level}
+    key["seed"] = documents.seed
+    ranked = table[(table[list(key)] == pd.Series(key)).all(axis=1)]
+    if ranked.empty:
+        raise ValueError(f"{', '.join(map(str, key.values()))}: the table rank has no such row")
+    rank = ranked.iloc[0]
+    row = {"parameter": rank.parameter, "value": float(rank.value), "reached": bool(rank.reached)}
+    given = {rank.parameter: row["value"]} if rank.parameter else {}
+    return row, rank.attack, documents.problem(defence, **given) if row["reached"] else None
+
+
+def _beside(problem: problems.Problem, other: list[str], guesses: list[str], what: str) -> dict:
+    """Success on the first positions of an attack and of a stronger one, and the difference, as columns."""
+    truths, sentences = problem.truth.words[: len(guesses)], problem.sentences[: len(guesses)]
+    estimates = {
+        "success": clustered_rate(np.equal(other, truths), sentences),
+        f"with_{what}": clustered_rate(np.equal(guesses, truths), sentences),
+        "difference": paired_difference(guesses, other, truths, sentences),
+    }
+    row: dict = {}
+    for name, estimate in estimates.items():
+        row |= columns(estimate, f"{name}_")
+    return row

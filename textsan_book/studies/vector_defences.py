@@ -4,6 +4,7 @@ The service defends, the attacker may ask the defended service, the analyst lear
 trains on vectors that went through the defence, with draws of their own.
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -14,9 +15,9 @@ import numpy as np
 from textsan.embedding_leakage import defences, pattern
 from textsan.embedding_leakage.keyword import KeywordInference, KeywordScore, keyword_score, present
 from textsan.embedding_leakage.vector_knowledge import VectorKnowledge
-from textsan.evaluation import Estimate, hit_rate
+from textsan.evaluation import hit_rate
 from textsan.mechanisms import make_mechanism
-from textsan.text.corpora import Record, load_dataset, private_and_shadow
+from textsan.text.corpora import Record, load_dataset, normalised, private_and_shadow
 from textsan.text.loading import load_embeddings
 from textsan_book.studies import citizen
 from textsan_book.studies.experiments import columns, takes_settings
@@ -73,19 +74,6 @@ def spelled(number: str) -> str:
     return " ".join(number.lower())
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """Success of the keyword attack and on the month of birth, and accuracy of a sentiment classifier.
-
-    `majority`, the rate of the more frequent sentiment among the released, is blind.
-    """
-
-    keyword: KeywordScore
-    month: Estimate
-    utility: Estimate
-    majority: float
-
-
 def releases(encode: defences.Encode, name: str, strength: float, *, vocabulary: int, seed: int) -> Callable:
     """Make two functions from texts to vectors, the service's and that for others: one defence, other draws.
 
@@ -109,6 +97,11 @@ class Part(NamedTuple):
 
     records: Sequence[Record]
     vectors: np.ndarray
+
+    @classmethod
+    def of(cls, records: Sequence[Record], encode: defences.Encode) -> "Part":
+        """Encode the texts of records."""
+        return cls(records, encode([record.text for record in records]))
 
     @property
     def texts(self) -> list[str]:
@@ -140,10 +133,13 @@ def used(released: Part, own: Part, label: Callable[[Record], object]) -> np.nda
     return analyst.predict(standard(released.vectors)) == truth
 
 
-def outcome(task: Task, service: defences.Encode, asked: defences.Encode) -> Outcome:
-    """Measure both attacks and the task on one release."""
-    sides = zip((task.attacked, task.own), (service, asked), strict=True)
-    released, own = (Part(part, encode([record.text for record in part])) for part, encode in sides)
+def outcome(task: Task, service: defences.Encode, asked: defences.Encode) -> dict:
+    """Measure both attacks and the task on one release, a row.
+
+    It has the success of the keyword attack and on the month of birth, the accuracy of a sentiment classifier, and
+    two blind ones: the rate of the more frequent sentiment among the released (`majority`), and `month_chance`.
+    """
+    released, own = Part.of(task.attacked, service), Part.of(task.own, asked)
     score = attacked(released, own, task.keyword, "linear", seed=task.seed)
     positive = np.mean([is_positive(record) for record in task.attacked])
     ask = VectorKnowledge(
@@ -151,8 +147,10 @@ def outcome(task: Task, service: defences.Encode, asked: defences.Encode) -> Out
     )
     dates = pattern.PatternReconstruction.against(ask, segments=MONTH, pairs=task.pairs, steps=task.steps)
     hits = dates.hits(service([spelled(number) for number in task.numbers]), task.numbers)
-    utility = hit_rate(used(released, own, is_positive))
-    return Outcome(score, hit_rate(hits["month"]), utility, float(max(positive, 1 - positive)))
+    row = columns(score.auc) | columns(score.balanced, "balanced_") | columns(hit_rate(hits["month"]), "month_")
+    row |= columns(hit_rate(used(released, own, is_positive)), "utility_")
+    blind = {"majority": float(max(positive, 1 - positive)), "month_chance": citizen.blind()["month"]}
+    return row | blind | {"n": score.n}
 
 
 def is_positive(record: Record) -> bool:
@@ -181,7 +179,58 @@ def trade_offs(
 ) -> list[dict]:
     """Measure both attacks and the sentiment task of `Task.of` under one defence of `releases`, a row."""
     task = Task.of(dataset, keyword, n, pairs=pairs, victims=victims, steps=steps, seed=seed)
-    made = outcome(task, *releases(view.encode, defence, strength, vocabulary=vocabulary, seed=seed))
-    row = {**columns(made.keyword.auc), **columns(made.keyword.balanced, "balanced_")}
-    row |= {**columns(made.month, "month_"), **columns(made.utility, "utility_")}
-    return [row | {"majority": made.majority, "month_chance": citizen.blind()["month"], "n": made.keyword.n}]
+    return [outcome(task, *releases(view.encode, defence, strength, vocabulary=vocabulary, seed=seed))]
+
+
+# --- another task: the department that a description of a report belongs to -------------------------------------
+# Pan et al. 2020 (section V-A) motivate the attack on medical text by a service that sends patients to one of ten
+# departments: a linear layer on released vectors. It learns on what a defended service releases, as the attacker.
+
+DEPARTMENTS = (
+    "Cardiovascular / Pulmonary",
+    "Orthopedic",
+    "Gastroenterology",
+    "Neurology",
+    "Urology",
+    "Obstetrics / Gynecology",
+    "ENT - Otolaryngology",
+    "Ophthalmology",
+    "Hematology - Oncology",
+    "Nephrology",
+)
+"""The specialties of the medical reports that are departments (no kind of report is) and have the most texts of
+their own; neurosurgery shares most of its texts with neurology and orthopedics."""
+
+
+def filed(records: list[Record]) -> list[Record]:
+    """Select each text once, if it is filed under exactly one of the ten departments."""
+    under: dict[str, dict[str, Record]] = {}
+    for record in records:
+        if record.label in DEPARTMENTS:
+            under.setdefault(normalised(record.text), {})[record.label] = record
+    return [record for labels in under.values() if len(labels) == 1 for record in labels.values()]
+
+
+@takes_settings
+def departments(
+    view: View, *, dataset: str, keywords: str, n: int, vocabulary: int, defence: str, strength: float, seed: int
+) -> list[dict]:
+    """Measure the accuracy of the department and the keyword attack under one defence, a row a keyword.
+
+    Keywords have blanks between. `n` texts are released, and as many are the attacker's and the analyst's;
+    vocabulary, defence and strength are those of `vector_defences.releases`. Rows have area and balanced accuracy
+    of the linear attack, accuracy of the department, the share of the most frequent one, and in how many released
+    texts the keyword is.
+    """
+    records = private_and_shadow(filed(load_dataset(dataset, split="all")), n, n, seed)
+    sides = releases(view.encode, defence, strength, vocabulary=vocabulary, seed=seed)
+    released, own = map(Part.of, records, sides)
+    utility = hit_rate(used(released, own, lambda record: record.label))
+    majority = Counter(record.label for record in released.records).most_common(1)[0][1] / n
+    rows = []
+    for keyword in keywords.split():
+        score = attacked(released, own, keyword, "linear", seed=seed)
+        row = {"keyword": keyword, "positives": score.positives, "majority": majority}
+        row |= {**columns(score.auc), **columns(score.balanced, "balanced_"), **columns(utility, "utility_")}
+        rows.append(row)
+    return rows

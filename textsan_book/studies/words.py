@@ -1,8 +1,10 @@
 """Words that a language model finds, by kind, and in sentences that nobody can have written before."""
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 
@@ -11,7 +13,6 @@ from textsan.evaluation import Estimate, clustered_difference, clustered_rate, p
 from textsan.sweeps.problems import Problem
 from textsan.text.names import find_names
 from textsan_book.studies.experiments import Attacked, columns, takes_settings
-from textsan_book.studies.grammar import parts_of_speech, usual_parts
 
 RANKS = (1_000, 5_000)
 """Ends of the bands of public frequency: the most frequent words, those up to the second, and the rest."""
@@ -39,9 +40,8 @@ def found_words(release: Attacked) -> list[dict]:
     names = ("context-free", "unseen mass", "markov", "mixture without language", "mixture")
     truths = np.array(problem.truth.words)
     settings = dict.fromkeys(names[2:], {"public": False})
-    hits = {
-        name: (np.array(problem.guesses(name, **settings.get(name, {}))) == truths).astype(float) for name in names
-    }
+    guesses = {name: problem.guesses(name, **settings.get(name, {})) for name in names}
+    hits = {name: np.equal(guess, truths).astype(float) for name, guess in guesses.items()}
     rows = []
     for by, labels in kinds.items():
         for kind in dict.fromkeys(sorted(labels)):
@@ -142,3 +142,46 @@ def model_adds(
     without, guesses = (attack.reconstruct(released, positions) for attack in (alone, model))
     rate = clustered_rate(np.equal(without, truths), sources)
     return rate, paired_difference(guesses, without, truths, sources)
+
+
+# --- parts of speech, by spaCy's small English model -----------------------------------------------------------
+
+_KINDS = {"NOUN": "noun", "PROPN": "name", "VERB": "verb", "AUX": "verb", "ADJ": "adjective", "ADV": "adverb"}
+_KINDS |= {"NUM": "number"}
+
+
+def parts_of_speech(docs: Iterable[Sequence[str]]) -> list[list[str]]:
+    """Tag each token of unsanitized documents with its part of speech, in its sentence, or "other".
+
+    The tagger, spaCy's, is a small network trained on text as it is printed; of lower-case text it knows fewer
+    names.
+    """
+    tagger = _tagger()
+    from spacy.tokens import Doc
+
+    made = (Doc(tagger.vocab, words=list(doc)) for doc in docs)
+    return [[_KINDS.get(token.pos_, "other") for token in doc] for doc in tagger.pipe(made)]
+
+
+def usual_parts(docs: Sequence[Sequence[str]], words: Iterable[str]) -> dict[str, str]:
+    """Find the part of speech that each word has most often in some text; by itself where it is not there."""
+    counts: dict[str, Counter] = {}
+    for doc, kinds in zip(docs, parts_of_speech(docs), strict=True):
+        for word, kind in zip(doc, kinds, strict=True):
+            counts.setdefault(word, Counter())[kind] += 1
+    words = list(dict.fromkeys(words))
+    alone = iter(parts_of_speech([word] for word in words if word not in counts))
+    return {word: counts[word].most_common(1)[0][0] if word in counts else next(alone)[0] for word in words}
+
+
+@cache
+def _tagger():
+    try:
+        import spacy
+
+        [name, *_] = [name for name in spacy.util.get_installed_models() if name.startswith("en_core_web_sm")]
+    except (ImportError, ValueError):
+        raise ValueError(
+            "parts of speech need spaCy and its English model; pip install '.[pii]' in a clone"
+        ) from None
+    return spacy.load(name, disable=["parser", "ner", "lemmatizer"])

@@ -7,7 +7,7 @@ Main: the attribute of a release's own writer. Control: the same answers held ag
 anybody is described who did not write it. Baseline: the most frequent attribute of the attacker's text, always.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -32,6 +32,7 @@ from textsan.text.sources import sharing_runs
 from textsan.text.vocabulary import STOP_WORDS, count_words
 from textsan_book.studies.experiments import Release, columns, takes_settings
 from textsan_book.studies.exposure import vulnerability_of
+from textsan_book.studies.linkage import only
 
 Docs = Sequence[Sequence[str]]
 
@@ -73,7 +74,7 @@ def writers(release: Release, *, n_released: int = 300, n_shadow: int = 1000) ->
     of_own, sources = np.array(source_numbers(shadow)), np.array(source_numbers(private))
     readings = {
         "release": (copies, releases),
-        "kept words and length": (only(mechanism.keep, own), only(mechanism.keep, docs)),
+        "kept words and length": (only(mechanism.keep, own, "_"), only(mechanism.keep, docs, "_")),
         "original": (own, docs),
     }
     beside = _beside(mechanism, docs, seed)
@@ -95,15 +96,7 @@ def labelled(dataset: str) -> list[Record]:
     read half of the next.
     """
     records = [one for one in load_dataset(dataset, "all") if one.label is not None]
-    named = [
-        replace(
-            record,
-            label=("positive" if record.label > 0 else "negative")
-            if isinstance(record.label, float)
-            else str(record.label),
-        )
-        for record in records
-    ]
+    named = [replace(record, label=_name(record.label)) for record in records]
     names, counts = np.unique([one.label for one in named], return_counts=True)
     frequent = set(names[counts >= _FEWEST].tolist())
     kept = [one for one in named if one.label in frequent]
@@ -113,13 +106,8 @@ def labelled(dataset: str) -> list[Record]:
     return kept
 
 
-def only(keep: Collection[str], docs: Docs) -> list[list[str]]:
-    """Hide all words of documents but some, one sign each.
-
-    >>> only({"a"}, [["a", "b"]])
-    [['a', '_']]
-    """
-    return [[word if word in keep else "_" for word in doc] for doc in docs]
+def _name(label: str | float) -> str:
+    return str(label) if not isinstance(label, float) else "positive" if label > 0 else "negative"
 
 
 def content_words(mechanism: Mechanism) -> frozenset[str]:
