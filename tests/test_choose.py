@@ -90,6 +90,8 @@ def test_the_next_text_is_kept_but_for_alpha():
         none += level is None
         broken += level is not None and hits[level - 1][380:].sum() > 0.2 * words[380:].sum()
     assert broken <= 50 + 3.3 * np.sqrt(1000 * 0.05 * 0.95) and none < 500
+    one_of_19 = [np.arange(19) == 4]  # the rank is the last one: a single text above the share is too many
+    assert promises.next_text([1], one_of_19, np.ones(19), 0.2, documents=1) is None
 
 
 SIZES = {

@@ -70,6 +70,14 @@ def test_no_seed_is_entropy_and_a_seed_repeats_with_a_warning(run, tmp_path):
     assert outputs[0] != outputs[1] and outputs[2] == outputs[3]
 
 
+def test_shards_do_not_change_the_draws(run, tmp_path, monkeypatch):
+    (tmp_path / "in.txt").write_text(TEXT * 20)
+    assert run(*CUSTEXT, "--seed", "1", "in.txt", "whole.txt").exit_code == 0
+    monkeypatch.setattr(shards, "_SIZE", 5)
+    assert run(*CUSTEXT, "--seed", "1", "in.txt", "parts.txt").exit_code == 0
+    assert (tmp_path / "parts.txt").read_text() == (tmp_path / "whole.txt").read_text()
+
+
 def test_jsonl_replaces_one_field_and_keeps_a_null_as_an_empty_cell(run, tmp_path):
     records = [{"id": i, "review": text, "ü": None} for i, text in enumerate(["Good film", None, ""])]
     (tmp_path / "in.jsonl").write_text("\n".join(map(json.dumps, records)))
