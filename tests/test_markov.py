@@ -10,7 +10,6 @@ from hypothesis import given, settings, strategies as st
 
 from textsan import Channel, Embeddings, leakage
 from textsan.attacks import ContextFreeBayes, MarkovBayes, emissions
-from textsan.attacks.markov import _smallest_of_the_best
 from textsan.evaluation import attack_success_rate, paired_difference, sensitive_positions, words_at
 from textsan.mechanisms import CusText
 from textsan.priors import MarkovModel
@@ -355,15 +354,6 @@ def test_regrets_are_what_hits_say_on_average_and_never_negative(lab):
         blind = generator.choice(mechanism.inputs, len(here.positions)).tolist()
         assert here.regret(blind).value > 0
     assert here.value(["no word"] * len(here.positions)).value == 0
-
-
-def test_the_weight_is_the_smallest_that_is_not_seen_to_lose():
-    """Of 100 positions: weight 0 misses 4 of the best's hits and has none of its own; the standard error is 2."""
-    most = np.arange(100) < 50
-    close, far = most & (np.arange(100) >= 1), most & (np.arange(100) >= 4)
-    assert _smallest_of_the_best(np.array([far, close, most])) == 1
-    assert _smallest_of_the_best(np.array([close, far, most])) == 0
-    assert _smallest_of_the_best(np.array([most, most])) == 0
 
 
 def test_odd_models():

@@ -162,3 +162,9 @@ def test_a_solver_that_fails_is_named_and_leaves_nothing(cache, monkeypatch):
     with pytest.raises(ValueError, match="HiGHS, the solver, finds no channel .time limit"):
         OptimalCusText(EMBEDDINGS, 1.0, k=7).channel  # noqa: B018
     assert not list(cache.rglob("*"))
+
+
+@pytest.mark.parametrize("prior, price", [([-0.5, 1.5], 0), ([0.5, 0.5], np.nan)])
+def test_weights_that_are_none_are_refused(prior, price):
+    with pytest.raises(ValueError, match="^prior, price: a number is negative or missing"):
+        private_channel(prior, [[0, 1], [1, 0]], 1.0, price=price)

@@ -1,6 +1,8 @@
 """A release in Python: the same text and record as of the command, and a column that stays in its place."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import jsonschema
@@ -11,7 +13,7 @@ from helpers_more import CUSTEXT, TOY, WORDS, sanitize, toy_world
 
 from textsan import CusText, Embeddings, SanTextPlus
 from textsan.mechanisms import Memoized, WeightedSanText, make_mechanism, recorded_mechanism
-from textsan.release import record, release_file, release_series
+from textsan.release import record, release_file, release_files, release_series
 
 MECHANISM = make_mechanism("custext", TOY, epsilon=1.0, k=4)
 TEXTS = ["The film, zaphod", "", "a good\u2028story\n", 'say "bad"', "\ud800 plot"]
@@ -45,6 +47,14 @@ def test_a_file_and_its_record_are_those_of_the_command():
     assert without(about, "command") == without(of_command, "command")
     assert about["command"] == "textsan.release.release_file"
     assert recorded_mechanism("own.csv.json").parameters == MECHANISM.parameters
+
+
+def test_several_files_have_a_record_each():
+    for name in ("a.txt", "b.txt"):
+        Path(name).write_text("good film\n" * 30)
+    abouts = release_files(["a.txt", "b.txt"], "safe", MECHANISM, tell=print, workers=2)
+    assert [about["input"] for about in abouts] == ["a.txt", "b.txt"]
+    assert [json.loads(Path(f"safe/{name}.txt.json").read_text()) for name in "ab"] == abouts
 
 
 def test_a_column_is_that_of_the_command_with_its_index_name_and_what_is_missing():
@@ -139,3 +149,9 @@ def test_warnings_are_pythons_unless_lines_are_asked_for(capsys):
     with pytest.warns(UserWarning, match="a.txt was there and is replaced"):
         release_file("in.txt", "a.txt", MECHANISM)
     assert capsys.readouterr() == ("", "")
+
+
+def test_the_door_loads_nothing_heavy():
+    program = "import sys, textsan; textsan.release.release_series; print('pandas' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"

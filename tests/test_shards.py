@@ -108,7 +108,7 @@ def test_a_pool_that_takes_no_more_gives_what_was_done_and_says_why(monkeypatch)
     for future, name in zip(done, "ab", strict=True):
         future.set_result(f"{name} sanitized")
     pool = MagicMock()
-    pool.return_value.submit.side_effect = [*done, BrokenProcessPool("a worker is dead")]
+    pool.return_value.submit.side_effect = [*done, *[BrokenProcessPool("a worker is dead")] * 6]
     monkeypatch.setattr("joblib.externals.loky.ProcessPoolExecutor", pool)
     given = completed(SimpleNamespace(warm=lambda: None), iter("abcdefgh"), workers=2)
     assert [next(given), next(given)] == [("a", "a sanitized"), ("b", "b sanitized")]

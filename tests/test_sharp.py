@@ -61,6 +61,12 @@ def test_dp_within_groups_against_the_programme_over_all_channels(seed):
     assert found == pytest.approx(sharp_success(prior, epsilon, groups=[*groups, [2]]))
 
 
+def test_groups_that_cannot_be():
+    for groups in ([[0, 1], [1, 2]], [[0, 4]]):
+        with pytest.raises(ValueError, match="not disjoint, or beyond 4 words"):
+            sharp_success([0.4, 0.3, 0.2, 0.1], 1.0, groups=groups)
+
+
 @pytest.mark.parametrize("outputs", [1, 2, 3])
 def test_few_outputs_give_away_less(outputs):
     """The best channel over so many outputs, each for one of the likeliest words, by a linear programme."""

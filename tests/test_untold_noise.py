@@ -112,14 +112,6 @@ def cell(monkeypatch):
     study._family.cache_clear()
 
 
-def test_a_told_and_an_untold_attacker_on_the_same_release(cell):
-    """With much of it the channel is known and nothing is lost."""
-    rows = cell()
-    assert [row["documents"] for row in rows] == list(study.SIZES) and rows[-1]["words"] == 1200
-    assert rows[-1]["mechanism"] > rows[0]["mechanism"] and len({row["told"] for row in rows}) == 1
-    assert abs(rows[-1]["difference"]) < 0.02 and rows[-1]["untold"] > 0.1
-
-
 def test_who_owns_no_text_counts_as_the_public_table_does(cell, monkeypatch):
     """Half as frequent as word 0 is word 1; word 2 is not listed; half of the table's words are no input."""
     listed = {"<s>": -1.0, "w0": np.log(0.3), "w1": np.log(0.15), "other": np.log(0.45)}

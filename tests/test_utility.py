@@ -171,15 +171,6 @@ def test_one_class_alone_teaches_nothing(tiny):
         fine_tuning.learn(one, one, one, "accuracy")
 
 
-def test_pairs_are_framed_within_the_length(default_data):
-    pieces = Pieces(longest=16)
-    long, short = ["good"] * 30, ["bad"] * 3
-    for first, second in ((long, short), (short, long), (long, long), (short, short)):
-        [(ids, length)] = fine_tuning._read(Examples([first], [second], np.zeros(1), np.zeros(1)), pieces)
-        assert len(ids) <= 16 and ids[0] == pieces.first and ids[length - 1] == ids[-1] == pieces.last
-        assert ids.count(pieces.last) == 2 and len(ids) == min(16, len(first) + len(second) + 3)
-
-
 def test_fine_tuning_learns_a_planted_word_and_repeats_itself(default_data):
     parts = [tasks.Sentiment().examples(records(n, seed=s), 0) for s, n in enumerate((112, 24, 40))]
     settings = {"epochs": 2, "batch": 16, "learning_rate": 3e-4}

@@ -206,3 +206,18 @@ def test_parts_of_an_audit_are_not_those_of_another_list():
         for one in made
     ]
     assert digests[0] != digests[1] == digests[2]
+
+
+def test_a_choice_passes_a_list_to_the_mechanism_that_takes_it(monkeypatch):
+    from textsan import auditing
+
+    given = {}
+
+    def chosen(texts, name, **settings):
+        given[name] = settings.get("keep")
+        raise ValueError("stop: seen")
+
+    monkeypatch.setattr(auditing, "choose_epsilon", chosen)
+    for mechanism in ("custext+", "santext"):
+        run("choose", "in.txt", "--mechanism", mechanism, "--words", "0.5", "--keep", "keep.txt")
+    assert given == {"custext+": ("film", SECRET)}
