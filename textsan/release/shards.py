@@ -81,19 +81,12 @@ CHOSEN_ON = ("this", "other", "fixed")
 
 @dataclass(frozen=True)
 class Job:
-    """The mechanism and the settings with which each shard is sanitized.
-
-    Args:
-        mechanism: the sanitizer.
-        seed: of the draws; None is operating-system entropy.
-        writing: how released words become text.
-        chosen_on: the text on which epsilon was chosen, one of `CHOSEN_ON`; None is not said. Workers need it not.
-    """
+    """The mechanism and the settings with which each shard is sanitized."""
 
     mechanism: Mechanism
-    seed: int | None = None
-    writing: Writing = Writing()
-    chosen_on: str | None = None
+    seed: int | None = None  # of the draws; None is operating-system entropy
+    writing: Writing = Writing()  # how released words become text
+    chosen_on: str | None = None  # one of `CHOSEN_ON`; None is not said. Workers need it not
 
     def __reduce__(self):
         return _job_of, (PluginImports(), self.mechanism, self.seed, self.writing)
