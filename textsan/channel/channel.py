@@ -39,9 +39,8 @@ class Channel:
 
     def __init__(self, inputs: Iterable[str], outputs: Iterable[str], storage):
         self.inputs, self.outputs, self._storage = list(inputs), list(outputs), storage
-        for name, words, size in zip(
-            ("inputs", "outputs"), (self.inputs, self.outputs), storage.shape, strict=True
-        ):
+        lists = ("inputs", self.inputs), ("outputs", self.outputs)
+        for (name, words), size in zip(lists, storage.shape, strict=True):
             if len(words) != size:
                 raise ValueError(f"{name}: {len(words)} words for {size} rows or columns; pass one a line")
             if len(set(words)) != len(words):

@@ -36,18 +36,11 @@ def present(texts: Sequence[str], keyword: str) -> np.ndarray:
 
 
 def check_keyword(keyword: str, texts: Sequence[str]) -> np.ndarray:
-    """Return `present`, if there is something to learn.
-
-    >>> check_keyword("york", ["a", "b"])
-    Traceback (most recent call last):
-    ValueError: keyword: 'york' is in 0 of 2 texts; it must be in two or more and be missing from two or more
-    """
+    """Return `present`, if there is something to learn."""
     there = present(texts, keyword)
     if not 2 <= there.sum() <= len(there) - 2:
-        raise ValueError(
-            f"keyword: {keyword!r} is in {there.sum()} of {len(there)} texts; "
-            "it must be in two or more and be missing from two or more"
-        )
+        known = f"{keyword!r} is in {there.sum()} of {len(there)} texts"
+        raise ValueError(f"keyword: {known}; it must be in two or more and be missing from two or more")
     return there
 
 
@@ -179,22 +172,14 @@ def placed(texts: Sequence[str], keyword: str, others: Sequence[str], *, seed) -
 
 
 class KeywordScore(NamedTuple):
-    """Scores of an attack that tells who has the keyword.
+    """Scores of an attack that tells who has the keyword; 0.5 is blind of the first two."""
 
-    Attributes:
-        auc: area under the curve of true over false positives; 0.5 is blind.
-        balanced: mean of the accuracies on texts with and without it; 0.5 is blind.
-        accuracy: share of right answers.
-        majority: what always to give the more frequent answer reaches.
-        positives, n: texts with the keyword, and all.
-    """
-
-    auc: Estimate
-    balanced: Estimate
-    accuracy: Estimate
-    majority: float
-    positives: int
-    n: int
+    auc: Estimate  # area under the curve of true over false positives
+    balanced: Estimate  # mean of the accuracies on texts with and without it
+    accuracy: Estimate  # share of right answers
+    majority: float  # what always to give the more frequent answer reaches
+    positives: int  # texts with the keyword
+    n: int  # all texts
 
 
 def keyword_score(scores: np.ndarray, there: np.ndarray, *, seed, resamples: int = 1000) -> KeywordScore:

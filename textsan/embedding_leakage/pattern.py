@@ -17,19 +17,12 @@ from textsan.evaluation import Estimate, hit_rate
 
 
 class Segment(NamedTuple):
-    """One part of a text.
+    """One part of a text."""
 
-    Attributes:
-        name: for tables.
-        values: what it can be.
-        read: finds it in a text.
-        hidden: sigmoid units of its network.
-    """
-
-    name: str
-    values: Sequence[Hashable]
-    read: Callable[[str], Hashable]
-    hidden: int
+    name: str  # for tables
+    values: Sequence[Hashable]  # what it can be
+    read: Callable[[str], Hashable]  # finds it in a text
+    hidden: int  # sigmoid units of its network
 
 
 BIRTH = (

@@ -53,9 +53,8 @@ class VectorKnowledge:
     def ask(self, texts: Sequence[str]) -> np.ndarray:
         """Return the vectors of the attacker's own texts, counted as queries."""
         if self.queries is not None and self.asked + len(texts) > self.queries:
-            raise ValueError(
-                f"queries: {self.asked + len(texts)} texts asked for, {self.queries} granted; train on fewer"
-            )
+            asked = self.asked + len(texts)
+            raise ValueError(f"queries: {asked} texts asked for, {self.queries} granted; train on fewer")
         self._asked.append(len(texts))
         return np.asarray(self.encode(list(texts)))
 

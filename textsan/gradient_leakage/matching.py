@@ -107,17 +107,11 @@ def _cosine(found: Factors, shared: torch.Tensor) -> torch.Tensor:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of an attack by optimisation.
+    """The result of an attack by optimisation."""
 
-    Attributes:
-        sentences: piece numbers, special ones included.
-        distance: of the gradient of the best embeddings, the feature term included, before the last reordering.
-        history: the same at each step.
-    """
-
-    sentences: list[list[int]]
-    distance: float
-    history: list[float]
+    sentences: list[list[int]]  # piece numbers, special ones included
+    distance: float  # of the best embeddings' gradient, the feature term included, before the last reordering
+    history: list[float]  # the same at each step
 
 
 class Matching:

@@ -35,16 +35,6 @@ def oracle_match(references: Sequence[str], recovered: Sequence[str]) -> list[in
     return linear_sum_assignment(-table)[1].tolist()
 
 
-def exact_share(reference: Sequence[int], recovered: Sequence[int]) -> float:
-    """Share of positions whose piece is the true one.
-
-    >>> exact_share([5, 6], [5, 7])
-    0.5
-    """
-    hits = [one == other for one, other in zip(reference, recovered, strict=False)]
-    return sum(hits) / max(len(reference), 1)
-
-
 def score(case: Case, sentences: Sequence[Sequence[int]]) -> list[dict]:
     """Score what an attack recovered of a case, one row a sentence.
 
@@ -63,6 +53,8 @@ def score(case: Case, sentences: Sequence[Sequence[int]]) -> list[dict]:
         with_special = (victim.decode(one, special=True) for one in (reference, found))
         row: dict[str, Any] = dict(rouge(*texts))
         row |= {f"{name} with specials": value for name, value in rouge(*with_special).items()}
-        row |= {"exact": exact_share(reference[1:-1], found[1:-1]), "reference": texts[0], "recovered": texts[1]}
+        hits = [piece == other for piece, other in zip(reference[1:-1], found[1:-1], strict=False)]
+        exact = sum(hits) / max(len(reference) - 2, 1)
+        row |= {"exact": exact, "reference": texts[0], "recovered": texts[1]}
         rows.append(row)
     return rows

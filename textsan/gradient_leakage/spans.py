@@ -74,15 +74,10 @@ def stacked(shared: Shared, layer: int = 0, weights: Iterable[str] = WEIGHTS) ->
 
 @dataclass(frozen=True)
 class Span:
-    """An orthonormal basis of what a layer's inputs span, as far as a gradient shows it.
+    """An orthonormal basis of what a layer's inputs span, as far as a gradient shows it."""
 
-    Attributes:
-        basis: (rank, d).
-        values: all singular values of the gradient, falling.
-    """
-
-    basis: torch.Tensor
-    values: torch.Tensor
+    basis: torch.Tensor  # (rank, d)
+    values: torch.Tensor  # all singular values of the gradient, falling
 
     @property
     def rank(self) -> int:

@@ -109,7 +109,8 @@ def queries_bounds(row, x: int, confidence: float = 0.95) -> tuple[float, float]
     True
     """
     own, rivals = _split(row, x)
-    confidence = _confidence(confidence)
+    if not 0.5 < checks.number("confidence", confidence) < 1:
+        raise ValueError(f"confidence: {confidence!r} is out of range; pass a number above 0.5 and below 1")
     strongest = rivals.max(initial=0.0)
     if own <= strongest * (1 + _LEVEL):
         return math.inf, math.inf
@@ -151,12 +152,6 @@ def _split(row, x) -> tuple[float, np.ndarray]:
     if not checks.whole("x", x) < len(row):
         raise ValueError(f"x: {x} lies outside of a row of {len(row)} words; pass channel.output_index[word]")
     return min(float(row[x]), 1.0), np.delete(row, x)
-
-
-def _confidence(value) -> float:
-    if not 0.5 < checks.number("confidence", value) < 1:
-        raise ValueError(f"confidence: {value!r} is out of range; pass a number above 0.5 and below 1")
-    return float(value)
 
 
 def _first(draws: range, enough) -> int:

@@ -25,17 +25,11 @@ _FURTHER = -2.0  # about the log-probability of a piece after the first of its w
 
 
 class Prefixes(NamedTuple):
-    """Prefixes that a model has read, and what it expects next.
+    """Prefixes that a model has read, and what it expects next, as tensors."""
 
-    Attributes:
-        keys: for each layer its keys and its values, (n, heads, length, width).
-        attended: (n, length) which of these are of pieces, not of padding.
-        log_next: (n, pieces) log-probabilities of the next piece, a tensor.
-    """
-
-    keys: list
-    attended: Any  # tensors: torch is imported where it is used
-    log_next: Any
+    keys: list  # for each layer its keys and its values, (n, heads, length, width)
+    attended: Any  # (n, length) which of these are of pieces, not of padding
+    log_next: Any  # (n, pieces) log-probabilities of the next piece
 
 
 class LanguageModel:

@@ -47,13 +47,12 @@ def expected_deniability(channel: Channel, draws: int = 1000) -> tuple[Deniabili
         unchanged = np.where(own < 0, 0.0, probabilities[np.arange(len(rows)), own])
         with np.errstate(divide="ignore"):
             unseen = np.exp(draws * np.log1p(-np.minimum(probabilities, 1.0)))
-        return unchanged, (1 - unseen).sum(axis=1), (1 - unseen).sum(axis=0), unseen * (1 - unseen)
+        seen, variance = 1 - unseen, unseen * (1 - unseen)
+        return unchanged, seen.sum(axis=1), variance.sum(axis=1), seen.sum(axis=0), variance.sum(axis=0)
 
-    parts = []
-    for unchanged, outputs, inputs, variance in map_blocks(block, np.arange(channel.shape[0])):
-        parts.append((unchanged, outputs, variance.sum(axis=1), inputs, variance.sum(axis=0)))
-    unchanged, outputs, spread_outputs = (np.concatenate([part[i] for part in parts]) for i in range(3))
-    inputs, spread_inputs = (np.sum([part[i] for part in parts], axis=0) for i in (3, 4))
+    parts = list(zip(*map_blocks(block, np.arange(channel.shape[0])), strict=True))
+    unchanged, outputs, spread_outputs = map(np.concatenate, parts[:3])
+    inputs, spread_inputs = (np.sum(part, axis=0) for part in parts[3:])
     deviation = np.sqrt(unchanged * (1 - np.minimum(unchanged, 1.0)) / draws)
     return (
         Deniability(unchanged, outputs, inputs),

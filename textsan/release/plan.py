@@ -10,16 +10,11 @@ from textsan.release.formats import check_parquet, ending_of, format_of, is_read
 
 
 class File(NamedTuple):
-    """A file to sanitize.
+    """A file to sanitize."""
 
-    Attributes:
-        source, target: paths; "-" is standard input or output.
-        kind: its format, one of `FORMATS`.
-    """
-
-    source: str
-    target: str
-    kind: str
+    source: str  # path; "-" is standard input
+    target: str  # path; "-" is standard output
+    kind: str  # its format, one of `FORMATS`
 
     @property
     def record(self) -> Path | None:

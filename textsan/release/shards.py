@@ -41,22 +41,14 @@ MISSING = {"nan", "null", "none", "n/a", "na", "<na>"}  # what programs write in
 
 @dataclass(frozen=True)
 class Counts:
-    """The counts of documents and tokens that were sanitized.
-
-    Attributes:
-        documents, tokens: how many.
-        longest: tokens of the longest document.
-        changed: tokens that were released as another word.
-        unknown: tokens outside of the vocabulary.
-        missing: documents with a text that is a word by which tables mark that there is none, "NaN" say.
-    """
+    """The counts of documents and tokens that were sanitized."""
 
     documents: int = 0
     tokens: int = 0
-    longest: int = 0
-    changed: int = 0
-    unknown: int = 0
-    missing: int = 0
+    longest: int = 0  # tokens of the longest document
+    changed: int = 0  # tokens that were released as another word
+    unknown: int = 0  # tokens outside of the vocabulary
+    missing: int = 0  # documents with a text by which tables mark that there is none, "NaN" say
 
     def __add__(self, other: "Counts") -> "Counts":
         total = Counts(*map(sum, zip(astuple(self), astuple(other), strict=True)))
@@ -89,19 +81,12 @@ CHOSEN_ON = ("this", "other", "fixed")
 
 @dataclass(frozen=True)
 class Job:
-    """The mechanism and the settings with which each shard is sanitized.
-
-    Args:
-        mechanism: the sanitizer.
-        seed: of the draws; None is operating-system entropy.
-        writing: how released words become text.
-        chosen_on: the text on which epsilon was chosen, one of `CHOSEN_ON`; None is not said. Workers need it not.
-    """
+    """The mechanism and the settings with which each shard is sanitized."""
 
     mechanism: Mechanism
-    seed: int | None = None
-    writing: Writing = Writing()
-    chosen_on: str | None = None
+    seed: int | None = None  # of the draws; None is operating-system entropy
+    writing: Writing = Writing()  # how released words become text
+    chosen_on: str | None = None  # one of `CHOSEN_ON`; None is not said. Workers need it not
 
     def __reduce__(self):
         return _job_of, (PluginImports(), self.mechanism, self.seed, self.writing)

@@ -29,17 +29,13 @@ class Tokens(NamedTuple):
 class Writing:
     """The way in which released words are written.
 
-    Args:
-        keep_case: a word gets a capital, or all of them, where the one in its place had.
-        detokenize: punctuation joins its word, clitics too, and line breaks stay; else blanks are between all.
-
     >>> writing = Writing(keep_case=True, detokenize=True)
     >>> writing.text(["who", "did", "n't", "ask", "?"], writing.tokens("They don't. BYE"))
     "Who didn't ask?"
     """
 
-    keep_case: bool = False
-    detokenize: bool = False
+    keep_case: bool = False  # a word gets a capital, or all of them, where the one in its place had
+    detokenize: bool = False  # punctuation joins its word, clitics too, and line breaks stay; else blanks only
 
     def tokens(self, text: str) -> Tokens:
         """Cut a text, and keep what `text` needs of it."""
