@@ -103,13 +103,13 @@ def posterior_of_batches(
     return Posterior(positions, words, numbers, logs, released=released)
 
 
-def filled(lines: Sequence[tuple]) -> tuple[np.ndarray, np.ndarray]:
-    """Return candidates and log scores of positions, listed line by line, as arrays filled up with -1 and -inf."""
-    width = max((len(numbers) for numbers, _ in lines), default=0)
-    numbers, logs = np.full((len(lines), width), -1), np.full((len(lines), width), -np.inf)
+def filled(lines: Sequence[tuple], none: int = -1, score: float = -np.inf) -> tuple[np.ndarray, np.ndarray]:
+    """Return candidates and their scores, listed line by line, as two arrays filled up to one width."""
+    shape = len(lines), max((len(numbers) for numbers, _ in lines), default=0)
+    numbers, all_scores = np.full(shape, none), np.full(shape, score)
     for at, (some, scores) in enumerate(lines):
-        numbers[at, : len(some)], logs[at, : len(some)] = some, scores
-    return numbers, logs
+        numbers[at, : len(some)], all_scores[at, : len(some)] = some, scores
+    return numbers, all_scores
 
 
 def _checked(sanitized_docs, positions) -> tuple[list[list[str]], list[Position]]:

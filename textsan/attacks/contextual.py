@@ -194,19 +194,16 @@ class ContextualBayes(Attack):
 
     def _choose(self, truths, released, counted: bool, generator) -> tuple[list, list]:
         """The words labelled 1 and 0 at each position; None where there is none."""
-        best = self._ranked(released)
-        wrong = []
-        for truth, word in zip(truths, released, strict=True):
-            others = [guess for guess in best[word] if guess != truth]
+        inputs, wrong = self.channel.inputs, []
+        for truth, line in zip(truths, self._candidates(released)[0], strict=True):
+            others = [inputs[x] for x in line if x >= 0 and inputs[x] != truth]
             wrong.append(others[0] if others else None)
         return truths, wrong
 
-    def _ranked(self, released) -> dict[str, list[str]]:
-        """The two best candidates of each released word."""
-        seen = list(dict.fromkeys(released))
-        lines = self.bayes.tabulated(2, seen).numbers
-        words = self.channel.inputs
-        return {y: [words[row] for row in line if row >= 0] for y, line in zip(seen, lines, strict=True)}
+    def _candidates(self, released, k: int = 2, *, joint: bool = True) -> tuple[np.ndarray, np.ndarray]:
+        """The numbers of the `k` best candidates of each released word, and their logs."""
+        places = [(0, i) for i in range(len(released))]
+        return self.bayes.candidates_at([released], places, k, joint=joint)[:2]
 
     def gate(self, docs, sanitized_docs, *, targets=None, pairs: int = 3000, seed: int = 0) -> Gate:
         """Test whether the detector has learnt context, and how accurate it is (the paper's Fig. 3).
@@ -243,15 +240,13 @@ class ContextualBayes(Attack):
         With a and b the chances of the two likeliest words: a / (1 - a) for the first, b / a for the second, and
         certainty for every other word, which is only ever labelled 1.
         """
-        seen = list(dict.fromkeys(released))
-        table = self.bayes.tabulated(2, seen)
-        log_a, log_b = np.pad(table.log_probabilities, ((0, 0), (0, 1)), constant_values=-np.inf)[:, :2].T
+        numbers, logs = self._candidates(released, joint=False)
+        log_a, log_b = np.pad(logs, ((0, 0), (0, 1)), constant_values=-np.inf)[:, :2].T
         with np.errstate(divide="ignore"):
             first = log_a - np.log(-np.expm1(np.minimum(log_a, 0.0)))
-        odds = dict(zip(seen, zip(first, log_b - log_a, strict=True), strict=True))
-        best = self._ranked(seen)
-        pairs = zip(released, candidates, strict=True)
-        return np.array([odds[y][best[y].index(x)] if x in best[y] else np.inf for y, x in pairs])
+        match = numbers == np.array([self.channel.input_index[x] for x in candidates])[:, None]
+        odds = np.column_stack([first, log_b - log_a])[:, : match.shape[1]]
+        return np.where(match.any(axis=1), odds[np.arange(len(odds)), match.argmax(axis=1)], np.inf)
 
     def _posteriors(self, docs, positions, k):
         numbers, scores, released = self.bayes.candidates_at(docs, positions, self.k)

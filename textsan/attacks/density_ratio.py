@@ -43,11 +43,7 @@ class DensityRatio(ContextualBayes):
 
     def _choose(self, truths, released, counted, generator):
         """Both from the `k` best candidates: the original word if it is one of them, and a draw of Pr(x | y)."""
-        seen = list(dict.fromkeys(released))
-        table = self.bayes.tabulated(self.k + counted, seen)
-        row = {y: at for at, y in enumerate(seen)}
-        rows = [row[y] for y in released]
-        numbers, logs = table.numbers[rows], table.log_weights[rows]
+        numbers, logs = self._candidates(released, self.k + counted)
         true = np.array([self.channel.input_index[x] for x in truths])
         if counted:
             logs = logs + np.where(numbers == true[:, None], self._without_one()[numbers], 0.0)

@@ -8,6 +8,7 @@ from itertools import compress
 
 import numpy as np
 
+from textsan.attacks.base import filled
 from textsan.attacks.forward_backward import Dense, Sparse, Transitions
 from textsan.base.blocks import map_blocks
 from textsan.channel import Channel
@@ -110,11 +111,7 @@ class Emissions:
             (np.array([self.state(token)]), np.ones(1)) if self.observed(token) else self._table[token]
             for token in column
         ]
-        shape = len(table), max(len(states) for states, _ in table)
-        states, emissions = np.full(shape, self.n), np.zeros(shape)
-        for row, (candidates, weights) in enumerate(table):
-            states[row, : len(candidates)], emissions[row, : len(candidates)] = candidates, weights
-        return states, emissions
+        return filled(table, none=self.n, score=0.0)
 
     def _rows(self, tokens: list) -> np.ndarray:
         """Pr(y | .) up to a factor over all states, a row a token."""
