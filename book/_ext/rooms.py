@@ -47,13 +47,8 @@ def house(root: Path) -> str:
         [importlib.import_module(name) for name in reversed(contract["layers"])] for contract in contracts[:2]
     )
     lines, machinery = ([_entry(door) for door in doors] for doors in (package, book))
-    names = (name for name in textsan.__all__ if not inspect.ismodule(getattr(textsan, name)))
-    objects = {name: getattr(textsan, name) for name in names}
-    sentences = [
-        f"- `textsan.{name}`: {_sentence(documented)}"
-        for name, documented in objects.items()
-        if callable(documented)
-    ]
+    objects = ((name, getattr(textsan, name)) for name in textsan.__all__)
+    sentences = [f"- `textsan.{name}`: {_sentence(made)}" for name, made in objects if callable(made)]
     beside = "Beside the package, not in its wheel, the machinery of this book:"
     return "\n".join(
         [*lines, "", beside, "", *machinery, "", "What `import textsan` has by name:", "", *sentences]
@@ -125,11 +120,8 @@ def plain(lines: list[str]) -> list[str]:
 
 def _words(line: str) -> str:
     parts = _CODE.split(line)
-    for i, part in enumerate(parts):
-        if i % 2:
-            parts[i] = f"``{part.strip('`')}``"
-        else:
-            parts[i] = _EMPHASIS.sub(r"*\1*", _MARKUP.sub(r"\\\1", part))
+    parts[::2] = [_EMPHASIS.sub(r"*\1*", _MARKUP.sub(r"\\\1", words)) for words in parts[::2]]
+    parts[1::2] = [f"``{code.strip('`')}``" for code in parts[1::2]]
     return "".join(parts)
 
 

@@ -7,9 +7,8 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
 from itertools import zip_longest
 from multiprocessing import get_context
 from pathlib import Path
@@ -84,12 +83,11 @@ def notebook_faults(notebook) -> list[str]:
 def pair_faults(chapter: ch.Chapter) -> list[str]:
     """List faults of a chapter's pair: one half missing, or cells that differ, read either way."""
     import jupytext
-    import nbformat
 
     for half in (chapter.text, chapter.notebook):
         if not half.is_file():
             return [f"{half.relative_to(chapter.root)} is missing"]
-    text, notebook = ch.read_text(chapter), nbformat.read(chapter.notebook, as_version=4)
+    text, notebook = ch.read_text(chapter), ch.read_notebook(chapter.notebook)
     faults = []
     if ch.content(text) != ch.content(notebook):
         pairs = zip_longest(ch.content(text), ch.content(notebook))
@@ -103,8 +101,6 @@ def pair_faults(chapter: ch.Chapter) -> list[str]:
 
 def stored_faults(root: Path, only: Collection[str] | None = None) -> list[str]:
     """List faults of the pairs and notebooks of some chapters, or all, without executing anything."""
-    import nbformat
-
     names = {chapter.name for chapter in ch.chapters(root)} | {
         str(path.relative_to(root / "notebooks").with_suffix(""))
         for path in (root / "notebooks").glob("**/[!.]*.ipynb")
@@ -113,7 +109,7 @@ def stored_faults(root: Path, only: Collection[str] | None = None) -> list[str]:
     for chapter in (ch.Chapter(root, name) for name in sorted(names if only is None else only)):
         mine = pair_faults(chapter)
         if chapter.notebook.is_file():
-            mine += notebook_faults(nbformat.read(chapter.notebook, as_version=4))
+            mine += notebook_faults(ch.read_notebook(chapter.notebook))
         faults += [f"{chapter.name}: {fault}" for fault in mine]
     return faults
 
@@ -183,19 +179,13 @@ def _agree(root: Path, names: Sequence[str], other: str | None, say: Callable[[s
     command += ["-p", "textsan_book.chapters.validation", "--nbval", "--nbval-cell-timeout", "1200", "-q"]
     if len(names) > 1:  # a chapter is one kernel's
         command += ["-n", str(PROCESSES), "--dist", "loadfile", "--no-loadscope-reorder"]
-    with _arithmetic(other, say) as variables:
-        command += [f"notebooks/{name}.ipynb" for name in names]
-        return subprocess.run(command, cwd=root, env=variables).returncode == 0
-
-
-@contextmanager
-def _arithmetic(other: str | None, say: Callable[[str], None]) -> Iterator[dict[str, str]]:
-    """The surroundings of a check, which say where its kernels are not the pinned ones; so does a line."""
-    why = f"kernels of {other}" if other else run.not_pinned()
-    if why:
+    command += [f"notebooks/{name}.ipynb" for name in names]
+    by_interval = {}
+    if why := f"kernels of {other}" if other else run.not_pinned():
         say(f"estimates are compared by interval: {why}")
+        by_interval[compare.BY_INTERVAL] = why
     with run.surroundings(defaults=True, arithmetic=other or kernels.PINNED) as variables:
-        yield variables | ({compare.BY_INTERVAL: why} if why else {})
+        return subprocess.run(command, cwd=root, env=variables | by_interval).returncode == 0
 
 
 def settings(root: Path) -> dict[str, list[dict]]:

@@ -68,10 +68,11 @@ def find(root: Path, wanted: str) -> Chapter:
     known = chapters(root)
     name = wanted.removesuffix(".md").removesuffix(".ipynb").removeprefix(f"{SUPPLEMENT}/")
     asked = number(f"{name}-") if _NUMBER.fullmatch(f"{name}-".lower()) else ""
+    by_name = {chapter.name.removeprefix(f"{SUPPLEMENT}/"): chapter for chapter in known}
     matching = (
-        [chapter for chapter in known if chapter.name.removeprefix(f"{SUPPLEMENT}/") == name]
-        or [chapter for chapter in known if asked and number(chapter.name) == asked]
-        or [chapter for chapter in known if name and chapter.name.removeprefix(f"{SUPPLEMENT}/").startswith(name)]
+        [chapter for own, chapter in by_name.items() if own == name]
+        or [chapter for own, chapter in by_name.items() if asked and number(own) == asked]
+        or [chapter for own, chapter in by_name.items() if name and own.startswith(name)]
     )
     if len(matching) != 1:
         problem = "means more than one chapter" if matching else "is no chapter"
@@ -93,6 +94,13 @@ def read_text(chapter: Chapter):
         seen.add(cell_id)
         cell["id"] = cell_id
     return notebook
+
+
+def read_notebook(path: Path):
+    """Read an executed notebook."""
+    import nbformat
+
+    return nbformat.read(path, as_version=4)
 
 
 def content(notebook) -> list[tuple]:

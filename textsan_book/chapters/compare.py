@@ -40,10 +40,8 @@ class Difference:
     new: str | None
 
     def __str__(self) -> str:
-        def quoted(text):
-            return "nothing" if text is None else repr(text)
-
-        return f"cell {self.cell}, {self.part}: stored {quoted(self.stored)}, now {quoted(self.new)}"
+        stored, new = ("nothing" if text is None else repr(text) for text in (self.stored, self.new))
+        return f"cell {self.cell}, {self.part}: stored {stored}, now {new}"
 
 
 def html_text(html: str) -> str:

@@ -25,6 +25,7 @@ from textsan_book.chapters.chapters import (
     content,
     parameters,
     profile,
+    read_notebook,
     read_text,
 )
 from textsan_book.chapters.findings import DEFAULTS
@@ -124,6 +125,8 @@ def run(chapter: Chapter, given: dict | None = None, profile_name: str = "quick"
 
     Given values win over the profile's. What had run is kept in `runs/` if a cell fails.
     """
+    import nbformat
+
     given = given or {}
     values = checked_parameters(chapter, {**profile(chapter, profile_name), **given})
     if values:
@@ -133,19 +136,12 @@ def run(chapter: Chapter, given: dict | None = None, profile_name: str = "quick"
     try:
         _execute(chapter, values, output)
     finally:
-        _mark(chapter, output, {name: value for name, value in values.items() if value != defaults[name]})
+        others = {name: value for name, value in values.items() if value != defaults[name]}
+        if others and output.is_file():
+            notebook, *page = (read_notebook(path) for path in (output, chapter.notebook) if path.is_file())
+            other_parameters.mark(notebook, others, *page)
+            nbformat.write(notebook, output)
     return output
-
-
-def _mark(chapter: Chapter, output: Path, others: dict) -> None:
-    """Say in an executed notebook what its other parameters leave as it was."""
-    import nbformat
-
-    if others and output.is_file():
-        files = (path for path in (output, chapter.notebook) if path.is_file())
-        notebook, *page = (nbformat.read(path, as_version=4) for path in files)
-        other_parameters.mark(notebook, others, *page)
-        nbformat.write(notebook, output)
 
 
 def _normalise(notebook):
@@ -161,11 +157,11 @@ def _normalise(notebook):
             del cell.metadata["tags"]
         outputs = []
         for output in cell.get("outputs", []):
-            if outputs and output.output_type == "stream" == outputs[-1].output_type:
-                if output.name == outputs[-1].name:  # how prints are cut into messages is chance
-                    outputs[-1].text += output.text
-                    continue
-            outputs.append(output)
+            # How prints are cut into messages is chance.
+            if outputs and output.get("name") and output.get("name") == outputs[-1].get("name"):
+                outputs[-1].text += output.text
+            else:
+                outputs.append(output)
         if cell.cell_type == "code":
             cell.outputs = outputs
     return notebook
@@ -211,15 +207,13 @@ def refresh(chapter: Chapter, pictures: bool = False) -> bool:
     leaves it as it is. `pictures` are stored as they are drawn now; otherwise only where the cells or the tables
     are others. If a cell fails the stored notebook is as it was.
     """
-    import nbformat
-
     executed = _run_file(chapter, {})
     read = _execute(chapter, {}, executed)
-    notebook = _normalise(nbformat.read(executed, as_version=4))
+    notebook = _normalise(read_notebook(executed))
     made = {"cells": cells_digest(notebook), "tables": tables(chapter.root, read)}
     if unpinned := not_pinned():
         made["not_pinned"] = unpinned
-    stored = nbformat.read(chapter.notebook, as_version=4) if chapter.notebook.is_file() else None
+    stored = read_notebook(chapter.notebook) if chapter.notebook.is_file() else None
     same = stored is not None and _shows_the_same(stored, notebook)
     if same:
         _take_outputs(notebook, stored, but_pictures=pictures or stored.metadata.get("textsan") != made)
@@ -243,10 +237,7 @@ def tables(root: Path, read: Iterable[str]) -> dict[str, str]:
 
 def renew_text(chapter: Chapter) -> None:
     """Store the chapter's present text around the outputs that it has."""
-    import nbformat
-
-    stored = nbformat.read(chapter.notebook, as_version=4)
-    notebook = _normalise(read_text(chapter))
+    stored, notebook = read_notebook(chapter.notebook), _normalise(read_text(chapter))
     _take_outputs(notebook, stored)
     notebook.metadata["textsan"] = stored.metadata["textsan"]
     _write(chapter, notebook)
@@ -257,11 +248,9 @@ def stale_because(chapter: Chapter) -> list[str]:
 
     The words around the code are no reason; see `text_changed`.
     """
-    import nbformat
-
     if not chapter.notebook.is_file():
         return ["never executed"]
-    made = nbformat.read(chapter.notebook, as_version=4).metadata.get("textsan", {})
+    made = read_notebook(chapter.notebook).metadata.get("textsan", {})
     text = chapter.text.relative_to(chapter.root).as_posix()
     reasons = [] if made.get("cells") == cells_digest(read_text(chapter)) else [text]
     return reasons + other_tables(chapter)
@@ -269,15 +258,11 @@ def stale_because(chapter: Chapter) -> list[str]:
 
 def other_tables(chapter: Chapter) -> list[str]:
     """List the files of `data/` that the stored run read and that have another content now, or are gone."""
-    import nbformat
-
-    made, root = nbformat.read(chapter.notebook, as_version=4).metadata.get("textsan", {}), chapter.root
-    now = tables(root, [str(root / name) for name in made.get("tables", {})])
-    return [name for name, digest in made.get("tables", {}).items() if now.get(name) != digest]
+    made = read_notebook(chapter.notebook).metadata.get("textsan", {}).get("tables", {})
+    now = tables(chapter.root, [str(chapter.root / name) for name in made])
+    return [name for name, digest in made.items() if now.get(name) != digest]
 
 
 def text_changed(chapter: Chapter) -> bool:
     """Tell if the stored notebook has other cells than the text, be it words, layout or tags."""
-    import nbformat
-
-    return content(nbformat.read(chapter.notebook, as_version=4)) != content(read_text(chapter))
+    return content(read_notebook(chapter.notebook)) != content(read_text(chapter))

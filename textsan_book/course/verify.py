@@ -14,6 +14,9 @@ from dataclasses import dataclass, field, replace
 from multiprocessing import get_context
 from pathlib import Path
 
+from joblib import Parallel, delayed
+
+from textsan_book.chapters.chapters import read_notebook
 from textsan_book.course import versions
 from textsan_book.course.checks import again
 from textsan_book.course.master import Check, Master, Wrong, read, role, solution_lines, stripped
@@ -53,14 +56,8 @@ def verify(paths: Sequence[Path], *, jobs: int = 1, full: bool = False, otter: b
     With `full` corpora have the size that students have, else the verifier's. With `otter` the zips are built,
     too, and otter-grader grades the solution and the student version.
     """
-    from concurrent.futures import ProcessPoolExecutor, as_completed
-
-    if jobs == 1:
-        yield from (_prove(path, full, otter) for path in paths)
-        return
-    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        for done in as_completed([pool.submit(_prove, path, full, otter) for path in paths]):
-            yield done.result()
+    pool = Parallel(n_jobs=jobs, return_as="generator_unordered")
+    yield from pool(delayed(_prove)(path, full, otter) for path in paths)
 
 
 def _prove(path: Path, full: bool, otter: bool) -> Proof:
@@ -73,7 +70,10 @@ def _prove(path: Path, full: bool, otter: bool) -> Proof:
             _solution_passes(master, proof)
             _wrong_answers_fail(master, proof)
             _mutants_fail(master, proof)
-        if otter and (full or not master.graded):
+        whole = full or not master.graded
+        if whole and proof.caught < ENOUGH:
+            proof.faults.append(f"{proof.caught} mutants are caught, but {ENOUGH} are wanted; not: {proof.missed}")
+        if otter and whole:
             with tempfile.TemporaryDirectory() as folder:
                 _zips_are_right(master, Path(folder), proof)
         return proof
@@ -169,8 +169,6 @@ def _mutants_fail(master: Master, proof: Proof) -> None:
             proof.caught += 1
         else:
             proof.missed.append(f"{mutant.question} {mutant.change}")
-    if proof.caught < ENOUGH:
-        proof.faults.append(f"{proof.caught} mutants are caught, but {ENOUGH} are wanted; not: {proof.missed}")
 
 
 def _chapter_is_right(master: Master, proof: Proof, full: bool) -> None:
@@ -192,8 +190,6 @@ def _chapter_is_right(master: Master, proof: Proof, full: bool) -> None:
             else:
                 proof.caught += bool(said)
                 proof.missed += [] if said else [f"{name} {one.change}"]
-    if full and proof.caught < ENOUGH:
-        proof.faults.append(f"{proof.caught} mutants are caught, but {ENOUGH} are wanted; not: {proof.missed}")
 
 
 def chapter_cells(master: Master, *, solved: bool) -> list:
@@ -213,9 +209,8 @@ def _zips_are_right(master: Master, out: Path, proof: Proof) -> None:
         archive.extractall(out / "shown")
     for path in sorted(path for path in (out / "shown").rglob("*") if path.is_file()):
         proof.faults += [f"{path.name} for students holds {line!r}" for line in leaks(master, path)]
-        if path.suffix == ".ipynb" and any(
-            cell.get("outputs") for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]
-        ):
+        cells = read_notebook(path).cells if path.suffix == ".ipynb" else []
+        if any(cell.get("outputs") for cell in cells):
             proof.faults.append(f"{path.name} holds outputs")
     for kind, earned in (("solution", master.possible), ("shown", 0)):
         points = otter_points(out / "autograder" / f"{master.name}.zip", out / kind / f"{master.name}.ipynb")

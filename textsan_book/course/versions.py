@@ -31,16 +31,15 @@ def otter_source(master: Master):
     requirements = [line for line in requires("textsan") or [] if ";" not in line]
     if master.graded:  # what chapters import
         requirements += [line.partition(";")[0] for line in requires("textsan") if re.search(CHAPTERS_NEED, line)]
-    head = [
-        "# ASSIGNMENT CONFIG",
-        f"name: {master.name}",
-        "export_cell: false",
-        "tests: {ok_format: false}",
-        f"python_version: '{minor}'",
-        f"requirements: {requirements}",
-        "autograder_files: [textsan, textsan_book]",
-    ]
-    cells = [new_raw_cell("\n".join(head))]
+    head = f"""\
+# ASSIGNMENT CONFIG
+name: {master.name}
+export_cell: false
+tests: {{ok_format: false}}
+python_version: '{minor}'
+requirements: {requirements}
+autograder_files: [textsan, textsan_book]"""
+    cells = [new_raw_cell(head)]
     for cell in master.cells:
         kind = role(cell)
         if kind is None:
@@ -53,31 +52,22 @@ def otter_source(master: Master):
             answer = new_code_cell(cell.source, metadata={"textsan": {"answer": question}})
             checks = [check for check in master.checks if check.question == question]
             tests = [new_code_cell(_otter_test(master, check, number)) for number, check in enumerate(checks)]
-            cells += [
-                new_raw_cell(f"# BEGIN QUESTION\nname: {question}"),
-                *_block("SOLUTION", [answer]),
-                *_block("TESTS", tests),
-                new_raw_cell("# END QUESTION"),
-            ]
+            parts = [*_block("SOLUTION", [answer]), *_block("TESTS", tests)]
+            cells += _block("QUESTION", parts, f"\nname: {question}")
         elif kind == "text":
             question = cell.metadata["text"]
-            about = f"# BEGIN QUESTION\nname: {question}\nmanual: true\npoints: {cell.metadata['points']}"
             prompt = new_markdown_cell("*Your answer here.*", metadata={"textsan": {"text": question}})
             asked = cells.pop()  # otter locks the first cell of a question: the one that asks
-            cells += [
-                new_raw_cell(about),
-                asked,
-                *_block("PROMPT", [prompt]),
-                *_block("SOLUTION", [new_markdown_cell(cell.source)]),
-                new_raw_cell("# END QUESTION"),
-            ]
+            parts = [asked, *_block("PROMPT", [prompt]), *_block("SOLUTION", [new_markdown_cell(cell.source)])]
+            about = f"\nname: {question}\nmanual: true\npoints: {cell.metadata['points']}"
+            cells += _block("QUESTION", parts, about)
     return new_notebook(cells=cells, metadata=copy.deepcopy(KERNEL))
 
 
-def _block(kind: str, cells: list) -> list:
+def _block(kind: str, cells: list, about: str = "") -> list:
     from nbformat.v4 import new_raw_cell
 
-    return [new_raw_cell(f"# BEGIN {kind}"), *cells, new_raw_cell(f"# END {kind}")]
+    return [new_raw_cell(f"# BEGIN {kind}{about}"), *cells, new_raw_cell(f"# END {kind}")]
 
 
 def _otter_test(master: Master, check: Check, number: int) -> str:
@@ -88,18 +78,10 @@ def _otter_test(master: Master, check: Check, number: int) -> str:
         hidden = [one for one in master.checks if one.hidden]
         calls, names = [one.code for one in hidden], []
         body = [f"    checks.again.passes({hidden.index(check)}, {calls!r}, {master.graded!r})"]
-    return "\n".join(
-        [
-            '""" # BEGIN TEST CONFIG',
-            f"points: {check.points}",
-            f"hidden: {str(check.hidden).lower()}",
-            '""" # END TEST CONFIG',
-            f"def test_{check.question}_{number}({', '.join(names)}):",
-            "    from textsan_book.course import checks",
-            "",
-            *body,
-        ]
-    )
+    about = f"points: {check.points}\nhidden: {str(check.hidden).lower()}"
+    config = f'""" # BEGIN TEST CONFIG\n{about}\n""" # END TEST CONFIG'
+    head = f"def test_{check.question}_{number}({', '.join(names)}):\n    from textsan_book.course import checks\n"
+    return "\n".join([config, head, *body])
 
 
 def build(master: Master, out: Path) -> None:
