@@ -12,7 +12,7 @@ from textsan import CusText, Embeddings
 from textsan.base import assets, cache
 from textsan.embedding_leakage import VectorKnowledge, defences, inversion, keyword, pattern
 from textsan.models import sentence_vectors as vectors
-from textsan_book.studies import citizen, genome, splice_sites, vector_defences, vector_texts
+from textsan_book.studies import citizen, genome, vector_defences, vector_texts
 
 
 def digits(texts, noise=0.05):
@@ -110,7 +110,7 @@ def bases(texts):
 
 
 def test_planted_bases_are_read_and_others_are_not():
-    texts = splice_sites.generate(1500, 0, ["none"])
+    texts = genome.generate(1500, 0, ["none"])
     attack = genome.GenomeReconstruction.against(VectorKnowledge(bases, texts[:1000]), steps=1200)
     right = genome.hits(attack.reconstruct(bases(texts[1000:])), texts[1000:])
     assert right.mean() > 0.45  # letter and position must be joined, which takes more steps than a test has
@@ -120,11 +120,11 @@ def test_planted_bases_are_read_and_others_are_not():
 
 
 def test_windows_follow_their_frequencies():
-    for kind in splice_sites.KINDS:
-        drawn = genome.numbered(splice_sites.generate(4000, 1, [kind]))
+    for kind in genome.KINDS:
+        drawn = genome.numbered(genome.generate(4000, 1, [kind]))
         shares = np.stack([(drawn == base).mean(axis=0) for base in range(4)], axis=1)
-        assert np.abs(shares - splice_sites.frequencies(kind)).max() < 0.04
-        assert np.allclose(splice_sites.frequencies(kind).sum(axis=1), 1)
+        assert np.abs(shares - genome.frequencies(kind)).max() < 0.04
+        assert np.allclose(genome.frequencies(kind).sum(axis=1), 1)
 
 
 def test_position_codes_are_those_of_the_formula():

@@ -9,7 +9,7 @@ from textsan.attacks import Knowledge
 from textsan.attacks.language_model import _Chain
 from textsan.channel import Channel
 from textsan.priors import LanguageModel, MarkovModel
-from textsan_book.studies import language
+from textsan_book.studies import words as language
 
 WORDS = ["a", "b", "c", "d"]
 

@@ -20,10 +20,8 @@ def over_seeds(rows: pd.DataFrame, by: Sequence[str] | None = None) -> pd.DataFr
     shared = {*FAMILY, "table"} - {"seed", "n_positions"}
     names = by or [name for name in rows if name in shared or name.startswith(("defence", "attack"))]
     numbers, estimated = [*rows.select_dtypes("number").columns.difference(by or [])], _estimated(rows)
-    cells: dict[tuple, list[dict]] = {}
-    for row in rows.to_dict("records"):
-        cells.setdefault(tuple(str(row[name]) for name in names), []).append(row)
-    return pd.DataFrame([_one(cell, numbers, estimated) for cell in cells.values()])
+    cells = rows.groupby([rows[name].map(str) for name in names], sort=False)
+    return pd.DataFrame([_one(cell.to_dict("records"), numbers, estimated) for _, cell in cells])
 
 
 def _one(rows: list[dict], numbers: list[str], estimated: list[tuple[str, str, str]]) -> dict:

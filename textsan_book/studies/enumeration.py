@@ -30,8 +30,7 @@ class JointDistribution:
 
         The source is Pr(x_1, .., x_n), n axes of m words.
         """
-        source, matrix = np.asarray(source, dtype=np.float64), np.asarray(matrix, dtype=np.float64)
-        _check_size(source, matrix)
+        source, matrix = _checked(source, matrix)
         n = source.ndim
         operands: list[Any] = [source, list(range(n))]
         for i in range(n):
@@ -44,8 +43,7 @@ class JointDistribution:
 
         Released code of CusText attacks does this (Tong et al. 2024). It is no token-wise mechanism.
         """
-        source, matrix = np.asarray(source, dtype=np.float64), np.asarray(matrix, dtype=np.float64)
-        _check_size(source, matrix)
+        source, matrix = _checked(source, matrix)
         n, outputs = source.ndim, matrix.shape[1]
         joint = np.zeros(source.shape + (outputs,) * n)
         for x in np.ndindex(source.shape):
@@ -131,7 +129,9 @@ def markov_source(initial, transition, n: int) -> np.ndarray:
     return source
 
 
-def _check_size(source: np.ndarray, matrix: np.ndarray) -> None:
+def _checked(source, matrix) -> tuple[np.ndarray, np.ndarray]:
+    source, matrix = np.asarray(source, dtype=np.float64), np.asarray(matrix, dtype=np.float64)
     entries = source.size * matrix.shape[1] ** source.ndim
     if entries > LIMIT:
         raise ValueError(f"source: the world has {entries} entries, above {LIMIT}; take fewer words or positions")
+    return source, matrix

@@ -5,7 +5,6 @@ through the same defence. Sanitized training text stands beside the defences of 
 exactly, is the sanitized text, and a guess at each word is made from that.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -172,17 +171,14 @@ def _words(encoder: str, doc: Sequence[str], pieces: list[int]) -> list[str]:
 
 def _originals(mechanism: Mechanism, read: Sequence[Sequence[str]]) -> list[list[str]]:
     """The likeliest original of each word that was read, by the channel and the words of public text."""
-    attack = ContextFreeBayes(mechanism.channel, _public_counts())
+    counts = count_words(record.tokens for name in PUBLIC for record in load_dataset(name))
+    attack = ContextFreeBayes(mechanism.channel, counts)
     known = mechanism.channel.output_index
     places = [(d, i) for d, doc in enumerate(read) for i, word in enumerate(doc) if word in known]
     guesses = [list(doc) for doc in read]
     for (d, i), word in zip(places, attack.reconstruct(read, places), strict=True):
         guesses[d][i] = word
     return guesses
-
-
-def _public_counts() -> Counter:
-    return count_words(record.tokens for name in PUBLIC for record in load_dataset(name))
 
 
 def _attacked(records, number: int, longest: int, seed: int) -> tuple[list[list[str]], list[list[int]]]:

@@ -42,7 +42,8 @@ def difference(cell: Cell, table: Path, rows: Sequence[int]) -> str:
         [compute] = kind.outcomes([cell], Path(folder))
         outcome = compute()
     stored = pd.read_csv(table, low_memory=False).loc[list(rows)]
-    is_exact = not is_trained(cell) and _is_same_arithmetic(_record(table))
+    record = yaml.safe_load(table.with_suffix(".yml").read_text(encoding="utf-8"))
+    is_exact = not is_trained(cell) and _is_same_arithmetic(record)
     moved = _moved(stored, pd.DataFrame(outcome.rows), is_exact)
     if "attack" in cell and table.with_suffix(".npz").is_file():
         kept = hits.load_hits(table).get(rows[0], {})
@@ -78,10 +79,6 @@ def incomparable(cell: Cell, record: Mapping) -> str:
 
 def _is_same_arithmetic(record: Mapping) -> bool:
     return is_pinned(record) and not kernels.held()
-
-
-def _record(table: Path) -> dict:
-    return yaml.safe_load(table.with_suffix(".yml").read_text(encoding="utf-8"))
 
 
 def _moved(stored: pd.DataFrame, anew: pd.DataFrame, is_exact: bool) -> list[str]:

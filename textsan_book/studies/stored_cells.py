@@ -32,8 +32,9 @@ def places(cells: list[Cell], table: Path) -> dict[str, list[int]]:
     common = _common(cells)
     for at, row in enumerate(rows):
         keys.setdefault(_key(row, common), []).append(at)
-    texts = ({name: _blank(value) for name, value in sanitized.labels(cell).items()} for cell in cells)
-    return {cell.name: keys.get(_key(text, common), []) for cell, text in zip(cells, texts, strict=True)}
+    labels = ((cell.name, sanitized.labels(cell).items()) for cell in cells)
+    texts = {cell: {name: "" if value is None else value for name, value in given} for cell, given in labels}
+    return {cell: keys.get(_key(text, common), []) for cell, text in texts.items()}
 
 
 def _common(cells: list[Cell]) -> dict[tuple[str, str], dict]:
@@ -46,10 +47,6 @@ def _common(cells: list[Cell]) -> dict[tuple[str, str], dict]:
             for name in [name for name, value in known.items() if name not in given or given[name] != value]:
                 del known[name]
     return common
-
-
-def _blank(value):
-    return "" if value is None else value
 
 
 def _places_of_study(cells: list[Cell], rows: list[dict[str, str]]) -> dict[str, list[int]]:

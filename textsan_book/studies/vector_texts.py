@@ -9,7 +9,7 @@ import numpy as np
 from textsan.base import checks
 from textsan.embedding_leakage.keyword import present
 from textsan.text.corpora import Record, load_dataset, private_and_shadow
-from textsan_book.studies import splice_sites
+from textsan_book.studies import genome
 
 PLACES = ("york", "america", "manhattan", "washington")
 """Place names that editorials (`nyt`) have often enough."""
@@ -74,12 +74,12 @@ def _sentences(records: Sequence[Record]) -> list[Record]:
 def windows(corpus: str, n: int, *, seed: int) -> Texts:
     """Draw n DNA windows around splice sites and elsewhere: half of them the attacker's.
 
-    The corpus is "generated", from the model of `splice_sites`; or "splice_junction", the UCI data, where at hand.
+    The corpus is "generated", from the model of `genome`; or "splice_junction", the UCI data, where at hand.
     """
     if checks.choice("corpus", corpus, ("generated", "splice_junction")) == "generated":
         random = np.random.default_rng(seed)
-        return Texts(splice_sites.generate(n - n // 2, random), splice_sites.generate(n // 2, random))
-    every = [splice_sites.window(record.text) for record in load_dataset("splice_junction", split="all")]
+        return Texts(genome.generate(n - n // 2, random), genome.generate(n // 2, random))
+    every = [genome.window(record.text) for record in load_dataset("splice_junction", split="all")]
     known = sorted({window for window in every if window})
     if n > len(known):
         raise ValueError(f"n: {n} of {len(known)} distinct windows; pass fewer")

@@ -14,7 +14,7 @@ from textsan.embedding_leakage.vector_knowledge import VectorKnowledge
 from textsan.evaluation import clustered_difference, clustered_rate, hit_rate
 from textsan.models.sentence_vectors import sentence_vectors
 from textsan.text.vocabulary import STOP_WORDS
-from textsan_book.studies import citizen, genome, splice_sites
+from textsan_book.studies import citizen, genome
 from textsan_book.studies.experiments import columns, takes_settings
 from textsan_book.studies.vector_texts import KEYWORDS, keyword_texts, other_texts, windows
 
@@ -62,7 +62,7 @@ def genomes(view: View, *, corpus: str, n: int, steps: int, seed: int) -> list[d
     encode, texts = view.encode, windows(corpus, n, seed=seed)
     attack = genome.GenomeReconstruction.against(VectorKnowledge(encode, texts.own, seed=seed), steps=steps)
     right = genome.hits(attack.reconstruct(encode(texts.attacked)), texts.attacked)
-    blind = splice_sites.majority(texts.own, texts.attacked)
+    blind = genome.majority(texts.own, texts.attacked)
     rows = [
         {"position": position + 1, **columns(hit_rate(right[:, position])), "chance": blind[:, position].mean()}
         for position in range(genome.LENGTH)
