@@ -9,7 +9,7 @@ from typing import Literal, get_args, get_origin
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import example, given, settings, strategies as st
 from scipy.stats import beta as beta_distribution
 
 from textsan import Embeddings
@@ -205,6 +205,7 @@ def test_where_probabilities_underflow_the_channel_is_refused(name, epsilon, giv
 
 @settings(deadline=None, max_examples=60)
 @given(seed=st.integers(0, 2**32 - 1))
+@example(seed=1525286)  # all words of a group point one way, as far as rounding lets them
 def test_context_aware_custext_is_made_or_refuses_its_success(seed):
     """It divided by a difference of two success rates, which is 0 where epsilon or groups leave no choice."""
     generator = np.random.default_rng(seed)

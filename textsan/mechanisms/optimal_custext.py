@@ -123,7 +123,8 @@ class OptimalCusText(CusText):
         dear = self._priced(0.0)
         if self._taken(dear)[0] <= allowed:
             return dear
-        cheap = self._priced(_DEAREST * max(self._losses(group).max() for group in self.groups))
+        far = max(0.0, *(self._losses(group).max() for group in self.groups))  # rounding may leave less than 0
+        cheap = self._priced(_DEAREST * far)
         if self._taken(cheap)[0] > allowed:  # the solver's tolerance: equal rows give away the least, exactly
             cheap = np.concatenate([np.full(len(group) ** 2, 1 / len(group)) for group in self.groups])
         for _ in range(_PRICES):
