@@ -76,6 +76,14 @@ def test_leaving_one_out_is_counting_without_it():
         assert ours == pytest.approx(theirs)
 
 
+def test_attacked_slots_hold_sensitive_words_only():
+    slots = ExpectedEmbeddings(CHANNEL, COUNTS, Letters(), k=3, attacked={"b", "c"})
+    batch, _, _ = slots.batch([["b", "b"]], [(0, 1)])
+    # Pr(x | b) is 2 : 0.5 : 0.5 over all words, 0.5 : 0.5 over the sensitive ones.
+    assert batch.slots[0, :, 0].tolist() == pytest.approx([(0.5 + 1) / 3, 1.5])
+    assert sorted(batch.candidates[0, batch.log_prior[0] > IMPOSSIBLE, 0].tolist()) == [1.0, 2.0]
+
+
 def test_masks_hide_the_slot_alone():
     slots = ExpectedEmbeddings(CHANNEL, COUNTS, Letters(), k=3)
     batch, _, _ = slots.batch([["a", "b"]], [(0, 0), (0, 1)], masked=np.array([True, False]))

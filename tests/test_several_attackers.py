@@ -144,3 +144,11 @@ def test_too_many_words_are_refused(monkeypatch):
     monkeypatch.setattr(several_attackers, "_LARGEST", 3)
     with pytest.raises(ValueError, match="distances: 4 words or outputs; pass at most 3"):
         joint_frontier(np.full(4, 0.25), np.ones((4, 4)) - np.eye(4), [np.ones(4)], [0.5])
+
+
+def test_what_passes_a_limit_is_mixed_with_the_channel_that_says_nothing():
+    p, far = np.array([0.5, 0.5]), 1.0 - np.eye(2)
+    limits = np.array([0.6])
+    matrix = several_attackers._within(np.diag(p), p, far, np.ones((1, 2)), limits, home=0)
+    assert matrix.sum(axis=1) == pytest.approx([1.0, 1.0])
+    assert (p[:, None] * matrix).max(axis=0).sum() == pytest.approx(0.6)  # and not 1, as of the identity
