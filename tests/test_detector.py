@@ -5,7 +5,7 @@ import pytest
 from helpers_small import refused
 
 from textsan import Channel
-from textsan.attacks import ContextFreeBayes, ContextualBayes, DensityRatio, sentence_pairs
+from textsan.attacks import ContextFreeBayes, ContextualBayes, DensityRatio, Knowledge, Truth, sentence_pairs
 from textsan.attacks.released_code import ReleasedContextual
 from textsan.attacks.sentence_pairs import Pair
 from textsan.base import assets
@@ -138,6 +138,20 @@ def test_a_detector_that_is_sure_turns_the_guess_among_the_k_best(monkeypatch):
     assert attack.reconstruct([["dog"]], [(0, 0)]) == ["cow"]
     attack.k = 2
     assert attack.reconstruct([["dog"]], [(0, 0)]) == ["cat"]
+
+
+def test_the_bound_has_the_true_counts_and_the_departure_the_attacked_pairs(monkeypatch):
+    given = []
+    monkeypatch.setattr(
+        ContextualBayes, "_trained", lambda knowledge, counts, *docs, **_: given.append((counts, *docs))
+    )
+    docs, released = [["cat", "dog"], ["cow", "cat"]], [["dog", "dog"], ["cow", "dog"]]
+    truth = Truth(docs, released, [(0, 0)], [(0, 0), (0, 1), (1, 0), (1, 1)])
+    for departure in (None, "attacked pairs"):
+        ContextualBayes.bound(Knowledge(ANIMALS, shadow=[["cow"]]), truth, copies=3, departure=departure)
+    (counts, thrice, drawn, *_), (_, attacked, theirs, *_) = given
+    assert counts == truth.counts == {"cat": 2, "dog": 1, "cow": 1} and thrice == docs * 3 and len(drawn) == 6
+    assert (attacked, theirs) == (docs, released)
 
 
 VERBS = Channel.from_matrix(np.full((2, 2), 0.5), ["swims", "flies"], ["swims", "flies"])
