@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import jsonschema
 import numpy as np
 import pytest
-from helpers_small import command
+from helpers_small import command, refused
 
 from textsan.auditing import any_release, audit_release, compare_releases
 from textsan.auditing.deciding import DO_NOT, KEPT, OPEN
@@ -262,6 +262,15 @@ def test_other_numbers_of_rows_are_refused(run, tmp_path):
     result = run("in.txt", "--released", "out.txt")
     assert result.exit_code == 2 and "59 documents for 60 originals" in result.stderr, result.output
     assert not list(tmp_path.glob("audit*"))
+
+
+@pytest.mark.parametrize("given", [{"sample": 0}, {"among": 1}, {"sample": 2.5}])
+def test_sizes_that_are_none_are_refused_with_their_numbers(given):
+    [(name, value)] = given.items()
+    refused(
+        f"^{name}: {value} is .* of at least {1 + (name == 'among')}$",
+        lambda: audit_release(text(), text(), **given),
+    )
 
 
 def test_rows_are_put_together_by_a_key(run, tmp_path):

@@ -92,6 +92,8 @@ class Original:
         self.texts = materials.checked_texts(self.texts, groups=self.groups, labels=self.labels)
         self.members = None if self.groups is None else materials.members_of(self.groups)
         self.limits = deciding.checked_limits(self.tolerate, LIMITS)
+        self.sample = checks.whole("sample", self.sample, low=1)
+        self.among = checks.whole("among", self.among, low=2)
 
     @cached_property
     def clusters(self) -> np.ndarray:
@@ -127,8 +129,8 @@ class Original:
     def sought(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The documents that originals are sought among, and the places in them of targets and of others."""
         generator = np.random.default_rng([self.seed, 1])
-        pool = np.sort(generator.permutation(self.full)[: max(_POOL, checks.whole("among", self.among, low=2))])
-        targets = np.sort(generator.permutation(len(pool))[: checks.whole("sample", self.sample, low=1)])
+        pool = np.sort(generator.permutation(self.full)[: max(_POOL, self.among)])
+        targets = np.sort(generator.permutation(len(pool))[: self.sample])
         return pool, targets, (targets + generator.integers(1, len(pool), len(targets))) % len(pool)
 
     @cached_property
