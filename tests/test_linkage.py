@@ -301,16 +301,6 @@ def test_versions_are_summed_over_all_alignments(edits):
             assert found[row, column] == pytest.approx(direct, rel=1e-9, abs=1e-15)
 
 
-def test_a_bag_does_not_see_the_order():
-    mechanism = SanText(LINE, epsilon=1.0)
-    attack = Linkage(mechanism, ordered=False)
-    found = attack.log_likelihoods([["cat", "ran"], ["ran", "cat"]], [["the", "sat"], ["sat", "the"], ["cat"]])
-    rows = mechanism.channel.rows(["the", "sat"])
-    direct = np.log(rows.mean(axis=0))[[LINE.words.index("cat"), LINE.words.index("ran")]].sum()
-    np.testing.assert_allclose(found[:, :2], direct)
-    assert (found[:, 2] == -np.inf).all()
-
-
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_likelihoods_of_sources_are_those_of_a_plain_loop(name):
     mechanism = MECHANISMS[name]
@@ -479,7 +469,6 @@ def test_bad_input_gets_one_line(released, candidates, says):
 def test_settings_that_cannot_be_are_refused():
     mechanism = SanText(LINE, epsilon=1.0)
     refused("prior: changed or added words", lambda: Linkage(mechanism, changed=0.1))
-    refused("ordered: a bag", lambda: Linkage(mechanism, lost=0.1, ordered=False))
     refused("lost: 2 is out of range", lambda: Linkage(mechanism, lost=2))
     refused("truth: pass the number", lambda: Linkage(mechanism).ranks([["cat"]], [["cat"]], truth=[1]))
     refused("none without a prior", lambda: Linkage(mechanism).link([["cat"]], [["cat"]]).claimed())

@@ -68,10 +68,10 @@ class Links(NamedTuple):
 
         They are those of a log ratio of at least log(N / false_links), false_links above 0.
 
-        Where the channel is exact and words are in order, a release whose original is not among N candidates of
+        Where the channel is exact, a release whose original is not among N candidates of
         words drawn from the prior is claimed with probability `false_links` at most, whatever was released: E
         exp(log ratio) is at most 1, Markov's inequality, N candidates. There is no such bound for an estimated
-        channel, whose entries that were never drawn count as half a draw, nor for words in any order. Real
+        channel, whose entries that were never drawn count as half a draw. Real
         candidates are not drawn so, and near copies of the original least: calibrate on text of one's own beside
         it.
         """
@@ -150,11 +150,9 @@ class Linkage:
         lost: probability that a word of the copy is not in the original.
         added: probability that before a word of the copy, or at its end, the original has a further one, and then
             another.
-        ordered: False where the words are released in any order: a released word is then compared with the
-            mean of all of the candidate's words (the sum over all orders is a permanent).
 
     Raises:
-        ValueError: a probability out of range, no prior where one is needed, or a bag of which words were lost.
+        ValueError: a probability out of range, or no prior where one is needed.
 
     >>> from textsan import Embeddings, SanText
     >>> line = Embeddings(["a", "b", "c"], [[0.0], [1.0], [2.0]])
@@ -172,14 +170,11 @@ class Linkage:
         changed: float = 0.0,
         lost: float = 0.0,
         added: float = 0.0,
-        ordered: bool = True,
     ):
-        self.mechanism, self.prior, self.ordered = mechanism, prior, ordered
+        self.mechanism, self.prior = mechanism, prior
         self.unknown = checks.number("unknown", unknown, 0, 1)
         self.changed, self.lost = checks.number("changed", changed, 0, 1), checks.number("lost", lost, 0, 1)
         self.added = checks.number("added", added, 0, 0.999)
-        if not ordered and (lost or added):
-            raise ValueError("ordered: a bag is compared with candidates of its length; pass lost=0 and added=0")
         if prior is None and (changed or added):
             raise ValueError("prior: changed or added words are drawn from it; grant shadow text or prior=")
 
@@ -207,7 +202,7 @@ class Linkage:
     def __repr__(self) -> str:
         shown = {"changed": self.changed, "lost": self.lost, "added": self.added}
         version = "".join(f", {name}={value:g}" for name, value in shown.items() if value)
-        return f"Linkage({self.channel}{version}{'' if self.ordered else ', in any order'})"
+        return f"Linkage({self.channel}{version})"
 
     @property
     def channel(self) -> Channel:
@@ -218,9 +213,8 @@ class Linkage:
         """Compute log Pr(release | candidate), (n released, n candidates), in nats; -inf where it is impossible.
 
         Of a candidate of another length than the release it is -inf, unless words can be lost or added. Where the
-        channel is estimated, an entry that was never drawn counts as half a draw. In any order it is the sum of
-        logs of means that the class states, no probability of the release. Where words can be lost and none added,
-        a candidate some 700 nats behind may be -inf, too.
+        channel is estimated, an entry that was never drawn counts as half a draw. Where words can be lost and none
+        added, a candidate some 700 nats behind may be -inf, too.
 
         Raises:
             ValueError: no candidate, a released word that the mechanism releases of nothing, or a matrix of more
@@ -474,7 +468,7 @@ class _Comparison:
         places = {word: place for place, word in enumerate(words)}
         if self.any_length:
             return places, lambda asked, ids: _aligned(table, background, asked, ids, attack.lost, attack.added)
-        return places, lambda asked, ids: (_in_order if attack.ordered else _in_any_order)(table, asked, ids)
+        return places, lambda asked, ids: _in_order(table, asked, ids)
 
     def _look_at(self, words: list[str]) -> None:
         """Note how the mechanism treats each word of the candidates."""
@@ -536,15 +530,6 @@ def _in_order(table: np.ndarray, places: Sequence[int], ids: np.ndarray) -> np.n
     scores = np.zeros(ids.shape[1])
     for place, words in zip(places, ids, strict=True):
         scores += table[place].take(words)
-    return scores
-
-
-def _in_any_order(table: np.ndarray, places: Sequence[int], ids: np.ndarray) -> np.ndarray:
-    """Sums over released words of the log of the mean over the candidate's words."""
-    scores = np.zeros(ids.shape[1])
-    for place in places:
-        with np.errstate(divide="ignore"):
-            scores += np.log(np.exp(table[place]).take(ids).mean(axis=0))
     return scores
 
 
