@@ -55,14 +55,6 @@ def test_text_of_cells_is_no_markup():
     assert "blind &lt;guess&gt;" in table(ROWS)._repr_html_()
 
 
-def test_named_column_comes_first():
-    assert table(ROWS, first="verdict").columns == ["verdict", "attack", "n", "asr", "ratio"]
-    with pytest.raises(
-        ValueError, match="^first: 'new' is no column; columns are attack, n, asr, ratio, verdict$"
-    ):
-        table(ROWS, first="new")
-
-
 def test_frames_are_taken_as_they_come():
     frame = pd.DataFrame({"attack": ["a", "b"], "epsilon": [1.0, 2.0], "asr": [0.25, 0.5]})
     rows = frame.to_dict("records")

@@ -64,7 +64,7 @@ def _cell(text: str, number: bool, tag: str, scope: str = "") -> str:
     return f"<{opening}>{text}</{tag}>"
 
 
-def table(rows: Sequence[Mapping], *, caption: str = "", first: str = "") -> Table:
+def table(rows: Sequence[Mapping], *, caption: str = "") -> Table:
     """Show rows under one line of headings, every column with the same number of decimals.
 
     Numbers are right-aligned; an `Estimate` is one cell, value [low, high]; what is missing is a dash. The first
@@ -72,7 +72,6 @@ def table(rows: Sequence[Mapping], *, caption: str = "", first: str = "") -> Tab
 
     Args:
         rows: one mapping from heading to value a row, or a pandas data frame (a named index becomes columns).
-        first: heading of the column that comes first, the verdict or finding say; the rest keep their order.
 
     >>> table([{"ε": 1.0, "rate": Estimate(0.25, 0.2, 0.3)}, {"ε": 0.5, "rate": Estimate(0.125, 0.1, 0.15)}])
       ε                  rate
@@ -84,11 +83,6 @@ def table(rows: Sequence[Mapping], *, caption: str = "", first: str = "") -> Tab
     columns = list(dict.fromkeys(column for row in rows for column in row))
     if not columns:
         raise ValueError("rows: there are none; say in a sentence what is missing instead of an empty table")
-    if first:
-        if first not in columns:
-            raise ValueError(f"first: {first!r} is no column; columns are {', '.join(map(str, columns))}")
-        columns.remove(first)
-        columns.insert(0, first)
     values = [[row.get(column) for row in rows] for column in columns]
     lines = zip(*map(_formatted, values), strict=True)
     return Table([*map(str, columns)], [*lines], [*map(_is_numeric, values)], caption)

@@ -134,15 +134,14 @@ def theory(ax, x: Sequence[float], y: Sequence[float], *, label: str | None = No
     return ax.plot(x, y, drawn.line, color=drawn.colour, label=drawn.label if label is None else label)
 
 
-def channel_map(ax, rows, inputs: Sequence[str], outputs: Sequence[str], *, scale: str = "linear"):
+def channel_map(ax, rows, inputs: Sequence[str], outputs: Sequence[str]):
     """A small channel as a heat map with word labels and a colour bar, values in the cells; blank where zero.
 
     Args:
         rows: (n_in, n_out) probabilities.
-        scale: of the colours, "linear" from 0 on, or "log" where small probabilities are to be told apart.
     """
     rows = np.ma.masked_equal(rows, 0.0)
-    image = ax.imshow(rows, cmap="cividis", norm=scale, vmin=0 if scale == "linear" else None, aspect="auto")
+    image = ax.imshow(rows, cmap="cividis", vmin=0, aspect="auto")
     for (x, y), value in np.ma.ndenumerate(rows):
         colour = _ON_DARK if image.norm(value) < 0.5 else _ON_LIGHT
         ax.text(y, x, f"{value:.3f}", ha="center", va="center", size=9, color=colour)
