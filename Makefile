@@ -1,5 +1,5 @@
 # Two commands do everything: `make book` and `make test`; `make pdf` prints the book. `make book FRESH=1` executes every chapter anew.
-# `make test` executes three chapters that the commit draws and those whose tables differ, and of the tests of a second and
+# `make test` executes three chapters that the commit draws and those whose tables differ, and of the tests of half a second and
 # more (data/slowest-tests.csv) and of the pages an eighth, of the assignments a third; with CHAPTERS=all everything of these,
 # with CHAPTERS='3 7' these chapters and all the rest. `make test FULL=1` does everything.
 # `make course` proves the assignments with corpora of the size that students have; `make test` does with small ones.

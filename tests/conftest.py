@@ -14,7 +14,7 @@ from textsan_book.chapters import build
 
 ROOT = Path(__file__).parents[1]
 SLOWEST = ROOT / "data" / "slowest-tests.csv"  # seconds of the long tests, by the last whole run with --timed
-LONG = 1  # second
+LONG = 0.5  # seconds
 FULL = bool(os.environ.get("TEXTSAN_FULL"))
 TRAINED = assets.cache_folder() / "tests"
 
