@@ -30,10 +30,12 @@ def default_data():
 
 @pytest.fixture
 def plugged(monkeypatch):
-    """The registries as they are, which forget what a test adds."""
+    """The registries and the plugins as they are, which forget what a test adds."""
     from textsan.attacks import ATTACKS
+    from textsan.base import plugins
     from textsan.mechanisms import MECHANISMS
 
+    monkeypatch.setattr(plugins, "_loaded", dict(plugins._loaded))  # a sweep's cells are those of its plugins
     for registry in (MECHANISMS, ATTACKS):
         monkeypatch.setattr(registry, "_entries", dict(registry._entries))
 

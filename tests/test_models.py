@@ -72,7 +72,7 @@ def train_a_reader():
 def train_on_pairs():
     classifier = PairClassifier(seed=1)
     pairs = [Pair(("a", "cat"), ("a", "dog")), Pair(("the", "mat"), ("the", "film"))]
-    settings = {"epochs": 2, "learning_rate": 1e-4, "decay_every": 5, "batch_size": 1, "seed": 5}
+    settings = {"epochs": 2, "learning_rate": 1e-4, "batch_size": 1, "seed": 5}
     classifier.train([(pairs, [0, 1])], **settings)
     return list(classifier.model.parameters())
 
