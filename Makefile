@@ -9,7 +9,7 @@ CHAPTERS ?= --drawn
 # Named by content, so that a changed dependency list installs again and a fresh checkout's file times do not.
 INSTALLED := .venv/installed-$(shell cat pyproject.toml textsan_book/pyproject.toml constraints.txt | cksum | tr ' ' -)
 
-.PHONY: book checks course pages pdf proofs test types
+.PHONY: book built checks course pages pdf proofs test types
 
 book: $(INSTALLED)
 	$(BIN)/textsan data pull
@@ -32,9 +32,11 @@ checks:
 types:
 	$(BIN)/mypy
 
-# Browsers time out beside all chapters, not beside three.
-pages: $(if $(filter --drawn,$(CHAPTERS)$(FULL)),,checks)
+built:
 	$(BIN)/textsan book
+
+# Browsers time out beside all chapters, not beside three.
+pages: built $(if $(filter --drawn,$(CHAPTERS)$(FULL)),,checks)
 	$(BIN)/python -m pytest -m built -n 2 --dist worksteal $(if $(FULL),,$(filter --drawn,$(CHAPTERS))) tests/test_api.py tests/test_built_pages.py
 
 proofs:
