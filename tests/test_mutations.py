@@ -49,7 +49,7 @@ def test_the_old_text_stands_there_once(mutation):
     assert (ROOT / mutation["file"]).read_text(encoding="utf-8").count(mutation["old"]) == 1
 
 
-@pytest.mark.skipif(not FULL, reason="hours; make test FULL=1")
+@pytest.mark.skipif(not FULL, reason="ten minutes of two cores; make test FULL=1")
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda one: f"{Path(one['file']).stem}: {one['new'][:40]}")
 def test_a_planted_fault_is_caught(mutation, copy, default_data):
     path = copy / mutation["file"]

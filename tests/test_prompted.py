@@ -60,6 +60,12 @@ def test_the_answer_is_its_first_line_and_examples_are_the_attackers():
     assert "Original: the film was good ." in longest  # of usual length; its sanitized words are the attacker's
 
 
+def test_an_example_is_shown_as_released_and_then_as_it_was():
+    model = _Scripted("one")
+    Prompted(model, [(["seen"], ["meant"])]).reconstruct([["a"]], [(0, 0)])
+    assert "Replaced: seen\nOriginal: meant\n" in model.prompts[0]
+
+
 def test_a_model_that_is_shown_copies_copies(default_data):
     """The planted case: examples change nothing, so the answer should be the sentence."""
     from textsan.priors import LanguageModel

@@ -165,3 +165,10 @@ def test_descent_agrees_with_the_programme_and_holds_for_santext(monkeypatch, ep
     assert exact.value - 1e-9 <= descended.value <= 1.04 * exact.value
     channel = SanText(embeddings, epsilon).channel
     assert leakage.bayes_vulnerability(prior, channel) <= exact.value + 1e-9
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.5, 3.0])
+def test_the_best_guess_is_what_a_release_of_the_largest_ratio_says(epsilon):
+    for prior in (0.001, 0.3, 0.5):
+        likely, rare = np.exp(epsilon) / (1 + np.exp(epsilon)), 1 / (1 + np.exp(epsilon))
+        assert best_guess(epsilon, prior) == pytest.approx(prior * likely / (prior * likely + (1 - prior) * rare))
