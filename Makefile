@@ -24,7 +24,7 @@ test: $(INSTALLED)
 	$(MAKE) --jobs 2 --output-sync pages checks types proofs FULL=$(FULL)
 	$(if $(FULL),$(BIN)/python -m textsan_book.commands.canary)
 
-# None keeps two cores busy for itself.
+# Two at a time: none of them but the chapters keeps two cores busy for itself.
 checks:
 	$(BIN)/textsan check $(if $(FULL),--full,$(CHAPTERS:all=))
 	$(if $(FULL),$(BIN)/textsan check --as sandybridge)

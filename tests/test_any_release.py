@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import jsonschema
 import numpy as np
 import pytest
-from helpers_small import command, refused
+from helpers import command, refused
 
 from textsan.auditing import any_release, audit_release, compare_releases
 from textsan.auditing.deciding import DO_NOT, KEPT, OPEN

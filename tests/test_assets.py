@@ -15,7 +15,7 @@ from functools import partial
 
 import pytest
 from click.testing import CliRunner
-from helpers_small import refused
+from helpers import refused
 
 from textsan.base import assets
 from textsan.cli.main import main

@@ -9,7 +9,7 @@ import jsonschema
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from helpers_small import command
+from helpers import command
 from hypothesis import given, settings, strategies as st
 
 import textsan

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 import yaml
 from click.testing import CliRunner
-from helpers_small import refused
+from helpers import refused
 
 from textsan.base.assets import file_sha256
 from textsan.cli import main

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from helpers_small import refused
+from helpers import refused
 from scipy import sparse, stats
 from scipy.spatial.distance import cdist
 

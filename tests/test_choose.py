@@ -7,7 +7,7 @@ import traceback
 
 import numpy as np
 import pytest
-from helpers_small import command, refused
+from helpers import command, refused
 from hypothesis import given, settings, strategies as st
 
 import textsan

@@ -11,7 +11,7 @@ from typing import get_args
 import jsonschema
 import numpy as np
 import pytest
-from helpers_small import command
+from helpers import command
 
 import textsan
 from textsan import Embeddings

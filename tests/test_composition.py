@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from helpers_small import refused
+from helpers import refused
 from hypothesis import given, settings, strategies as st
 
 from textsan.privacy import composed_delta, composed_success, sharp_success

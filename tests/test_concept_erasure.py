@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers_small import refused
+from helpers import refused
 from hypothesis import example, given, settings, strategies as st
 from sklearn.linear_model import LinearRegression, LogisticRegression
 

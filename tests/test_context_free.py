@@ -7,6 +7,7 @@ import pytest
 from textsan import Channel, Embeddings, SanText, leakage
 from textsan.attacks import ContextFreeBayes
 from textsan.evaluation import attack_success_rate, sensitive_positions, words_at
+from textsan.priors import Prior
 
 
 def test_no_deterministic_rule_beats_the_argmax():
@@ -85,3 +86,13 @@ def test_positions_outside_of_the_documents_are_refused():
         with pytest.raises(ValueError, match="positions"):
             attack.reconstruct([["a"]], [position])
     assert attack.reconstruct([["a"]], []) == []
+
+
+def test_a_prior_over_other_words_is_put_in_the_order_of_the_channel():
+    channel = Channel.from_matrix([[0.6, 0.4], [0.4, 0.6]], inputs=["a", "b"], outputs=["a", "b"])
+    attack = ContextFreeBayes(channel, Prior(["c", "b", "a"], [0.0, 0.1, 0.9]))
+    np.testing.assert_allclose(attack.log_prior, np.log([0.9, 0.1]))
+    with pytest.raises(ValueError, match="^prior: 'c' has mass"):
+        ContextFreeBayes(channel, Prior(["c", "b"], [0.5, 0.5]))
+    with pytest.raises(ValueError, match="^alpha_inverse: a prior takes no constant"):
+        ContextFreeBayes(channel, Prior(["a", "b"], [0.9, 0.1]), 0.5)

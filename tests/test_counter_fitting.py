@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.stats
-from helpers_small import refused
+from helpers import refused
 
 import textsan
 from textsan import Embeddings

@@ -14,7 +14,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from click.testing import CliRunner
-from helpers_small import refused
+from helpers import refused
 
 from textsan.cli.main import main
 from textsan_book.chapters import build, chapters

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from arro3 import core, io
-from helpers_small import refused
+from helpers import refused
 from hypothesis import given, strategies as st
 
 from textsan.base import assets

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers_small import refused
+from helpers import refused
 
 from textsan import Channel
 from textsan.attacks import ContextFreeBayes, ContextualBayes, DensityRatio, Knowledge, Truth, sentence_pairs

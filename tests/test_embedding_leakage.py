@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from helpers_small import refused
+from helpers import refused
 
 from textsan import CusText, Embeddings
 from textsan.base import assets, cache

@@ -3,7 +3,7 @@ import hashlib
 
 import numpy as np
 import pytest
-from helpers_small import refused
+from helpers import refused
 from scipy.spatial.distance import cdist
 
 from textsan import Embeddings, load_embeddings

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 import scipy.stats
-from helpers_small import refused
+from helpers import refused
 from statsmodels.stats.proportion import proportion_confint
 
 from textsan import Embeddings

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy
-from helpers_small import refused
+from helpers import refused
 from hypothesis import given, settings, strategies as st
 from qif.mechanism import bayes_vuln
 from scipy.spatial.distance import cdist

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from helpers_small import refused
+from helpers import refused
 
 from textsan.gradient_leakage import cases, features, victims
 

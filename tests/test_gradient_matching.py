@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from helpers_small import refused
+from helpers import refused
 
 from textsan.gradient_leakage import cases, defences, factors, fluency, matching, scores, victims
 

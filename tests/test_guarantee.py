@@ -6,7 +6,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 import scipy
-from helpers_small import refused
+from helpers import refused
 from hypothesis import given, settings, strategies as st
 
 from textsan import Channel, CusText, Embeddings, Prior, SanText, SanTextPlus, leakage, plotting

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 import yaml
 from click.testing import CliRunner
-from helpers_small import refused
+from helpers import refused
 
 from textsan import Embeddings, Split
 from textsan.base.project import project_data

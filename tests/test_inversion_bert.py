@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from helpers_small import refused
+from helpers import refused
 
 from textsan import Channel
 from textsan.attacks import ContextFreeBayes, EmpiricalInversion, InversionBert

@@ -5,7 +5,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from helpers_small import refused
+from helpers import refused
 
 import textsan
 from textsan import Channel, CusText, Embeddings, Knowledge, Prior

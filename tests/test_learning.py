@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 import scipy
-from helpers_small import refused
+from helpers import refused
 
 from textsan import Channel, Prior, leakage
 from textsan.attacks import ContextFreeBayes

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 import scipy
-from helpers_small import refused
+from helpers import refused
 
 from textsan import Embeddings
 from textsan.attacks import Linkage, Ranks, linkage as matcher

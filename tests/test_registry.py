@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import yaml
 from click.testing import CliRunner
-from helpers_more import made_up_split
+from helpers import made_up_split
 
 import textsan
 from textsan import Embeddings, plotting

@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 from click.testing import CliRunner
-from helpers_more import CUSTEXT, TOY, VERBATIM, WORDS, refused, sanitize as run, toy_world
+from helpers import CUSTEXT, TOY, VERBATIM, WORDS, refusal, sanitize as run, toy_world
 
 from textsan.auditing.files import check_parts, read_texts
 from textsan.cli.main import main
@@ -69,7 +69,7 @@ def test_every_field_that_is_named_is_sanitized_and_a_record_is_one_document():
 )
 def test_a_field_that_nobody_named_is_an_error_with_the_command_to_type(kind, content, left_out, kept):
     Path(f"my visits.{kind}").write_text(content)
-    line = refused(*CUSTEXT, f"my visits.{kind}", f"out.{kind}")
+    line = refusal(*CUSTEXT, f"my visits.{kind}", f"out.{kind}")
     assert left_out in line and not Path(f"out.{kind}").exists()
     arguments = shlex.split(line.strip().partition("Without them: ")[2])
     assert run(*arguments[arguments.index("sanitize") + 1 :]).exit_code == 0
@@ -78,7 +78,7 @@ def test_a_field_that_nobody_named_is_an_error_with_the_command_to_type(kind, co
 
 def test_names_of_fields_that_may_be_private_are_not_said():
     Path("in.jsonl").write_text('{"text": "good", "Anna Müller": 3}\n')
-    line = refused(*CUSTEXT, "in.jsonl", "out.jsonl")
+    line = refusal(*CUSTEXT, "in.jsonl", "out.jsonl")
     assert "Anna" not in line and "--pass" in line
 
 
@@ -119,7 +119,7 @@ def test_a_name_with_dots_in_it_is_a_name_too():
     text = released(*CUSTEXT, "--field", "a.b", "in.jsonl", "out.jsonl", name="out.jsonl")
     assert b"zaphod" not in text
     Path("in.jsonl").write_text('{"text": "good", "a.b": "zaphod", "a": 1}\n')
-    assert "'a.b'" in refused(*CUSTEXT, "--pass", "a", "in.jsonl", "out.jsonl")  # which is not inside of a
+    assert "'a.b'" in refusal(*CUSTEXT, "--pass", "a", "in.jsonl", "out.jsonl")  # which is not inside of a
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_a_name_with_dots_in_it_is_a_name_too():
 )
 def test_fields_that_do_not_fit_are_one_line(given, message):
     Path("in.jsonl").write_text("".join(json.dumps(one) + "\n" for one in CHAT))
-    assert message in refused(*CUSTEXT, *given, "in.jsonl", "out.jsonl")
+    assert message in refusal(*CUSTEXT, *given, "in.jsonl", "out.jsonl")
     assert sorted(os.listdir()) == ["in.jsonl"]
 
 
@@ -158,19 +158,19 @@ def test_a_tsv_has_no_quotes():
     out = released(*VERBATIM, "--pass", "label", "in.tsv", "out.tsv", name="out.tsv").decode().splitlines()
     assert len(out) == 5 and [row.split("\t")[1] for row in out[1:]] == ["1", "0", "1", "0"]
     Path("quoted.tsv").write_text('"id"\t"text"\n1\t"good\tfilm"\n')
-    assert "pass --format csv --delimiter tab" in refused(*CUSTEXT, "--pass", "id", "quoted.tsv", "out.tsv")
+    assert "pass --format csv --delimiter tab" in refusal(*CUSTEXT, "--pass", "id", "quoted.tsv", "out.tsv")
     given = ("--format", "csv", "--delimiter", "tab", "--pass", "id", "quoted.tsv", "out.tsv")
     assert released(*VERBATIM, *given, name="out.tsv") == b"id\ttext\n1\tgood film\n"
 
 
 def test_another_delimiter():
     Path("in.csv").write_text('id;text\n1;the film, good\n2;"bad;bad"\n')
-    assert "--delimiter ';'" in refused(*CUSTEXT, "in.csv", "out.csv")
+    assert "--delimiter ';'" in refusal(*CUSTEXT, "in.csv", "out.csv")
     out = released(*VERBATIM, "--delimiter", ";", "--pass", "id", "in.csv", "out.csv", name="out.csv")
     assert out.startswith(b"id;text\n1;the film , good\n2;")
     assert json.loads(Path("out.csv.json").read_text())["delimiter"] == ";"
     for wrong in (";;", "", '"'):
-        assert "is no delimiter" in refused(*CUSTEXT, "--delimiter", wrong, "in.csv", "other.csv")
+        assert "is no delimiter" in refusal(*CUSTEXT, "--delimiter", wrong, "in.csv", "other.csv")
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32", "utf-16-be", "cp1252", "shift-jis"])
@@ -181,7 +181,7 @@ def test_a_mark_decides_and_else_what_was_asked_for(encoding):
     Path("in.csv").write_bytes(mark + text.encode(encoding))
     given = ("--oov", "keep", "--pass", "id", "in.csv", "out.csv")
     if encoding in ("cp1252", "shift-jis"):
-        line = refused(*CUSTEXT, *given[2:])
+        line = refusal(*CUSTEXT, *given[2:])
         assert "is not utf-8 in line 2" in line and "pass --encoding" in line
         given = ("--encoding", encoding, *given)
     out = released(*VERBATIM, *given, name="out.csv").decode()
@@ -195,14 +195,14 @@ def test_a_mark_decides_and_else_what_was_asked_for(encoding):
 def test_a_nul_is_refused_with_its_line_in_every_format(kind):
     content = {"txt": "good\nb\0d\n", "jsonl": '{"text": "good"}\n{"text": "b\0d"}\n'}
     Path(f"in.{kind}").write_text(content.get(kind, "text\nb\0d\n"))
-    line = refused(*CUSTEXT, f"in.{kind}", "out")
+    line = refusal(*CUSTEXT, f"in.{kind}", "out")
     assert "line 2 has a character of number 0 (NUL)" in line and "--encoding utf-16" in line
 
 
 @pytest.mark.parametrize("value", ["1e400", "NaN", "-Infinity", "9" * 5000])
 def test_numbers_that_json_cannot_give_back_are_refused_with_their_line(value):
     Path("in.jsonl").write_text(f'{{"text": "good", "n": 1}}\n{{"text": "bad", "n": {value}}}\n')
-    line = refused(*CUSTEXT, "--pass", "n", "in.jsonl", "out.jsonl")
+    line = refusal(*CUSTEXT, "--pass", "n", "in.jsonl", "out.jsonl")
     assert "line 2 is no json" in line and not Path("out.jsonl").exists() and len(line) < 200
 
 
@@ -219,7 +219,7 @@ def test_other_values_of_json_come_back():
 @pytest.mark.parametrize("depth", [102, 5000, 200_000])
 def test_json_without_bottom_is_one_line(depth):
     Path("in.jsonl").write_text('{"text": "good", "n": ' + "[" * depth + "]" * depth + "}\n")
-    assert "nested too deeply" in refused(*CUSTEXT, "--pass", "n", "in.jsonl", "out.jsonl")
+    assert "nested too deeply" in refusal(*CUSTEXT, "--pass", "n", "in.jsonl", "out.jsonl")
 
 
 @pytest.mark.parametrize("kind", ["txt", "jsonl", "csv", "tsv"])
@@ -308,7 +308,7 @@ def test_targets_that_are_no_files_are_not_replaced():
         ("safe.txt", "a folder"),
         ("folder", "a link"),
     ]:
-        assert f"is {kind} and would be replaced" in refused("--format", "txt", *CUSTEXT, "in.txt", target)
+        assert f"is {kind} and would be replaced" in refusal("--format", "txt", *CUSTEXT, "in.txt", target)
     assert Path("real.txt").read_text() == "mine\n" and stat.S_ISFIFO(os.stat("pipe.txt").st_mode)
     for output in ("link.txt", "/dev/null"):
         result = CliRunner().invoke(main, ["audit", *CUSTEXT, "in.txt", "-o", output])
@@ -323,7 +323,7 @@ def test_a_full_disk_names_the_file(monkeypatch):
         return open("/dev/full" if "w" in mode and "part" in str(path) else path, mode, *given, **more)
 
     monkeypatch.setattr(files, "open", opened, raising=False)
-    line = refused(*CUSTEXT, "in.txt", "out.txt")
+    line = refusal(*CUSTEXT, "in.txt", "out.txt")
     assert "out.txt.parts" in line and "No space left on device" in line
 
 

@@ -13,7 +13,7 @@ import random
 from pathlib import Path
 
 import pytest
-from helpers_more import CUSTEXT, WORDS, sanitize, toy_world
+from helpers import CUSTEXT, WORDS, sanitize, toy_world
 
 from textsan.release import shards
 

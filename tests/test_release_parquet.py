@@ -6,11 +6,11 @@ import os
 from itertools import product
 from pathlib import Path
 
-import helpers_more
+import helpers
 import pytest
 from arro3 import core, io
 from arro3.core import Array, DataType
-from helpers_more import CUSTEXT, TOY, VERBATIM, WORDS, sanitize as run, toy_world
+from helpers import CUSTEXT, TOY, VERBATIM, WORDS, sanitize as run, toy_world
 
 from textsan.auditing.files import check_parts, kind_of, read_texts, write_parts
 from textsan.base.assets import file_sha256
@@ -47,8 +47,8 @@ def small_world(tmp_path, monkeypatch):
     toy_world(tmp_path, monkeypatch)
 
 
-def refused(*arguments):
-    line = helpers_more.refused(*arguments)
+def refusal(*arguments):
+    line = helpers.refusal(*arguments)
     assert not any(word in line for word in ("Zyx", "wort", "actor"))
     return line
 
@@ -170,7 +170,7 @@ def test_a_source_that_changes_meanwhile_is_not_mixed_with_itself(monkeypatch, r
         return sanitize(job, shard)
 
     monkeypatch.setattr(shards.Job, "sanitize", changed)
-    assert "in.parquet was changed while it was read" in refused(
+    assert "in.parquet was changed while it was read" in refusal(
         *CUSTEXT, "--pass", "id", "in.parquet", "o.parquet"
     )
     assert os.listdir() == ["in.parquet"]
@@ -219,7 +219,7 @@ def test_what_does_not_fit_is_one_line_that_quotes_nothing(arguments, message):
     pair = core.Schema([core.Field("text", DataType.string())] * 2)
     io.write_parquet(core.Table.from_arrays([texts(["a"])] * 2, schema=pair), Path("twice.parquet"))
     before = sorted(os.listdir())
-    assert message in refused(*CUSTEXT, *arguments)
+    assert message in refusal(*CUSTEXT, *arguments)
     assert sorted(os.listdir()) == before
 
 

@@ -9,7 +9,7 @@ import jsonschema
 import numpy as np
 import pandas as pd
 import pytest
-from helpers_more import CUSTEXT, TOY, WORDS, sanitize, toy_world
+from helpers import CUSTEXT, TOY, WORDS, sanitize, toy_world
 
 from textsan import CusText, Embeddings, SanTextPlus
 from textsan.mechanisms import Memoized, WeightedSanText, make_mechanism, recorded_mechanism

@@ -14,7 +14,7 @@ from types import SimpleNamespace
 from unittest.mock import MagicMock
 
 import pytest
-from helpers_more import CUSTEXT, TOY, WORDS, sanitize as run, toy_world
+from helpers import CUSTEXT, TOY, WORDS, sanitize as run, toy_world
 
 from textsan.mechanisms import Random
 from textsan.release import shards

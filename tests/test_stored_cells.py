@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import yaml
 from click.testing import CliRunner
-from helpers_more import made_up_split
+from helpers import made_up_split
 
 from textsan.cli import main
 from textsan.sweeps import hits, specification, sweep

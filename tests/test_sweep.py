@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 import yaml
 from click.testing import CliRunner
-from helpers_more import made_up_split
+from helpers import made_up_split
 
 from textsan import Split
 from textsan.attacks import ATTACKS, Unchanged

@@ -8,7 +8,7 @@ import jsonschema
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from helpers_more import WORDS, toy_world
+from helpers import WORDS, toy_world
 
 from textsan import STOP_WORDS, Embeddings
 from textsan.auditing import attacking, material as materials, use

@@ -22,7 +22,7 @@ class ContextFreeBayes(Attack):
 
     Args:
         channel: Pr(y | x), known to the attacker; a word that is kept has the row of the identity.
-        counts: occurrences of words in the reference text, not empty; or a `Prior` over the channel's inputs.
+        counts: occurrences of words in the reference text, not empty; or a `Prior` without mass elsewhere.
         alpha_inverse: constant of at least 0 added to each frequency; None is 1 / alpha, add-one smoothing.
         attacked: words that can stand at attacked positions; None is every input of the channel.
 
@@ -39,10 +39,12 @@ class ContextFreeBayes(Attack):
         *,
         attacked: Collection[str] | None = None,
     ):
-        given = counts if isinstance(counts, Prior) else Prior.from_counts(counts, channel.inputs, alpha_inverse)
-        self.channel, self.prior = channel, given
+        if isinstance(counts, Prior) and alpha_inverse is not None:
+            raise ValueError("alpha_inverse: a prior takes no constant; leave it out, or pass counts")
+        prior = counts if isinstance(counts, Prior) else Prior.from_counts(counts, channel.inputs, alpha_inverse)
+        self.channel, self.prior = channel, prior
         with np.errstate(divide="ignore"):
-            self.log_prior = np.log(given.probabilities)
+            self.log_prior = np.log(channel.prior_array(prior))
         if attacked is not None:
             self.log_prior[[word not in attacked for word in channel.inputs]] = -np.inf
 

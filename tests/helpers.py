@@ -1,6 +1,7 @@
-"""Small worlds that several tests share: a dozen words with vectors, and `textsan sanitize` on them."""
+"""What tests of several files share: a dozen words with vectors, commands run on them, and refusals."""
 
 import numpy as np
+import pytest
 from click.testing import CliRunner
 
 import textsan
@@ -27,7 +28,7 @@ def sanitize(*arguments, **options):
     return CliRunner().invoke(main, ["sanitize", *map(str, arguments)], **options)
 
 
-def refused(*arguments, status=2, **options):
+def refusal(*arguments, status=2, **options):
     """The one line with which `textsan sanitize` refuses."""
     result = sanitize(*arguments, **options)
     assert result.exit_code == status and result.stderr.count("\n") == 1, result.output
@@ -47,3 +48,21 @@ def made_up_split(patch, words=82):
 
     patch.setattr(problems, "_split", split)
     patch.setattr(sweep.corpora, "load_dataset", lambda name: [])
+
+
+def refused(message, call, error=ValueError):
+    """Assert that a call is refused in one line, which the message matches."""
+    with pytest.raises(error, match=message) as caught:
+        call()
+    assert "\n" not in str(caught.value)
+
+
+def command(name):
+    """Make a fixture of a command that is run in a folder of the test's own."""
+
+    @pytest.fixture
+    def run(tmp_path, monkeypatch):
+        monkeypatch.chdir(tmp_path)
+        return lambda *given, **options: CliRunner().invoke(main, [name, *map(str, given)], **options)
+
+    return run
