@@ -94,7 +94,9 @@ def _moved(stored: pd.DataFrame, anew: pd.DataFrame, is_exact: bool) -> list[str
         if column.isna().all():
             continue  # of other rows, or of other cells
         values = anew[name] if name in anew else pd.Series([None] * len(anew))
-        low, high = (stored[end] for end in ends[name]) if name in ends and not is_exact else (column, column)
+        low = high = column
+        if name in ends and not is_exact:
+            low, high = (stored[end].fillna(column) for end in ends[name])
         near = (0.0, 0.0) if is_exact else _NEAR
         for number, (least, value, most) in enumerate(zip(low, values, high, strict=True)):
             if not _is_within(least, value, most, near):
@@ -120,6 +122,8 @@ def _is_within(low, value, high, near: tuple[float, float]) -> bool:
     if any(isinstance(value_or_end, str) or value_or_end is None for value_or_end in numbers):
         return numbers[0] == numbers[1] == numbers[2]
     least, number, most = numbers
+    if number in (least, most):
+        return True  # infinity too, of which nothing can be taken away
     slack = _ROUNDED + near[1] + (near[0] + 1e-9) * abs(number)
     return least - slack <= number <= most + slack
 
