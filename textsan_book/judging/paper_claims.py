@@ -206,9 +206,9 @@ SANTEXT = [
     deniability("SanText's S_x falls as epsilon grows (1 against 3)", "distinct_outputs", 1, 3),
     deniability("SanText's S*_y falls as epsilon grows (1 against 3)", "distinct_inputs", 1, 3),
     After(
-        "High utility does not boost inference by who knows the channel: from epsilon 1 to 6 and 10 SanText gives "
-        "the context-free optimum at most 0.01 more", "SanText 2021, abstract, with another attacker",
-        "utility-sst2.csv",
+        "High utility does not boost inference by an attacker who knows the channel: from epsilon 1 to 6 and 10 "
+        "SanText gives the context-free optimum at most 0.01 more",
+        "SanText 2021, abstract, with another attacker", "utility-sst2.csv",
         {"defence": "santext", "task.text": "released", "epsilon": [6, 10], "column": "vulnerability"},
         {"defence": "santext", "task.text": "released", "epsilon": 1, "column": "vulnerability"}, at_most=0.01,
         free=["epsilon"]),
@@ -246,11 +246,11 @@ SANTEXT = [
         {"task": "fbdd_one_by_one", "column": "seconds"}, at_most=0, cell=[], factor=0.0333333333, free=["task"],
         changed="the rule took the seconds of one run of our two routines, one of them scaled up from 1,000 "
         "words, for a measurement without error, and was changed after its result had been seen"),
-    After("A reader prepared on sanitized text is more accurate (by 0.02)",
+    After("An encoder prepared on sanitized text is more accurate (by 0.02)",
         "SanText 2021, section 5.4 and Table 3", "utility-preparation.csv",
         {"model": "prepared", "column": "over_bare"}, {"model": "bare", "column": "over_bare"}, by=0.02,
         cell=["dataset", "epsilon", "seed"], free=["model"]),
-    After("Preparing costs no privacy (mask inference with the prepared reader gains at most 0.01)",
+    After("Preparing costs no privacy (mask inference with the prepared encoder gains at most 0.01)",
         "SanText 2021, section 5.4 and Table 3", "utility-preparation.csv",
         {"model": "prepared", "column": "mask_over_bare"}, {"model": "bare", "column": "mask_over_bare"},
         at_most=0.01, cell=["dataset", "epsilon", "seed"], free=["model"]),
@@ -308,7 +308,7 @@ CUSTEXT = [
     After("CusText+ keeps more utility than CusText", SECTION_5_2, TASKS, THREE | {"defence": "custext+"},
         THREE | {"defence": "custext"}, free=MECHANISM),
     # Those of SST-2 and STS-B were there, those of QNLI were not.
-    After("CusText+ keeps more utility than CusText, both keeping words without a row", SECTION_5_2,
+    After("CusText+ keeps more utility than CusText, both keeping out-of-vocabulary words", SECTION_5_2,
         ["utility-oov.csv", "utility-oov-between.csv", "utility-oov-stsb.csv", "utility-oov-qnli.csv"],
         CUSTEXT_KEPT | {"defence": "custext+"}, CUSTEXT_KEPT, free=["table", *MECHANISM]),
     After("Counter-fitted vectors keep more utility than GloVe's (made anew)",
