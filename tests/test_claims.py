@@ -9,7 +9,7 @@ from scipy import stats
 from test_scoreboard import row
 
 from textsan.evaluation import Estimate
-from textsan_book.judging import claims
+from textsan_book.judging import claims, forests
 from textsan_book.judging.claims import Cell
 from textsan_book.judging.paper_claims import CLAIMS, Claim
 
@@ -173,3 +173,11 @@ def test_at_the_papers_own_setting_a_training_is_the_unit():
     assert len(means) == 3 and low < 0 < high
     assert (found.value, found.low, found.high) == pytest.approx((means.mean(), low, high), abs=2e-4)
     assert found.verdict == "undecided"
+
+
+def test_a_difference_in_words_of_text_leaves_those_in_shares_their_digits():
+    """One column has differences of both: the page rounds a column of numbers alike."""
+    columns = {"place": "Someone 2020, section 1", "claim": "c", "rule": "", "verdict": "holds", "reason": ""}
+    rows = [columns | {"value": value, "low": value, "high": value} for value in (5694.0, 0.0415)]
+    many, few = (row["difference"] for row in forests.stated(pd.DataFrame(rows), "holds"))
+    assert "0.042" in few and "5694" in many

@@ -44,7 +44,7 @@ def stated(claims: pd.DataFrame, *verdicts: str) -> list[dict]:
         paper, _, where = row["place"].partition(", ")
         rule = f"{row['rule']}; written {row['fixed']} its tables" if row["rule"] else row["verdict"]
         ends = row["value"], row["low"], row["high"]
-        difference = None if np.isnan(ends[0]) else Estimate(*ends)
+        difference = None if np.isnan(ends[0]) else str(Estimate(*ends))  # each in its own unit
         said = {"paper": paper, "claim; where": f"{row['claim']}; {where}", "rule": rule}
         rows.append(said | {"difference": difference, "reason": row["reason"]})
     return rows
