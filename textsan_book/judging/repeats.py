@@ -51,5 +51,6 @@ def summary(rows: pd.DataFrame, corpora: dict[str, str]) -> list[dict]:
         gain = Estimate(gains.gain.mean(), gains.gain_low.min(), gains.gain_high.max())
         means = {"fresh": rate["file", FRESH], "document": rate["document", ONCE], "file": rate["file", ONCE]}
         about = {"text": corpora[dataset], "sanitizer": who}
-        found.append(about | means | {"gain of file, span of seeds": gain, "fresh, repeats known": rate["file", TOLD]})
+        means |= {"gain of file, span of seeds": gain, "fresh, repeats known": rate["file", TOLD]}
+        found.append(about | means)
     return found
