@@ -135,13 +135,14 @@ def recorded_mechanism(
     if name not in MECHANISMS:
         known = ", ".join(MECHANISMS)
         raise KeyError(f"mechanism: {name!r} is not registered; load the plugin that has it; known: {known}")
-    taken = f"the {vectors['words']:,} most frequent words of {vectors['name']}" if words is None else "this one"
-    if not isinstance(words, Embeddings):
-        listed, words = words, load_embeddings(vectors["name"])
-        if listed is not None:
-            words = words.restrict(listed)
-        elif words.sha256 != vectors["sha256"]:
+    taken = "this one"
+    if words is None:
+        words = load_embeddings(vectors["name"])
+        if words.sha256 != vectors["sha256"]:
             words = words.frequent(vectors["words"])
+            taken = f"the {vectors['words']:,} most frequent words of {vectors['name']}"
+    elif not isinstance(words, Embeddings):
+        words = load_embeddings(vectors["name"]).restrict(words)
     if words.sha256 != vectors["sha256"]:
         way = "pass --vocabulary FILE, or words=, the one it was made with"
         raise ValueError(f"record: its vocabulary is not {taken}; {way}")
