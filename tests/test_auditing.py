@@ -27,7 +27,7 @@ from textsan.auditing import (
 from textsan.auditing.deciding import DO_NOT, KEPT, OPEN, decided
 from textsan.auditing.quotes import HIDDEN, masked, unquoted
 from textsan.auditing.report import SCHEMA, fates
-from textsan.base import assets
+from textsan.base import assets, checks
 from textsan.cli import progress
 from textsan.cli.main import main
 from textsan.leakage import bayes_vulnerability, pointwise_leakage
@@ -408,6 +408,19 @@ def test_text_unlike_the_owners_keeps_no_limit_and_text_like_it_may():
     assert public.content["about"]["shadow"]["public"] and public.verdict == OPEN
 
 
+def test_a_text_of_which_most_words_are_off_the_list_keeps_no_limit():
+    """No attack is scored on them: nothing is measured of a text in another language."""
+    docs = [[*doc, *[f"wort{number}"] * 8] for number, doc in enumerate(text(400))]
+    report = audited(docs, UNIFORM, shadow=text(400, 5), tolerate=WIDE)
+    assert report.verdict == OPEN and report.status == 4
+    assert "are off the word list, and not measured: another language?" in report.summary[1]
+
+
+def test_equal_rows_are_said_to_be_too_few_different_ones():
+    report = audited([["film", "bad"]] * 60, UNIFORM, shadow=None, tolerate=WIDE)
+    assert report.verdict == OPEN and "Different rows are too few to hold half of them out" in report.summary[1]
+
+
 def test_public_text_alone_never_keeps_a_limit():
     """An attacker who has read film reviews, say, decides on notes of another kind, as the default once did."""
     report = audited(text(400), UNIFORM, shadow=None, tolerate=WIDE)
@@ -578,6 +591,32 @@ def test_no_error_and_no_traceback_quotes(monkeypatch, error):
             told = "".join(traceback.format_exception(caught.value)) + str(caught.value)
             assert PLANTED not in told.lower() and "smith" not in told.lower()
             assert caught.value.__context__ is None
+
+
+def test_an_error_keeps_the_words_of_its_own_message_whatever_the_text_has():
+    """Phrases of three words or more of the module that raises it; what it quotes stays hidden."""
+    docs = ["a good film is out of range; pass it a number of least bad words in one order"] * 40
+    for more, message in (
+        ({"among": 1}, "among: 1 is out of range; pass a number of at least 2"),
+        ({"released": [["a"]] * 40}, "; pass the release of this very text, in the same order"),
+    ):
+        with pytest.raises(ValueError) as caught:
+            audited(docs, quotes=False, **more)
+        assert str(caught.value).replace(HIDDEN, "1").endswith(message)
+    with pytest.raises(ValueError) as caught:
+        unquoted(False, ["smith is unknown"], [], lambda: checks.choice("oov", "smith", ["keep"]))
+    assert str(caught.value) == f"oov: '{HIDDEN}' is unknown; pass one of 'keep'"
+
+
+def test_the_first_words_of_ones_own_list_are_not_taken_for_the_most_frequent(monkeypatch):
+    monkeypatch.undo()
+    monkeypatch.setattr(quotes, "load_embeddings", lambda: VECTORS)
+    quotes._most_frequent.cache_clear()
+    assert quotes.public_words([PLANTED, "film"]) == {"film"}
+    quotes._most_frequent.cache_clear()
+    monkeypatch.setattr(quotes, "load_embeddings", lambda: open("nowhere/at/all"))
+    assert quotes.public_words([PLANTED, "film"]) == frozenset()
+    quotes._most_frequent.cache_clear()
 
 
 def test_words_are_masked_whole():

@@ -130,10 +130,12 @@ def test_a_record_of_other_words_or_parameters_is_refused_in_a_line(run, tmp_pat
     (tmp_path / "list.txt").write_text("good\nbad\nfilm\nplot\n")
     assert run(*CUSTEXT, "--vocabulary", "list.txt", "in.txt", "out.txt").exit_code == 0
     record = json.loads((tmp_path / "out.txt.json").read_text())
-    with pytest.raises(ValueError, match="pass words=, the one it was made with"):
+    with pytest.raises(ValueError, match="frequent words of .*; pass --vocabulary FILE, or words=, the one"):
         recorded_mechanism(record)
     words = textsan.load_embeddings().restrict(["good", "bad", "film", "plot"])
-    assert recorded_mechanism(record, words).k == 4
+    assert recorded_mechanism(record, words).k == recorded_mechanism(record, words.words).k == 4
+    with pytest.raises(ValueError, match="its vocabulary is not this one; pass --vocabulary FILE"):
+        recorded_mechanism(record, ["good", "bad"])
     with pytest.raises(ValueError, match="keep is not what custext has now; pass --keep FILE, or keep=, the list"):
         recorded_mechanism(record | {"parameters": record["parameters"] | {"keep": {"words": 3}}}, words)
     with pytest.raises(KeyError, match="'nobody' is not registered; load the plugin that has it"):

@@ -53,6 +53,29 @@ def test_words_and_places_are_no_names(text):
     assert found(text) == []
 
 
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        ("He met a mary in Paris.", []),  # small in a text with capitals: a word
+        ("They met Mary hamilton there.", ["mary"]),
+        ("nobody acts like jackie cook in it", ["jackie"]),  # where nothing has case "cook" may be the word
+        ("Grace Wilson came to us.", ["wilson"]),  # every first word has a capital: it may be the word
+        ("They met Grace WILSON there.", ["wilson"]),
+        ("They met Grace Wilson there.", ["grace", "wilson"]),
+        ("They met John k. Kennedy there.", ["john"]),
+        ("They met Henry Kissinger there. Xu Kissinger came to us.", ["henry", "kissinger", "kissinger"]),
+        ("They met Henry Kissinger there. So then came Xu Kissinger.", ["henry", "kissinger", "xu", "kissinger"]),
+    ],
+)
+def test_capitals_tell_a_name_from_a_word(text, expected):
+    assert found(text) == expected
+
+
+def test_a_surname_that_is_a_common_word_elsewhere_counts_where_it_has_a_capital():
+    docs = ["Here Henry Kissinger spoke.", *["It is a kissinger here."] * 30, "Nobody asked Kissinger why."]
+    assert [d for d, _ in find_names(docs, "census")] == [0, 0, 31]
+
+
 def test_a_surname_introduced_in_one_document_is_found_in_the_others():
     docs = ["Here Henry Kissinger spoke.", "Nobody asked Kissinger why.", "kissinger was not there"]
     assert [d for d, _ in find_names(docs, "census")] == [0, 0, 1, 2]

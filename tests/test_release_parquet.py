@@ -199,12 +199,14 @@ def test_a_full_disk_is_an_error_of_the_system():
         (["--oov", "error", "--drop", "id", "--drop", "list", "in.parquet", "o"], "row 5 has a word outside"),
         (["twice.parquet", "o.parquet"], "2 columns are named 'text'; rename all but one"),
         (["half.parquet", "o.parquet"], "half.parquet is no whole parquet file, or an encrypted one"),
+        (["mark.parquet", "o.parquet"], "mark.parquet is no whole parquet file, or an encrypted one"),
+        (["gap.parquet", "o.parquet"], "gap.parquet is no whole parquet file, or an encrypted one"),
         (["none.parquet", "o.parquet"], "none.parquet is no whole parquet file, or an encrypted one"),
         (["--drop", "id", "--drop", "list", "damaged.parquet", "o"], "damaged.parquet is no whole parquet file"),
         (["text.parquet", "--format", "parquet", "o"], "text.parquet is no whole parquet file"),
     ],
 )
-def test_what_does_not_fit_is_one_line_that_quotes_nothing(arguments, message):
+def test_what_does_not_fit_is_one_line_that_quotes_nothing(arguments, message, capfd):
     write(
         "in.parquet",
         {"text": texts([*TEXTS[:4], "zyx"]), "id": STRINGS, "list": ODD["list"]},
@@ -215,12 +217,15 @@ def test_what_does_not_fit_is_one_line_that_quotes_nothing(arguments, message):
     Path("damaged.parquet").write_bytes(content[:4] + b"\xff" * 60 + content[64:])
     Path("text.parquet").write_text("Zyx actor\n")
     Path("none.parquet").touch()
+    Path("mark.parquet").write_bytes(b"PAR1")
+    Path("gap.parquet").write_bytes(content[:8] + content[-8:])  # its end says that more stands before it
     os.mkfifo("pipe.parquet")
     pair = core.Schema([core.Field("text", DataType.string())] * 2)
     io.write_parquet(core.Table.from_arrays([texts(["a"])] * 2, schema=pair), Path("twice.parquet"))
     before = sorted(os.listdir())
     assert message in refusal(*CUSTEXT, *arguments)
     assert sorted(os.listdir()) == before
+    assert capfd.readouterr().err == ""  # not a line of the reader's own either
 
 
 def test_an_audit_reads_the_same_of_parquet_and_csv():

@@ -1,6 +1,7 @@
 """Words to keep and to protect, from files: what becomes of them, what is recorded, and what nobody quotes."""
 
 import json
+import shlex
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
@@ -221,3 +222,70 @@ def test_a_choice_passes_a_list_to_the_mechanism_that_takes_it(monkeypatch):
     for mechanism in ("custext+", "santext"):
         run("choose", "in.txt", "--mechanism", mechanism, "--words", "0.5", "--keep", "keep.txt")
     assert given == {"custext+": ("film", SECRET)}
+
+
+def test_a_release_with_a_vocabulary_of_ones_own_is_audited_and_a_rehearsal_is():
+    Path("public.txt").write_text("\n".join(reversed(WORDS)))
+    own = ("--mechanism", "custext", "--epsilon", "1", "--k", "4", "--vocabulary", "public.txt")
+    released(*own)
+    for given in (("--released", "out.txt", "--vocabulary", "public.txt"), own):
+        result = run("audit", "in.txt", *given, "--no-quotes", "--among", "10")
+        assert result.exit_code in (3, 4), result.output
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (("--released", "out.txt"), "; pass --vocabulary FILE, or words=, the one it was made with"),
+        (("--released", "out.txt", "--size", "9"), "size: the release has its own; leave it out"),
+        (
+            ("--released", "in.txt", "--vocabulary", "public.txt"),
+            "vocabulary: it needs a mechanism, and the release",
+        ),
+        (
+            (*CUSTEXT, "--vocabulary", "public.txt", "--size", "9"),
+            "size: the words are those of --vocabulary; leave",
+        ),
+        ((*CUSTEXT, "--record", "out.txt.json"), "record: it is of a release; leave it out"),
+    ],
+)
+def test_no_option_is_ignored_in_silence(arguments, message):
+    Path("public.txt").write_text("\n".join(reversed(WORDS)))
+    released(*CUSTEXT, "--vocabulary", "public.txt")
+    result = run("audit", "in.txt", *arguments)
+    assert result.exit_code == 2 and message in result.stderr and result.stderr.count("\n") == 1, result.output
+
+
+def test_the_command_that_a_choice_prints_makes_what_was_chosen(monkeypatch):
+    """With lists, vocabulary and parameters, of each mechanism those that it takes, as they were typed."""
+    from types import SimpleNamespace
+
+    from textsan import auditing
+
+    def chosen(texts, name, **settings):
+        what = {"guarantee": 1, "channel": 1, "next_document": None, "promise": {}, "reasons": [], "use": None}
+        rows = {"choosing": 1, "released": 1, "attacker": 1}
+        more = {
+            "mechanism": name,
+            "targets": ["most"],
+            "source": 1.5,
+            "not_released": [0],
+            "rows": rows,
+            "seed": 0,
+        }
+        return SimpleNamespace(**what, **more)
+
+    monkeypatch.setattr(auditing, "choose_epsilon", chosen)
+    Path("own list.txt").write_text("\n".join(reversed(WORDS)))
+    given = ("--k", "3", "--keep", "keep.txt", "--keep", "own list.txt", "--vocabulary", "own list.txt")
+    result = run("choose", "in.txt", "--mechanism", "custext", "--mechanism", "santext", "--words", "0.5", *given)
+    ways = [line.partition(" with: textsan ")[2].split(" --chosen-on")[0] for line in result.stdout.splitlines()]
+    kept, own = "--keep keep.txt --keep 'own list.txt'", "--vocabulary 'own list.txt'"
+    assert [way for way in ways if way] == [
+        f"sanitize --mechanism custext --epsilon 1.5 --k 3 {kept} {own}",
+        f"sanitize --mechanism santext --epsilon 1.5 {own}",
+    ]
+    command = shlex.split(next(filter(None, ways)))
+    assert run(*command, "in.txt", "out.txt").exit_code == 0
+    record = json.loads(Path("out.txt.json").read_text())
+    assert record["parameters"]["keep"]["words"] > 2 and record["embedding"]["words"] == len(WORDS)

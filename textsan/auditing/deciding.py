@@ -40,6 +40,7 @@ FATE = {"uniform": "replaced by uniform draws", "keep": "released as they are", 
 """The release of a word off the list, by the mechanism's rule for such words."""
 
 _EXCEEDED, _KEPT, _OPEN = "exceeded", "kept", "not shown"
+_UNMEASURED = 0.5  # share of words off the list from which on nothing is kept
 _SMALLER = 0.01  # of V: what is less is no gain
 
 
@@ -136,12 +137,14 @@ def _doubts(content: Mapping[str, Any], limits: Mapping[str, float]) -> list[str
             f"{many(few, 'document')} with a word that counts {verb} nothing to be kept: audit more rows."
         )
     if content["words"]["exact"]["behind"] is None:
-        doubts.append("The rows are too few to hold half of them out: no attacker has read text like yours.")
+        doubts.append("Different rows are too few to hold half of them out: no attacker has read text like yours.")
     elif _unlike(content):
         doubts.append(
             "The text that was given is unlike yours: by the frequencies of half of your own rows more words are "
             "recovered. Leave out --shadow, or pass text of the same source."
         )
+    if (off := word_fates(content)["unknown"]) > _UNMEASURED:
+        doubts.append(f"Of 100 words {percent(off)} are off the word list, and not measured: another language?")
     if not any(LIMITS[name] for name in limits):
         doubts.append("No limit for words was asked for: pass --tolerate words=0.2, say.")
     return doubts

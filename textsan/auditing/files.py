@@ -181,14 +181,15 @@ def read_release(
     record: str,
     form: Form | None = None,
     *,
+    words: Collection[str] | None = None,
     lists: Mapping[str, Collection[str]] | None = None,
     quotes: bool = True,
 ) -> Released:
     """Read a release that was made before, and what made it, by the record beside it.
 
-    A form of None is the record's; `lists` are those of words that the mechanism was given. Refused are another
-    file than the record's, a release that cannot be compared word by word, and one whose mechanism today's code
-    does not make.
+    A form of None is the record's; `words` are the vocabulary, if it was a list, and `lists` those of words that
+    the mechanism was given. Refused are another file than the record's, a release that cannot be compared word by
+    word, and one whose mechanism today's code does not make.
     """
     if not os.path.isfile(record):
         raise FileNotFoundError(
@@ -210,7 +211,7 @@ def read_release(
         raise ValueError(f"released: {what}; pass both as sanitize wrote them")
     try:
         form = _form(about) if form is None else dataclasses.replace(form, encoding=None)
-        mechanism = recorded_mechanism(about, None, **(lists or {}))
+        mechanism = recorded_mechanism(about, words, **(lists or {}))
     except (TypeError, AttributeError, OverflowError):  # a field is of another kind, a list for a number say
         what = "a field of it is not of the kind that sanitize writes"
         raise ValueError(f"record: {shown(record)}: {what}; pass the json as it was written") from None

@@ -4,12 +4,16 @@ Public are the thousand most frequent words of the vocabulary; every other word 
 report is made without them, and errors are masked: an unforeseen one is reported by its kind and place.
 """
 
+import ast
 import re
 import traceback
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any, TypeVar
 
 from textsan.auditing.material import is_word, tokens_of
+from textsan.text.loading import load_embeddings
 
 PUBLIC_WORDS = 1_000
 """Words at the head of the public list, which a report may show."""
@@ -18,12 +22,21 @@ HIDDEN = "[hidden]"
 """The mark in place of a word that is not shown."""
 
 Result = TypeVar("Result")
+_EDGE = r"(?:(?<!\w)|(?!\w))"  # of a word, or outside of any
 _FORESEEN = (ValueError, KeyError, OSError)  # that the command line prints as a line
 
 
 def public_words(inputs: Sequence[str]) -> frozenset[str]:
-    """Return the words that may be shown, of the mechanism's inputs in the order of a public list."""
-    return frozenset(inputs[:PUBLIC_WORDS])
+    """Return the words that may be shown, of the mechanism's inputs: own ones may be in any order."""
+    return frozenset(inputs[:PUBLIC_WORDS]) & _most_frequent()
+
+
+@cache
+def _most_frequent() -> frozenset[str]:
+    try:
+        return frozenset(load_embeddings().words[:PUBLIC_WORDS])
+    except _FORESEEN:  # they cannot be fetched, and nothing is known to be public
+        return frozenset()
 
 
 def private_words(texts: Iterable, inputs: Sequence[str]) -> frozenset[str]:
@@ -74,6 +87,15 @@ def silenced(content: dict[str, Any], docs: Sequence[Sequence[str]], inputs: Seq
     return content
 
 
+def _phrases(error: Exception) -> list[str]:
+    """Phrases of the package's modules that raised an error, of three words or more, which are of no text."""
+    files = {Path(frame.filename) for frame in traceback.extract_tb(error.__traceback__)}
+    own = [file for file in files if Path(__file__).parents[1] in file.parents and file.is_file()]
+    nodes = [node for file in own for node in ast.walk(ast.parse(file.read_bytes()))]
+    found = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    return sorted((phrase for phrase in found if len(phrase.split()) > 2), key=len, reverse=True)
+
+
 def unquoted(quotes: bool, texts: Sequence, inputs: Sequence[str], work: Callable[[], Result]) -> Result:
     """Return what some work returns; its errors quote no private word of the texts, nor do their tracebacks.
 
@@ -86,9 +108,10 @@ def unquoted(quotes: bool, texts: Sequence, inputs: Sequence[str], work: Callabl
     try:
         return work()
     except _FORESEEN as error:
-        message = error.args[0] if isinstance(error, KeyError) and error.args else error
-        kind = KeyError if isinstance(error, KeyError) else ValueError
-        masked_error = kind(masked(str(message), private_words(texts, inputs)))
+        message = str(error.args[0] if isinstance(error, KeyError) and error.args else error)
+        kind, private = KeyError if isinstance(error, KeyError) else ValueError, private_words(texts, inputs)
+        parts = re.split(f"{_EDGE}({'|'.join(map(re.escape, _phrases(error))) or '$.'}){_EDGE}", message)
+        masked_error = kind("".join(part if at % 2 else masked(part, private) for at, part in enumerate(parts)))
     except Exception as error:  # a bug: its message may hold anything
         place = traceback.extract_tb(error.__traceback__)[-1]
         where = f"line {place.lineno} of {place.name}"

@@ -91,7 +91,6 @@ def audit(source, mechanism, released, output, tolerate, parameters, **given):
     from pathlib import Path
     from types import SimpleNamespace
 
-    from textsan import load_embeddings
     from textsan.auditing import audit as measured, audit_release, compare_releases, files
     from textsan.base.plugins import blamed
     from textsan.cli import progress
@@ -101,8 +100,11 @@ def audit(source, mechanism, released, output, tolerate, parameters, **given):
     asked, quotes, limits = SimpleNamespace(**given), not given["no_quotes"], _limits(tolerate)
     if (mechanism is None) != bool(released):
         raise ValueError("mechanism: pass --mechanism with its epsilon, or --released FILE, one of the two")
-    if mechanism is None and (own := [name for name, value in parameters.items() if not isinstance(value, tuple)]):
+    own = [name for name, value in parameters.items() if not isinstance(value, tuple)]
+    if mechanism is None and (own := [*own, *options.was_typed("embedding", "size")]):
         raise ValueError(f"{own[0]}: the release has its own; leave it out")
+    if mechanism is not None and asked.record is not None:
+        raise ValueError("record: it is of a release; leave it out")
     target = Path(output)
     beside = target.with_suffix(".json")
     several, released = released, next(iter(released), None)
@@ -124,7 +126,7 @@ def audit(source, mechanism, released, output, tolerate, parameters, **given):
     settings = {name: given[name] for name in ("sample", "among", "finder", "seed")} | {"tolerate": limits}
     release = None
     if unknown:
-        needs = {"shadow": asked.shadow, "guesses": asked.guesses, "attacks": asked.attacks, **parameters}
+        needs = {name: given[name] for name in ("shadow", "guesses", "attacks", "vocabulary")} | parameters
         if unfit := [name for name, value in needs.items() if value]:
             raise ValueError(f"{unfit[0]}: it needs a mechanism, and the release has no record; leave it out")
         own = files.read_texts(source, kind, form, **columns, key=asked.key, quotes=False)
@@ -146,7 +148,8 @@ def audit(source, mechanism, released, output, tolerate, parameters, **given):
     if released is not None:
         release_kind = files.kind_of(released, asked.kind, "released")
         release_form = form if asked.fields or asked.delimiter else None
-        release = files.read_release(released, release_kind, record, release_form, lists=parameters, quotes=quotes)
+        words = {"words": asked.vocabulary, "lists": parameters}
+        release = files.read_release(released, release_kind, record, release_form, **words, quotes=quotes)
         form = replace(release.form, encoding=asked.encoding)
     texts, labels, groups, others, _ = files.read_texts(source, kind, form, **columns, quotes=quotes)
     options.warn_without_group(groups)
@@ -158,7 +161,7 @@ def audit(source, mechanism, released, output, tolerate, parameters, **given):
     else:
         name = mechanism
         with blamed(MECHANISMS[mechanism].load()):
-            vocabulary = load_embeddings(asked.embedding).frequent(asked.size)
+            vocabulary = options.words_of(asked.embedding, asked.size, asked.vocabulary)
             made = make_mechanism(mechanism, vocabulary, **parameters)
     with progress.reporting("documents, over all attacks") as reported:
         report = measured(

@@ -3,7 +3,7 @@
 import click
 
 from textsan.cli import options
-from textsan.cli.mechanisms import MechanismCommand, Name
+from textsan.cli.mechanisms import MechanismCommand, Name, typed_again
 
 DEFAULT = ("custext+", "santext")
 """The mechanisms that are tried where none is named."""
@@ -89,7 +89,6 @@ def choose(source, mechanisms, ahead, seed, output, parameters, **given):
     import secrets
     from types import SimpleNamespace
 
-    from textsan import load_embeddings
     from textsan.auditing import choose_epsilon, files
     from textsan.base.plugins import blamed
     from textsan.mechanisms import MECHANISMS
@@ -112,7 +111,7 @@ def choose(source, mechanisms, ahead, seed, output, parameters, **given):
     texts, labels, groups, *_ = files.read_texts(source, kind, form, **columns, quotes=quotes)
     options.warn_without_group(groups)
     owned = files.read_shadow(asked.shadow, form, quotes=quotes)
-    vocabulary, choices = load_embeddings(asked.embedding).frequent(asked.size), []
+    vocabulary, choices = options.words_of(asked.embedding, asked.size, asked.vocabulary), []
     handed_on = ("words", "documents", "among", "alpha", "sample", "workers", "scheduler")
     settings = {name: given[name] for name in handed_on}
     for name in mechanisms:
@@ -139,7 +138,9 @@ def choose(source, mechanisms, ahead, seed, output, parameters, **given):
         files.write_private(output, rows + "\n")
     if targets:
         files.write_parts(source, kind, form, choices[0].not_released, targets)
-    for line in [*_table(choices, ahead), *_rows(choices, len(texts), targets)]:
+    again = ("embedding", "size", "vocabulary", "plugins", "fields", "delimiter")
+    typed = [typed_again(click.get_current_context(), {*accepted[name], *again}) for name in mechanisms]
+    for line in [*_table(choices, ahead), *_rows(choices, len(texts), targets, typed)]:
         click.echo(line)
 
 
@@ -185,7 +186,7 @@ def useless(choice) -> str:
     )
 
 
-def _rows(choices, total: int, targets) -> list[str]:
+def _rows(choices, total: int, targets, typed: list[str]) -> list[str]:
     """The parts of the rows, which are the same for all mechanisms, with what may be released, and the seed."""
     choice = choices[0]
     numbers = {name: f"{number:,}" for name, number in choice.rows.items()}
@@ -196,9 +197,9 @@ def _rows(choices, total: int, targets) -> list[str]:
     lines = [f"Rows: {chose}; the attacker's text has {numbers['attacker']} documents.", *not_released]
     lines += [f"Written: {' and '.join(map(str, targets.values()))}."] if targets else []
     name = targets.get("to-release", "the other rows")
-    for choice in choices:
+    for choice, more in zip(choices, typed, strict=True):
         if choice.not_released and choice.source is not None:
-            which = f"--mechanism {choice.mechanism} --epsilon {choice.source:g}"
+            which = f"--mechanism {choice.mechanism} --epsilon {choice.source:g} {more}".rstrip()
             lines.append(f"Release {name} with: textsan sanitize {which} --chosen-on other")
     return [*lines, f"Seed: {choice.seed}"]
 

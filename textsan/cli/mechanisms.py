@@ -2,11 +2,13 @@
 
 import inspect
 import shlex
+from collections.abc import Collection
 from typing import Literal, get_args, get_origin
 
 import click
 
 from textsan.base.docstrings import short_meaning
+from textsan.cli.options import lines_of
 from textsan.cli.plugins import PluginCommand
 
 _OF_MECHANISM = "of_mechanism_"  # begins the names of their options inside, so that they are nobody else's
@@ -100,6 +102,17 @@ def as_typed(context: click.Context, *more: str) -> str:
     return f"{context.command_path} {shlex.join([*more, *context.meta[_AS_TYPED]])}"
 
 
+def typed_again(context: click.Context, names: Collection[str]) -> str:
+    """Return the options of these parameters that a command line has, as they are typed again."""
+    given, *_ = context.command.make_parser(context).parse_args(list(context.meta[_AS_TYPED]))
+    again: list[str] = []
+    for one in context.command.get_params(context):
+        if one.name in given and one.name.removeprefix(_OF_MECHANISM) in names:
+            values = given[one.name]
+            again += [part for value in (values if one.multiple else [values]) for part in (one.opts[0], value)]
+    return shlex.join(again)
+
+
 def _option(takers: list) -> click.Option:
     """Make an option of a parameter that some mechanisms share, with its meaning for each of them."""
     names: dict[str, list[str]] = {}
@@ -133,15 +146,6 @@ def _listed(context, option: click.Option, paths: tuple[str, ...]) -> tuple[str,
     if paths and not words:
         raise ValueError(f"{what}: {shown(paths[0])} has no word; write one a line, or leave it out")
     return tuple(words) or None
-
-
-def lines_of(what: str, path: str) -> list[str]:
-    """Return the lines of a file of words, without blanks around them; an error names the option."""
-    try:
-        with open(path, encoding="utf-8-sig") as lines:
-            return [line.strip() for line in lines]
-    except UnicodeDecodeError:
-        raise ValueError(f"{what}: {path} is not utf-8; convert it first") from None
 
 
 def _type(annotation):

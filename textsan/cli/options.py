@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 
 import click
+from click.core import ParameterSource
 
 
 def _all(*options: Callable) -> Callable:
@@ -25,6 +26,12 @@ vocabulary = _all(
         show_default=True,
         help="So many of the most frequent words of the vectors are the vocabulary.",
     ),
+    click.option(
+        "--vocabulary",
+        type=click.Path(exists=True, dir_okay=False),
+        callback=lambda context, option, path: path and lines_of("vocabulary", path),
+        help="Public word list, one a line, in place of --size.",
+    ),
 )
 scheduler = click.option(
     "--scheduler", metavar="ADDRESS", help="Use the workers of this dask scheduler (extra cluster)."
@@ -36,6 +43,32 @@ workers = _all(
 no_quotes = click.option(
     "--no-quotes", is_flag=True, help="No word of the text beyond the thousand most frequent, anywhere."
 )
+
+
+def lines_of(what: str, path: str) -> list[str]:
+    """Return the lines of a file of words, without blanks around them; an error names the option."""
+    try:
+        with open(path, encoding="utf-8-sig") as lines:
+            return [line.strip() for line in lines]
+    except UnicodeDecodeError:
+        raise ValueError(f"{what}: {path} is not utf-8; convert it first") from None
+
+
+def was_typed(*names: str) -> list[str]:
+    """Return those of some parameters that are on the command line."""
+    source = click.get_current_context().get_parameter_source
+    return [name for name in names if source(name) is ParameterSource.COMMANDLINE]
+
+
+def words_of(embedding: str, size: int, vocabulary: list[str] | None):
+    """Return the words, with their vectors, that the options of the vocabulary name."""
+    from textsan import load_embeddings
+
+    if vocabulary is None:
+        return load_embeddings(embedding).frequent(size)
+    if was_typed("size"):
+        raise ValueError("size: the words are those of --vocabulary; leave it out")
+    return load_embeddings(embedding).restrict(vocabulary)
 
 
 def format_of(files: str):

@@ -3,14 +3,13 @@
 import click
 
 from textsan.cli import options
-from textsan.cli.mechanisms import MechanismCommand, as_typed, lines_of
+from textsan.cli.mechanisms import MechanismCommand, as_typed
 
 
 @click.command(cls=MechanismCommand)
 @click.argument("sources", metavar="INPUT...", nargs=-1, required=True)
 @click.argument("target", metavar="OUTPUT")
 @options.vocabulary
-@click.option("--vocabulary", type=click.Path(exists=True, dir_okay=False), help="Public word list, one a line.")
 @options.format_of("Of all files.  [default: as INPUT ends, in any case, before .gz or .xz]")
 @options.field("")
 @click.option("--pass", "passed", metavar="NAME", multiple=True, help="Field or column released as it is.")
@@ -57,7 +56,6 @@ def sanitize(context, /, sources, target, mechanism, embedding, size, vocabulary
     """
     import json
 
-    from textsan import load_embeddings
     from textsan.base.plugins import blamed
     from textsan.cli import progress
     from textsan.mechanisms import MECHANISMS, make_mechanism
@@ -66,8 +64,7 @@ def sanitize(context, /, sources, target, mechanism, embedding, size, vocabulary
     from textsan.release.plan import plan
 
     plan(sources, target, settings["kind"])  # what cannot be written is refused before anything is fetched
-    words = load_embeddings(embedding)
-    words = words.restrict(lines_of("vocabulary", vocabulary)) if vocabulary else words.frequent(size)
+    words = options.words_of(embedding, size, vocabulary)
     with blamed(MECHANISMS[mechanism].load()):
         made = make_mechanism(mechanism, words, **parameters)
     try:

@@ -102,14 +102,14 @@ def recorded_parameters(mechanism: Mechanism, name: str, given: dict) -> dict:
 
 
 def recorded_mechanism(
-    record: str | Path | Mapping, words: Embeddings | None = None, **lists: Collection[str]
+    record: str | Path | Mapping, words: Embeddings | Collection[str] | None = None, **lists: Collection[str]
 ) -> Mechanism:
     """Make the mechanism of a release again, by the record beside it.
 
     Args:
         record: path of the json that `textsan sanitize` wrote, or what it holds.
-        words: the public vocabulary, where it was a list of one's own; None loads the most frequent words of the
-            vectors that the record names.
+        words: the public vocabulary, or its words, where it was a list of one's own; None loads the most frequent
+            words of the vectors that the record names.
         lists: the lists of words that it was given, `keep` say; of any but that one the record has the number
             alone, so that another list of as many words passes.
 
@@ -135,12 +135,17 @@ def recorded_mechanism(
     if name not in MECHANISMS:
         known = ", ".join(MECHANISMS)
         raise KeyError(f"mechanism: {name!r} is not registered; load the plugin that has it; known: {known}")
+    taken = "this one"
     if words is None:
         words = load_embeddings(vectors["name"])
-        words = words if words.sha256 == vectors["sha256"] else words.frequent(vectors["words"])
+        if words.sha256 != vectors["sha256"]:
+            words = words.frequent(vectors["words"])
+            taken = f"the {vectors['words']:,} most frequent words of {vectors['name']}"
+    elif not isinstance(words, Embeddings):
+        words = load_embeddings(vectors["name"]).restrict(words)
     if words.sha256 != vectors["sha256"]:
-        frequent = f"the {vectors['words']:,} most frequent words of {vectors['name']}"
-        raise ValueError(f"record: its vocabulary is not {frequent}; pass words=, the one it was made with")
+        way = "pass --vocabulary FILE, or words=, the one it was made with"
+        raise ValueError(f"record: its vocabulary is not {taken}; {way}")
     entry = MECHANISMS[name]
     given = {parameter: value for parameter, value in recorded.items() if parameter in entry.parameters()} | lists
     made = make_mechanism(name, words, **given)

@@ -23,9 +23,10 @@ def opened(path: str | Path, place: str) -> tuple["Schema", Iterator["RecordBatc
     from arro3.io import read_parquet
 
     with _whole(place), open(path, "rb") as file:
-        start = file.read(4)
-        file.seek(max(file.seek(0, 2) - 4, 0))
-        if not start == file.read() == b"PAR1":  # else the reader would panic, and say so in lines of its own
+        start, end = file.read(4), file.seek(0, 2)
+        file.seek(max(end - 8, 0))
+        size, mark = int.from_bytes(file.read(4), "little"), file.read(4)
+        if not start == mark == b"PAR1" or size > end - 12:  # else the reader panics, in lines of its own
             raise Exception
         reader = read_parquet(Path(path))
 
