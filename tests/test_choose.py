@@ -484,6 +484,14 @@ def test_an_epsilon_chosen_on_the_text_tells_of_one_word_and_one_chosen_on_other
     assert "release none of them" in split.promise["not"]
 
 
+def test_most_words_off_the_list_are_said_to_be_outside_of_the_promise():
+    docs = text(60, 0)
+    given_ = {"words": 0.5, "shadow": text(60, 1), "embeddings": VECTORS}
+    foreign = [[*doc, *(f"{token}ß" for token in doc), "und"] for doc in docs]
+    assert "another language" not in choose_epsilon(docs, "santext", **given_).promise["not"]
+    assert "54 of 100 words are off" in choose_epsilon(foreign, "santext", **given_).promise["not"]
+
+
 def test_groups_bet_once_and_stay_together():
     docs, of = text(160, 0), [f"patient {row % 40}" for row in range(160)]
     choice = choose_epsilon(docs, "santext", words=0.5, groups=of, embeddings=VECTORS, split=True)
@@ -557,6 +565,7 @@ def test_the_split_is_written_for_its_owner_and_nothing_is_lost(run, tmp_path):
         (["--write-split", "nowhere/p"], "the folder nowhere does not exist"),
         (["--write-split", "q", "--on-released"], "nothing is split"),
         (["--group", "whom"], "--group"),
+        (["--among", "20"], "pass --documents"),
     ):
         bad = run(*call, *given_)
         assert bad.exit_code == 2 and message in bad.stderr and bad.stderr.count("\n") == 1

@@ -21,9 +21,11 @@ from textsan.attacks import ContextFreeBayes, Knowledge, Linkage, Ranks
 from textsan.attacks.training_text import whole_sentences
 from textsan.auditing import promises, use
 from textsan.auditing.attacking import Workers, hit, markov
+from textsan.auditing.deciding import UNMEASURED
 from textsan.auditing.material import Material, checked_texts, divided, material, one_each, tokens_of
 from textsan.auditing.promises import EPSILONS, greatest_within
 from textsan.auditing.quotes import unquoted
+from textsan.auditing.wording import percent
 from textsan.auditing.words import promised
 from textsan.base import checks
 from textsan.leakage import bayes_vulnerability, linkage_limit, linkage_success
@@ -233,9 +235,12 @@ def choose_epsilon(
         choice = chooser.choose(
             among_default, labels=classes, ahead=ahead, alpha=alpha, grouped=groups is not None
         )
+        beyond = [choice.promise["not"], _HELD_BACK if split else _CHOSEN_ON]
+        if (off := held.unknown / max(held.words, 1)) > UNMEASURED:
+            beyond.append(f"{percent(off)} of 100 words are off the word list: another language?")
         return replace(
             choice,
-            promise=choice.promise | {"not": f"{choice.promise['not']} {_HELD_BACK if split else _CHOSEN_ON}"},
+            promise=choice.promise | {"not": " ".join(beyond)},
             seed=seed,
             rows={part: len(members) for part, members in parts.items()} | {"attacker": len(attackers_docs)},
             not_released=sorted([*parts["attacker"], *parts["choosing"]]) if split else [],

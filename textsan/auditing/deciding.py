@@ -26,6 +26,9 @@ STATUS = {KEPT: 0, DO_NOT: 3, OPEN: 4}
 FEW = 30
 """Documents below which an audit shows nothing to be kept."""
 
+UNMEASURED = 0.5
+"""Share of words off the word list above which nothing is shown to be kept: no attack is scored on them."""
+
 MORE = 0.05
 """By default so much more than length alone identifies is tolerated of documents."""
 
@@ -40,7 +43,6 @@ FATE = {"uniform": "replaced by uniform draws", "keep": "released as they are", 
 """The release of a word off the list, by the mechanism's rule for such words."""
 
 _EXCEEDED, _KEPT, _OPEN = "exceeded", "kept", "not shown"
-_UNMEASURED = 0.5  # share of words off the list from which on nothing is kept
 _SMALLER = 0.01  # of V: what is less is no gain
 
 
@@ -143,7 +145,7 @@ def _doubts(content: Mapping[str, Any], limits: Mapping[str, float]) -> list[str
             "The text that was given is unlike yours: by the frequencies of half of your own rows more words are "
             "recovered. Leave out --shadow, or pass text of the same source."
         )
-    if (off := word_fates(content)["unknown"]) > _UNMEASURED:
+    if (off := word_fates(content)["unknown"]) > UNMEASURED:
         doubts.append(f"Of 100 words {percent(off)} are off the word list, and not measured: another language?")
     if not any(LIMITS[name] for name in limits):
         doubts.append("No limit for words was asked for: pass --tolerate words=0.2, say.")

@@ -99,6 +99,8 @@ def choose(source, mechanisms, ahead, seed, output, parameters, **given):
     accepted = {name: MECHANISMS[name].parameters() | MECHANISMS[name].word_lists() for name in mechanisms}
     if left := [name for name in parameters if not any(name in known for known in accepted.values())]:
         raise ValueError(f"{left[0]}: no such parameter of {' or '.join(mechanisms)}; leave it out")
+    if asked.among and asked.documents is None:
+        raise ValueError("among: it is of a target of documents; pass --documents, or leave it out")
     kind = files.kind_of(source, asked.kind, "INPUT")
     fields = fields_of(asked.fields, {kind}) or ("text",)
     form = Form(fields, delimiter=asked.delimiter, encoding=asked.encoding)
