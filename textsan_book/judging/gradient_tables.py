@@ -140,6 +140,24 @@ def peer() -> list[dict]:
     return found
 
 
+def trained_twice() -> list[dict]:
+    """Set DLG and TAG on phrases of SST-2 with a victim trained on a GPU beside the same on a processor, and LAMP.
+
+    A row a phrase and attack: the final `distance` and the ROUGE-1 of both, and that of LAMP, on a processor too.
+    """
+    sides = {"GPU": select(table("gradients-plain.csv"), {"dataset": "sst2"})}
+    sides["CPU"] = table("gradients-plain-phrases.csv")
+    sides = {on: rows.set_index(["batch", "method"]).sort_index() for on, rows in sides.items()}
+    lamp = table("gradients-lamp-phrases.csv").set_index("batch").rouge1
+    return [
+        {"phrase": batch, "attack": method}
+        | {f"distance, {on}": f"{rows.distance[batch, method]:.5f}" for on, rows in sides.items()}
+        | {f"ROUGE-1, {on}": rows.rouge1[batch, method] for on, rows in sides.items()}
+        | {"LAMP": lamp[batch]}
+        for batch, method in sides["CPU"].index
+    ]
+
+
 def lost_by_distance() -> dict[str, float]:
     """Compare the distance at which DLG ended where it found no word with that of the other sentences.
 

@@ -432,10 +432,10 @@ def draw_rules(axes: Sequence) -> dict[str, list[Estimate]]:
 def prepared(name: str = "utility-preparation.csv") -> list[dict]:
     """Compute what filling blanks of sanitized text gives an encoder over filling blanks of raw text, over seeds.
 
-    `utility-preparation-oov.csv` has the same over the words of the task, at epsilon 4. A row an epsilon of SanText
-    (4, 5): `learner`, the difference of the fine-tuned accuracy on SST-2, and
-    `mask inference`, that of the attack's success on the same words; the success `bare` of the attack with the
-    encoder that read raw text, and its `chance`.
+    `utility-preparation-oov.csv` has the same over the words of the task, at epsilon 4. A row an epsilon of
+    SanText (4, 5): `learner`, the difference of the fine-tuned accuracy on SST-2, and `mask inference`, that of
+    the attack's success on the same words; the success `bare` of the attack with the encoder that read raw text,
+    and its `chance`.
     """
     lines = []
     for epsilon, some in _rows(name).groupby("epsilon"):
