@@ -141,7 +141,7 @@ def test_the_table_of_words_has_what_each_attacker_recovers(page, said):
     halves = [round(100 * share("hit", epsilon, "mixture")) for epsilon in (4, 1)]
     assert 45 < halves[0] < 55 and numbers(said["words"])[:4] == [halves[0], 4, 1, halves[1]]  # "we read half"
     covered = [float(r["coverage"]) for r in lines(TABLE) if (r["dataset"], r["defence"]) == ("rt", "custext+")]
-    assert f"{round(100 * np.mean(covered))} % of those that CusText+ protects" in said["seeds"]
+    assert f"{round(100 * np.mean(covered))} % of all tokens that CusText+ protects" in said["seeds"]
 
 
 def test_a_larger_model_reads_more(said):
