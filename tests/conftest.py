@@ -28,14 +28,20 @@ def default_data():
     return assets.cache_folder()
 
 
+@pytest.fixture(autouse=True)
+def _forget_plugins(monkeypatch):
+    """What a test loads is no plugin of the next: a sweep takes the cells of its own plugins alone."""
+    from textsan.base import plugins
+
+    monkeypatch.setattr(plugins, "_loaded", dict(plugins._loaded))
+
+
 @pytest.fixture
 def plugged(monkeypatch):
-    """The registries and the plugins as they are, which forget what a test adds."""
+    """The registries as they are, which forget what a test adds."""
     from textsan.attacks import ATTACKS
-    from textsan.base import plugins
     from textsan.mechanisms import MECHANISMS
 
-    monkeypatch.setattr(plugins, "_loaded", dict(plugins._loaded))  # a sweep's cells are those of its plugins
     for registry in (MECHANISMS, ATTACKS):
         monkeypatch.setattr(registry, "_entries", dict(registry._entries))
 
