@@ -181,3 +181,9 @@ def test_a_difference_in_words_of_text_leaves_those_in_shares_their_digits():
     rows = [columns | {"value": value, "low": value, "high": value} for value in (5694.0, 0.0415)]
     many, few = (row["difference"] for row in forests.stated(pd.DataFrame(rows), "holds"))
     assert "0.042" in few and "5694" in many
+
+
+def test_the_means_of_both_counts_of_words_are_one_number_and_one_claim():
+    rows = pd.read_csv(ROOT / "data" / "results" / "theorems.csv").set_index(["statement", "epsilon"]).value
+    assert len(rows["distinct_outputs"]) == 3
+    assert rows["distinct_outputs"].to_dict() == rows["distinct_inputs"].to_dict()

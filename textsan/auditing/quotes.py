@@ -1,7 +1,8 @@
 """Keep the words of a text out of a report, a log and an error.
 
-Public are the thousand most frequent words of the vocabulary; every other word of the text is private. The
-report is made without them, and errors are masked: an unforeseen one is reported by its kind and place.
+Public are those of the thousand first words of the vocabulary that are among the thousand most frequent of the
+default vectors, too; every other word of the text is private. The report is made without them, and errors are
+masked: an unforeseen one is reported by its kind and place.
 """
 
 import ast

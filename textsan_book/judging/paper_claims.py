@@ -390,9 +390,10 @@ LI = [
         "Li 2023, section 5.3 and Figure 2", "gradient-tensors.csv", {"recovered": 50, "column": "full"},
         {"recovered": 200, "column": "full"}, where={"activation": "selu"},
         cell=["victim", "activation", "seed", "dataset", "B"], sample=["batch", "sentence"], free=["recovered"]),
+    # Phrase 7 was chosen after a result had been seen, and does not count.
     Claim("LAMP finds more than TAG and DLG", "Li 2023, section 5.2 and Table 1",
         ["gradients-lamp-phrases.csv", "gradients-plain-phrases.csv"], search("LAMP cos"),
-        search(["DLG", "TAG"]), free=["table", "method"], **PHRASES),
+        search(["DLG", "TAG"]), where={"batch": [0, 1, 2, 9]}, free=["table", "method"], **PHRASES),
     Claim("The gain over LAMP grows with the length of sentences", "Li 2023, section 5.2", not_run=WIDENED),
     Claim("The gain over LAMP is larger in batches of two and four than at one sentence",
         "Li 2023, section 5.2", not_run=WIDENED),
