@@ -63,7 +63,7 @@ RATIOS, MISALIGNED = "know-ratio*.csv", "know-misaligned*.csv"
 CONSTANTS = ["know-constant.csv", "matched-constant*.csv"]
 THOUSANDS = ["full-sst2.csv", "full-qnli.csv", "full-ag-news.csv", "full-released.csv"]
 COMPARISONS = ["contextual.csv", "contextual-amazon.csv", *THOUSANDS]
-TRAINED = ["faithful.csv", "detectors-trained.csv"]
+TRAINED = ["faithful.csv", "detectors-trained.csv", "detectors-corpora.csv", "detectors-santext.csv"]
 BOUND = {"attack": "contextual bound", "attack.k": 10, "attack.departure": None}
 
 
