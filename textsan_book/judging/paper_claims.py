@@ -169,8 +169,8 @@ TONG = [
         "was changed after these two accuracies had been seen"),
     # A training is the unit: three seeds, the first of them in both tables.
     After("At the paper's own setting (SST-2, epsilon 4) the contextual attack is above the context-free attack",
-        "Tong 2024, Tables 1 and 2", TRAINED, DETECTOR, FREE, where={"epsilon": 4}, cell=["dataset", "epsilon"],
-        sample=["seed", "table"]),
+        "Tong 2024, Tables 1 and 2", TRAINED, DETECTOR, FREE, where={"dataset": "sst2", "epsilon": 4},
+        cell=["dataset", "epsilon"], sample=["seed", "table"]),
     After(
         "On QNLI, SanText+ at epsilon 3.2, Inversion BERT, which counts, finds less than half of the context-free "
         "attack", 'Tong 2024, section 5.2, "less than half"', THOUSANDS, COUNTING, FREE, at_most=0, factor=0.5,
