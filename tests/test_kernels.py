@@ -67,6 +67,15 @@ def test_the_command_pins_before_a_plugin_loads_numpy(tmp_path, given):
         assert held == "held: products by kernels Sandybridge; not as pinned: OPENBLAS_CORETYPE"
 
 
+def test_unpinned_pins_threads_alone():
+    program = "from textsan.cli.main import main; from textsan.base import kernels\n"
+    program += "main(standalone_mode=False)\nprint(kernels.held())"
+    found = python(program, "--unpinned", "data", "list", MKL_CBWR="AUTO", OMP_NUM_THREADS="2")
+    assert found.returncode == 0, found.stderr
+    held = found.stdout.splitlines()[-1]
+    assert ("MKL_CBWR" in held and "NPY_DISABLE_CPU_FEATURES" in held) == X86 and "THREADS" not in held
+
+
 def test_sanitize_alone_keeps_its_threads(tmp_path):
     program = (
         "import os; from textsan.cli.main import main; main(standalone_mode=False); print(sorted(os.environ))"

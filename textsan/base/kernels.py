@@ -56,8 +56,11 @@ def variables(name: str = PINNED, environment: Mapping[str, str] = os.environ) -
     return chosen | {key: environment[key] for key in kept}
 
 
-def pin() -> None:
+def pin(*, threads_only: bool = False) -> None:
     """Pin the arithmetic of this process and of those that it starts; call it before NumPy is loaded.
+
+    Args:
+        threads_only: let the libraries choose their kernels, which the record of a sweep says.
 
     Raises:
         RuntimeError: NumPy is loaded, and with other variables.
@@ -65,7 +68,7 @@ def pin() -> None:
     >>> import numpy
     >>> pin()  # nothing to do: it was loaded with these
     """
-    wanted = variables()
+    wanted = _THREADS if threads_only else variables()
     if "numpy" in sys.modules and any(os.environ.get(key) != value for key, value in wanted.items()):
         raise RuntimeError("kernels: NumPy is loaded already; pin them first")
     os.environ.update(wanted)

@@ -16,11 +16,12 @@ _UNPINNED = {"sanitize"}  # made for speed; its text is compared with no record
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="textsan")
+@click.option("--unpinned", is_flag=True, help="Kernels of this processor: trains faster, to other last digits.")
 @click.pass_context
-def main(context):
+def main(context, unpinned):
     """How much does differentially private text sanitization really hide?"""
     if context.invoked_subcommand not in _UNPINNED:  # before the command, or a plugin of it, loads NumPy
-        kernels.pin()
+        kernels.pin(threads_only=unpinned)
 
 
 for command in (audit, choose, data, sanitize, start, sweep):

@@ -33,4 +33,5 @@ def sweep(context, table, extend, **given):
         from textsan_book.studies import records
 
         over = (part for name in given["over"] for part in ("--over", name))
-        records.store(folder, table, shlex.join(["textsan", "sweep", str(spec), *over]), spec)
+        unpinned = ["--unpinned"] if context.find_root().params.get("unpinned") else []
+        records.store(folder, table, shlex.join(["textsan", *unpinned, "sweep", str(spec), *over]), spec)
