@@ -162,8 +162,9 @@ def test_what_is_odd_about_a_text_is_said(run, tmp_path, content, said):
 
 def test_the_vocabulary_is_public_and_not_of_the_input(run, tmp_path):
     (tmp_path / "in.txt").write_text("film " * 200)
-    (tmp_path / "list.txt").write_text("good\nbad\nnowhere\n")
-    assert run("--mechanism", "random", "--vocabulary", "list.txt", "in.txt", "out.txt").exit_code == 0
+    (tmp_path / "list.txt").write_text("good\nbad\n\nnowhere\nFilm\n")
+    done = run("--mechanism", "random", "--vocabulary", "list.txt", "in.txt", "out.txt")
+    assert done.exit_code == 0 and "2 of 4 words of --vocabulary have no vector and are left out" in done.stderr
     assert set((tmp_path / "out.txt").read_text().split()) == {"good", "bad"}
     assert run("--mechanism", "random", "--size", "3", "in.txt", "out.txt").exit_code == 0
     assert set((tmp_path / "out.txt").read_text().split()) == {"the", ",", "."}

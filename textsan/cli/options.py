@@ -68,7 +68,12 @@ def words_of(embedding: str, size: int, vocabulary: list[str] | None):
         return load_embeddings(embedding).frequent(size)
     if was_typed("size"):
         raise ValueError("size: the words are those of --vocabulary; leave it out")
-    return load_embeddings(embedding).restrict(vocabulary)
+    found = load_embeddings(embedding).restrict(vocabulary)
+    given = {word for word in vocabulary if word}
+    if left_out := len(given - {*found.words}):
+        what = f"{left_out} of {len(given)} words of --vocabulary have no vector and are left out"
+        click.echo(f"textsan: {what}; those of the default vectors are in lower case", err=True)
+    return found
 
 
 def format_of(files: str):
