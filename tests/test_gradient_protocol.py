@@ -5,7 +5,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-import torch
 
 from textsan.gradient_leakage import cases, defences, spans, victims
 from textsan.priors import MarkovModel
@@ -121,15 +120,6 @@ def test_every_batch_size_has_the_same_sentences():
     sums = [sum((texts for texts, _ in study._drawn(records, B, 8 // B, 3)[0]), []) for B in (1, 4, 8)]
     assert sums[0] == sums[1] == sums[2]
     assert not set(sums[0]) & set(study._drawn(records, 8, 1, 3)[1])
-
-
-@pytest.mark.parametrize("share", [0.0, 0.5, 0.9])
-def test_pruning_by_selection_is_pruning(share):
-    torch.manual_seed(0)
-    gradient = {"a": torch.randn(40, 30), "b": torch.randn(7)}
-    given = gradient, None, None, None, None, 0
-    found, other = learning.pruned(share)(*given), defences.prune(share)(*given)
-    assert all(torch.equal(found[name], other[name]) for name in gradient)
 
 
 def test_no_piece_is_much_less_likely_than_its_frequency():

@@ -22,6 +22,7 @@ def test_the_package_and_its_public_names_load_nothing_heavy():
 def test_attacks_of_matrices_load_nothing_heavy():
     names = ("Knowledge", "ContextFreeBayes", "MarkovBayes", "EmbeddingInversion", "Unchanged")
     assert loaded(*(f"textsan.attacks.{name}" for name in names)) == "[]"
+    assert loaded("textsan.release.release_series") == "[]"
 
 
 def test_statistics_load_when_they_are_needed():

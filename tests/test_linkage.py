@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy
 from helpers import refused
+from test_composition import response
 
 from textsan import Embeddings
 from textsan.attacks import Linkage, Ranks, linkage as matcher
@@ -31,11 +32,6 @@ def table(seed, inputs=3, outputs=3):
 
 def channel_of(rows):
     return Channel.from_matrix(rows, map(str, range(len(rows))), map(str, range(rows.shape[1])))
-
-
-def response(words, epsilon):
-    rows = np.ones((words, words)) + np.expm1(epsilon) * np.eye(words)
-    return rows / rows.sum(axis=1, keepdims=True)
 
 
 def product_of(rows, k):

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 from scipy.spatial.distance import cdist
+from scipy.special import softmax
 
 from textsan import (
     FBDD,
@@ -43,11 +44,6 @@ SENSITIVE = set(WORDS[5:])
 @pytest.fixture(scope="module")
 def embeddings():
     return Embeddings(WORDS, np.random.default_rng(7).normal(size=(50, 8)))
-
-
-def softmax(scores):
-    weights = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return weights / weights.sum(axis=1, keepdims=True)
 
 
 def naive_groups(far, k):
@@ -85,7 +81,7 @@ def naive_custext(vectors, epsilon, k, similarity, mapping, normalise):
 @pytest.mark.parametrize("epsilon", [0, 0.5, 4.0, 1e3])
 class TestClosedForms:
     def test_santext(self, embeddings, epsilon):
-        expected = softmax(-epsilon * cdist(embeddings.vectors, embeddings.vectors) / 2)
+        expected = softmax(-epsilon * cdist(embeddings.vectors, embeddings.vectors) / 2, axis=1)
         np.testing.assert_allclose(SanText(embeddings, epsilon).channel.matrix(), expected, atol=1e-10)
 
     def test_random(self, embeddings, epsilon):
@@ -95,7 +91,7 @@ class TestClosedForms:
     def test_santext_plus(self, embeddings, epsilon, p):
         vectors = embeddings.vectors
         expected = np.zeros((50, 50))
-        expected[:, 5:] = softmax(-epsilon * cdist(vectors, vectors[5:]) / 2)
+        expected[:, 5:] = softmax(-epsilon * cdist(vectors, vectors[5:]) / 2, axis=1)
         expected[:5] *= p
         expected[np.arange(5), np.arange(5)] += 1 - p
         channel = SanTextPlus(embeddings, epsilon, sensitive=SENSITIVE, p=p).channel
@@ -112,7 +108,7 @@ class TestClosedForms:
             scores = -epsilon * row[inside] / 2
             if len(outside):
                 scores = np.append(scores, -epsilon * gamma / 2 + np.log(len(outside)))
-            chances = softmax(scores[None])[0]
+            chances = softmax(scores)
             expected[x, inside] = chances[: len(inside)]
             expected[x, outside] = chances[-1] / max(len(outside), 1)
         channel = TEM(embeddings, epsilon, gamma=gamma).channel

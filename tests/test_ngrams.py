@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from test_markov import brute_force
 
 from textsan import Channel, Embeddings
 from textsan.attacks import ATTACKS, Knowledge, MarkovBayes, emissions, forward_backward
@@ -86,15 +87,6 @@ def test_a_mixture_is_that_of_a_plain_program(table, share):
     np.testing.assert_allclose(model.transition(), transition, atol=1e-12)
 
 
-def posterior_by_enumeration(initial, transition, matrix, observed):
-    result = np.zeros((len(observed), len(WORDS)))
-    for x in product(range(len(WORDS)), repeat=len(observed)):
-        p = initial[x[0]] * np.prod([transition[a, b] for a, b in pairwise(x)])
-        p *= np.prod([matrix[word, y] for word, y in zip(x, observed, strict=True)])
-        result[np.arange(len(observed)), x] += p
-    return result / result.sum(axis=1, keepdims=True)
-
-
 @pytest.mark.parametrize(("limit", "long"), [(0, 4), (1024, 0), (1024, 1000)])
 def test_posteriors_are_those_of_a_plain_program(table, limit, long, monkeypatch):
     """All states, candidates pair by pair, and row by row; a table that is read backwards is caught."""
@@ -109,7 +101,7 @@ def test_posteriors_are_those_of_a_plain_program(table, limit, long, monkeypatch
     wrong = 0.0
     for observed in generator.integers(4, size=(5, 4)):
         released = [f"y{y}" for y in observed]
-        expected = posterior_by_enumeration(*mixed(table, own, 0.4), matrix, observed)
+        expected = brute_force(*mixed(table, own, 0.4), matrix, observed)
         for one in (source, turned):
             found = MarkovBayes(channel, InterpolatedModel(own, one, 0.4)).posterior(released)
             error = np.abs(np.array([[line[word] for word in WORDS] for line in found]) - expected).max()

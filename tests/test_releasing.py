@@ -1,8 +1,6 @@
 """A release in Python: the same text and record as of the command, and a column that stays in its place."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import jsonschema
@@ -149,9 +147,3 @@ def test_warnings_are_pythons_unless_lines_are_asked_for(capsys):
     with pytest.warns(UserWarning, match="a.txt was there and is replaced"):
         release_file("in.txt", "a.txt", MECHANISM)
     assert capsys.readouterr() == ("", "")
-
-
-def test_the_door_loads_nothing_heavy():
-    program = "import sys, textsan; textsan.release.release_series; print('pandas' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"

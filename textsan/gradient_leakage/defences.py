@@ -47,9 +47,10 @@ def prune(share: float) -> Callable:
     def change(gradient: Gradient, victim, ids, mask, labels, seed: int) -> Gradient:
         kept = {}
         for name, tensor in gradient.items():
-            flat = tensor.flatten().clone()
-            flat[flat.abs().argsort()[: int(share * len(flat))]] = 0
-            kept[name] = flat.view_as(tensor)
+            sizes, dropped = tensor.abs(), int(share * tensor.numel())
+            # Selection is several times as fast as sorting.
+            largest = sizes.flatten().kthvalue(dropped).values if dropped else -1.0
+            kept[name] = torch.where(sizes > largest, tensor, torch.zeros_like(tensor))
         return kept
 
     return change

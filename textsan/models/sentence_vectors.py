@@ -103,15 +103,6 @@ def views(
     return [np.concatenate(part) if part else np.empty((0, width), np.float32) for part in parts]
 
 
-def layers(encoder: str = encoders.ENCODER) -> int:
-    """Count the layers of an encoder above its input embeddings; none for static vectors.
-
-    >>> layers("glove-6b-50d")
-    0
-    """
-    return 0 if encoder == STATIC else int(_loaded(encoder)[0].config.num_hidden_layers)
-
-
 @functools.cache
 def fingerprint(encoder: str) -> str:
     """sha256 of what an encoder's vectors depend on: its name and the hashes of its files."""

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import torch
 
 from textsan.attacks import ContextFreeBayes
 from textsan.base import checks
@@ -109,10 +108,9 @@ def gradient_learning(client: Client, *, B: int, sentences: int) -> list[dict]:
     rows are compared in pairs.
     """
     records, seed = client.short(training_records(client.dataset, client.seed)), client.seed
-    change = pruned(client.size) if client.defence == "pruning" else client.change()
     victim = victims.load_victim(seed=seed)
     given = {"epochs": sentences / len(records), "batch": B, "learning_rate": RATE * B**0.5, "seed": seed}
-    victims.fine_tune(victim, records, change=change, **given)
+    victims.fine_tune(victim, records, change=client.change(), **given)
     row, right = _tested(victim, client.dataset)
     return [{"steps": round(sentences / B), **row, "right": np.packbits(right).tobytes().hex()}]
 
@@ -123,20 +121,6 @@ def _tested(victim, dataset: str) -> tuple[dict, np.ndarray]:
     hits, positive = victims.accuracy(victim, tested), sum(victims.labels_of(tested)) / len(tested)
     row = {"test": len(tested), "majority": max(positive, 1 - positive)}
     return row | columns(hit_rate(hits), "accuracy_"), hits
-
-
-def pruned(share: float) -> Callable:
-    """Prune the entries of `defences.prune` by selection in place of sorting, several times as fast."""
-
-    def change(gradient, victim, ids, mask, labels, seed: int):
-        kept = {}
-        for name, entries in gradient.items():
-            sizes, dropped = entries.abs(), int(share * entries.numel())
-            least = sizes.flatten().kthvalue(dropped).values if dropped else -1.0
-            kept[name] = torch.where(sizes > least, entries, torch.zeros_like(entries))
-        return kept
-
-    return change
 
 
 def best_reading(
