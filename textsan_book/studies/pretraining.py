@@ -9,6 +9,7 @@ import numpy as np
 
 from textsan.attacks import MaskInference
 from textsan.attacks.mask_inference import MaskedBert
+from textsan.base.plugins import load_plugin
 from textsan.evaluation import clustered_rate, paired_difference
 from textsan.mechanisms import make_mechanism
 from textsan.mechanisms.base import Oov
@@ -32,19 +33,24 @@ def preparations(
     steps: int,
     seed: int,
     oov: Oov = "uniform",
+    own_space: bool = False,
 ) -> list[dict]:
     """Measure what a model prepared for SanText gives a learner and gives mask inference, a row a model.
 
     The encoder "as published" has no head that fills in blanks, and no mask inference. "Bare" and "prepared" have
     learnt to fill in blanks of the same public sentences, original and sanitized over the same words, with as many
     steps and the seed 0; these are of the default corpora without the data set. Rows have accuracy and what it is
-    over the bare model's; success of mask inference and the same; chance, the rates of a constant answer.
+    over the bare model's; success of mask inference and the same; chance, the rates of a constant answer. In its
+    `own_space` SanText measures distances of the encoder's input vectors, else of GloVe's.
     """
+    if own_space:
+        load_plugin("textsan_book.studies.piece_mechanism")
+    mechanism = "santext pieces" if own_space else "santext"
     given = {"epsilon": epsilon, "vocabulary": vocabulary, "oov": oov}
-    problem = problems.prepare(dataset, n_private, n_shadow, n_positions, seed, "santext", **given)
+    problem = problems.prepare(dataset, n_private, n_shadow, n_positions, seed, mechanism, **given)
     without = problems.leaving_out(dataset).removeprefix("without-")
     models = {"as published": None, "bare": _pretrained(without, steps)}
-    models["prepared"] = _pretrained(without, steps, problem.split.embeddings, epsilon, oov)
+    models["prepared"] = _pretrained(without, steps, problem.split.embeddings, epsilon, oov, mechanism)
     learnt, filled = {}, {}
     candidates, counts = sorted(problem.knowledge.candidates), problem.knowledge.counts
     for name, model in models.items():
@@ -71,13 +77,18 @@ def preparations(
 
 @lru_cache(maxsize=2)
 def _pretrained(
-    without: str, steps: int, words: Embeddings | None = None, epsilon: float = 0.0, oov: Oov = "uniform"
+    without: str,
+    steps: int,
+    words: Embeddings | None = None,
+    epsilon: float = 0.0,
+    oov: Oov = "uniform",
+    mechanism: str = "santext",
 ):
     """Load the encoder that has filled in blanks of public text, sanitized if there are words to do so with.
 
     The cells of several seeds share it: a draw of sentences changes no vocabulary.
     """
-    mechanism = make_mechanism("santext", words, epsilon=epsilon, oov=oov) if words else None
+    made = make_mechanism(mechanism, words, epsilon=epsilon, oov=oov) if words else None
     model = filling_blanks.masked_model()
-    filling_blanks.pretrain(model, adapters.public_sentences(without), mechanism, steps=steps)
+    filling_blanks.pretrain(model, adapters.public_sentences(without), made, steps=steps)
     return model
