@@ -72,7 +72,7 @@ def draw(ax, table: pd.DataFrame, *, labels: bool = True) -> Mapping[str, int]:
     image = ax.imshow(rates, cmap="cividis", vmin=0, vmax=1, aspect="auto")
     for (i, j), value in np.ndenumerate(shown.filled(np.nan)):
         if not np.isnan(value):
-            ink = "#fefefe" if image.norm(value) < 0.5 and not gains[i] else "#111111"
+            ink = INK if gains[i] else "#fefefe" if image.norm(value) < 0.5 else "#111111"
             text = f"{value:+.2f}" if gains[i] else f"{value:.2f}"
             ax.text(j, i, text.replace("0.", ".", 1), ha="center", va="center", size=8, color=ink)
     for i, j in np.argwhere(crossed):
