@@ -1,6 +1,7 @@
 """Words read from a defended gradient, and those of the original in sanitized training text."""
 
 import pytest
+import torch
 
 from textsan.channel import Channel
 from textsan.gradient_leakage import defences, victims
@@ -48,3 +49,12 @@ def test_originals_are_guessed_by_the_channel_and_public_counts(monkeypatch):
 
     monkeypatch.setattr(study, "load_dataset", lambda name: [Record])
     assert study._originals(Said, [["movie", "dull", "!"]]) == [["film", "dull", "!"]]
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5, 0.9])
+def test_pruning_drops_the_smallest_entries_of_each_tensor(share):
+    sent = defences.prune(share)(gradient := {"a": torch.randn(40, 30), "b": torch.randn(7)}, *[None] * 5)
+    for name, tensor in gradient.items():
+        flat = tensor.flatten().clone()
+        flat[flat.abs().argsort()[: int(share * len(flat))]] = 0
+        assert torch.equal(sent[name], flat.view_as(tensor))

@@ -3,12 +3,14 @@
 import itertools
 import math
 
+import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
 from textsan.evaluation import Estimate
-from textsan_book.judging import verdicts
+from textsan_book.judging import grid, verdicts
 from textsan_book.judging.verdicts import Comparison, holm, judge, margin, p_below, rate_error
 
 
@@ -125,3 +127,23 @@ def test_what_is_called_not_seen_is_little():
             draws.append(Estimate(gap[0], gap[0] - half, gap[0] + half))
         called.append(verdicts.of_excess(draws, [n] * 6).verdict)
     assert called.count("not seen") <= 0.05 * len(called) and called.count("given away") > 0
+
+
+def test_a_trained_detector_shows_its_gain_in_the_grid_and_another_is_crossed_out():
+    row = {
+        "attack": "contextual",
+        "epsilon": 1.0,
+        "seed": 0,
+        "n_positions": 9,
+        "asr": 0.4,
+        "low": 0.3,
+        "high": 0.5,
+    }
+    row |= {"over context-free": 0.1, "over context-free low": 0.05, "over context-free high": 0.15}
+    rows = [row | {"gate": "passed"}, row | {"epsilon": 4.0, "gate": "not passed"}]
+    rows.append(row | {"attack": "context-free", "gate": None})
+    table = grid.panel(pd.DataFrame(rows), [1, 4, 8])
+    assert table.loc["contextual"].tolist()[:2] == [pytest.approx(0.1), -1] and table.loc["context-free", 1] == 0.4
+    assert table.loc["contextual"].isna()[8]
+    counts = grid.draw(plt.subplots()[1], table)
+    assert counts == {"filled": 2, "empty": table.size - 3, "untrained": 1}
