@@ -61,6 +61,21 @@ def test_the_tensor_estimates_the_third_derivative():
         assert np.allclose(tensor, tensor.transpose(axes))
 
 
+def test_the_tensor_of_fourth_order_is_the_sum_and_estimates_the_fourth_derivative():
+    x, slopes, seen = planted(3, "relu", m=60_000, d=6)
+    along = np.eye(6)[0]
+    few = features.TwoLayer(seen.weights[:7], seen.gradient[:7])
+    loop = sum(
+        np.multiply.outer(g, features.hermite(w, 3) @ along)
+        for w, g in zip(few.weights, few.gradient, strict=True)
+    )
+    assert np.allclose(features.feature_tensor(few, symmetric=False, along=along), loop)
+    fourth = -1 / np.sqrt(2 * np.pi)  # E[step(Z) (Z^3 - 3 Z)], by parts
+    truth = fourth * np.einsum("i,ia,ib,ic->abc", slopes * (x @ along), x, x, x)
+    tensor = features.feature_tensor(seen, along=along)
+    assert np.linalg.norm(tensor - truth) < 0.25 * np.linalg.norm(truth)
+
+
 @pytest.mark.parametrize("method", [features.decompose, features.power_method])
 def test_decompositions_find_orthogonal_components(method):
     vectors = np.linalg.qr(np.random.default_rng(1).normal(size=(6, 4)))[0].T
@@ -89,6 +104,13 @@ def test_planted_features_are_found_unless_the_third_derivative_vanishes(activat
     x, _, seen = planted(3, activation, m=40_000)
     found = features.recover_features(seen, 3, restarts=5)
     assert (features.cosines(found.directions, x).mean() > 0.98) == works
+
+
+@pytest.mark.parametrize("reduce", [True, False])
+def test_the_fourth_order_finds_what_relu_hides_from_the_third(reduce):
+    x, _, seen = planted(3, "relu", m=40_000, alike=0.5)
+    found = features.recover_features(seen, 3, along=x.mean(0), reduce=reduce, restarts=5)
+    assert features.cosines(found.directions, x).mean() > 0.98
 
 
 def test_features_lie_in_the_row_space_and_singular_vectors_are_not_them():

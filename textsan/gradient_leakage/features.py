@@ -95,8 +95,13 @@ def row_space(gradient: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]
     return vectors[:, ::-1][:, :count], np.sqrt(np.clip(values[::-1], 0, None))
 
 
-def feature_tensor(seen: TwoLayer, symmetric: bool = True) -> np.ndarray:
+def feature_tensor(seen: TwoLayer, symmetric: bool = True, *, along: np.ndarray | None = None) -> np.ndarray:
     """Compute T = sum_j g_j (x) H_2(w_j), (d', d', d'), or its symmetric mean (Li et al. 2023, App. B.1).
+
+    Args:
+        along: a direction a, (d',). With it H_3(w_j)(I, I, a) stands in place of H_2(w_j): H_4 of App. B.2, one
+            order lower for gradients of w_j. T estimates sum_i c_i E[sigma^(4)(w . x_i)] (a . x_i) x_i (x) x_i (x)
+            x_i, for an activation whose third derivative is zero in mean.
 
     >>> rng = np.random.default_rng(0)
     >>> seen = TwoLayer(rng.normal(size=(5, 2)), rng.normal(size=(5, 2)))
@@ -105,10 +110,14 @@ def feature_tensor(seen: TwoLayer, symmetric: bool = True) -> np.ndarray:
     True
     """
     (m, d), tensor = seen.weights.shape, 0.0
+    gradient = seen.gradient if along is None else seen.gradient * (seen.weights @ along)[:, None]
     for at in range(0, m, _BLOCK):
-        w, g = seen.weights[at : at + _BLOCK], seen.gradient[at : at + _BLOCK]
+        w, g = seen.weights[at : at + _BLOCK], gradient[at : at + _BLOCK]
         tensor = tensor + g.T @ (w[:, :, None] * w[:, None, :]).reshape(len(w), d * d)
-    tensor = np.reshape(tensor, (d, d, d)) - seen.gradient.sum(0)[:, None, None] * np.eye(d)
+    tensor = np.reshape(tensor, (d, d, d)) - gradient.sum(0)[:, None, None] * np.eye(d)
+    if along is not None:  # H_3(w)(I, I, a) = (w . a) H_2(w) - w (x) a - a (x) w
+        both = np.multiply.outer(seen.gradient.T @ seen.weights, along)
+        tensor = tensor - both - both.transpose(0, 2, 1)
     if not symmetric:
         return tensor
     return (tensor + tensor.transpose(1, 0, 2) + tensor.transpose(1, 2, 0)) / 3
@@ -183,15 +192,25 @@ class Recovered:
     weights: np.ndarray  # of the components, (B,)
 
 
-def recover_features(seen: TwoLayer, count: int, *, reduce: bool = True, restarts: int = 20, seed: int = 0):
+def recover_features(
+    seen: TwoLayer,
+    count: int,
+    *,
+    reduce: bool = True,
+    along: np.ndarray | None = None,
+    restarts: int = 20,
+    seed: int = 0,
+) -> Recovered:
     """Find directions of the features of a batch: tensor, then CP decomposition.
 
     Args:
         reduce: within the span of the gradient's rows, in which all features lie: the tensor is then B x B x B and
             all estimation error outside of the span is gone. Without it, the d' x d' x d' tensor of the paper.
+        along: a direction, (d',), for the tensor of fourth order, see `feature_tensor`. It should have a part in
+            every feature, as the mean of public ones has: a feature that is orthogonal to it is not in the tensor.
     """
     basis = row_space(seen.gradient, count)[0] if reduce else np.eye(seen.weights.shape[1])
-    tensor = feature_tensor(seen.projected(basis))
+    tensor = feature_tensor(seen.projected(basis), along=None if along is None else along @ basis)
     weights, vectors = decompose(tensor, count, restarts=restarts, seed=seed)
     return Recovered(vectors @ basis.T, weights)
 

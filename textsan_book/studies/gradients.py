@@ -4,6 +4,7 @@ Each is a function from settings to rows of a table, a cell of a study (see `tex
 """
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import torch
@@ -198,14 +199,15 @@ model; the same in the order of the true features; and the true features, which 
 
 
 @takes_settings
-def gradient_tensors(batch: Batch, *, activation: str, recovered: int) -> list[dict]:
+def gradient_tensors(batch: Batch, *, activation: str, recovered: int, order: Literal[3, 4] = 3) -> list[dict]:
     """Compute cosines of recovered with true features, of all components and without the public mean's direction.
 
     Features of one encoder are alike: their common direction is known to whoever has the encoder, and a cosine
     that holds it is high for any guess. Each comes with its floor: the mean of public sentences, and without its
     direction as many public sentences. `recovered` is d', the coordinates of a feature that the widened pooler
     reads. A row a sentence: floor, svd (singular vectors), reduced (the tensor within the gradient's row space),
-    full (the paper's, d' x d' x d') and fit, each also with "inner", without the mean; error of the fit.
+    full (the paper's, d' x d' x d') and fit, each also with "inner", without the mean; error of the fit. Both
+    tensors rest on a derivative of this `order`, the fourth along the public mean.
     """
     case, public = _widened(batch, activation, recovered)
     B, seed = batch.B, batch.seed
@@ -213,10 +215,11 @@ def gradient_tensors(batch: Batch, *, activation: str, recovered: int) -> list[d
     if not seen.gradient.any():  # the classifier is sure of every label, and nothing is shared
         return [{"sentence": i} for i in range(B)]
     mean = public.mean(0) / np.linalg.norm(public.mean(0))
+    along = mean if order == 4 else None
     directions = {
         "svd": features.baseline(seen, B).directions,
-        "reduced": features.recover_features(seen, B, seed=seed).directions,
-        "full": features.recover_features(seen, B, reduce=False, restarts=5, seed=seed).directions,
+        "reduced": features.recover_features(seen, B, along=along, seed=seed).directions,
+        "full": features.recover_features(seen, B, reduce=False, along=along, restarts=5, seed=seed).directions,
     }
     directions["fit"], _, error = fitted(case.shared, public, seed)
     columns = {"floor": features.cosines(np.tile(mean, (B, 1)), truth)}
