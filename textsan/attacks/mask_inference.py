@@ -6,6 +6,7 @@ Chen et al. 2023 report as defence rate or privacy level.
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from typing import Protocol
 
 import numpy as np
 
@@ -19,10 +20,20 @@ from textsan.priors import NGrams
 _AT_ONCE = 64  # positions a forward
 
 
+class FillsBlanks(Protocol):
+    """A reader that scores words for a blank."""
+
+    words: list[str]
+    """Those that can be answered."""
+
+    def log_scores(self, docs: Sequence[Sequence[str]], indices: Sequence[int]) -> np.ndarray:
+        """Compute log Pr(x | c) of each word at one position of each document, up to constants, (docs, words)."""
+
+
 class MaskInference(Attack):
     """Guesses argmax_x Pr(x | c), c the sanitized sentence without the position itself."""
 
-    def __init__(self, model: "PublicReader | MaskedReader | MaskedBert"):
+    def __init__(self, model: FillsBlanks):
         self.model = model
 
     @classmethod
