@@ -326,21 +326,23 @@ def draw_recovered():
     return ax
 
 
-def tensors() -> list[dict]:
-    """Compare the paper's tensor with a blind guess and with the tensor in the row space of the gradient.
+def tensors(name: str = "gradient-tensors.csv") -> list[dict]:
+    """Compare the paper's tensor with blind guess, singular vectors and the tensor in the gradient's row space.
 
-    A row an activation, d' and batch size `B`: estimates over batches of the cosine with true features (`blind`,
-    `paper's tensor`, `row space`), the paired difference of the first two (`over blind`), and the same without the
-    direction of the public mean (`inner, ...`).
+    `gradient-relu.csv` has two orders of tensors for ReLU, the other table the third alone. A row an activation,
+    d', order and batch size `B`: estimates over batches of the cosine with true features (`blind`, `singular
+    vectors`, `paper's tensor`, `row space`), the paired differences of the third with the first two (`over blind`,
+    `over singular vectors`), and the same without the direction of the public mean (`inner, ...`).
     """
-    rows = table("gradient-tensors.csv").dropna(subset="floor")
-    found = []
-    for (activation, d, size), some in rows.groupby(["activation", "recovered", "B"], sort=False):
-        row = {"activation": activation, "d'": d, "B": size}
+    rows = table(name).dropna(subset="floor")
+    rows, found = rows if "order" in rows else rows.assign(order=3), []
+    for (activation, d, size, order), some in rows.groupby(["activation", "recovered", "B", "order"], sort=False):
+        row = {"activation": activation, "d'": d, "B": size, "order": order}
         for kind, before in (("", ""), (" inner", "inner, ")):
-            full, floor = some[f"full{kind}"], some[f"floor{kind}"]
-            values = {"blind": floor, "paper's tensor": full, "row space": some[f"reduced{kind}"]}
-            for name, one in (values | {"over blind": full - floor}).items():
+            full, floor, singular = (some[f"{column}{kind}"] for column in ("full", "floor", "svd"))
+            values = {"blind": floor, "singular vectors": singular, "paper's tensor": full}
+            values |= {"row space": some[f"reduced{kind}"], "over blind": full - floor}
+            for name, one in (values | {"over singular vectors": full - singular}).items():
                 row[before + name] = bootstrap_mean(one, _batches(some), seed=_SEED)
         found.append(row)
     return found
