@@ -96,7 +96,7 @@ OPENINGS = {
     "published": "The five papers print",
     "seeds": "*Share of the protected words",
     "larger": "A model of twice the size",
-    "linked": "SanText keeps no word",
+    "linked": "SanText has no groups",
     "best": "**The task.**",
     "limits": "**Limits.**",
 }

@@ -331,8 +331,8 @@ def tensors(name: str = "gradient-tensors.csv") -> list[dict]:
 
     `gradient-relu.csv` has two orders of tensors for ReLU, the other table the third alone. A row an activation,
     d', order and batch size `B`: estimates over batches of the cosine with true features (`blind`, `singular
-    vectors`, `paper's tensor`, `row space`), the paired differences of the third with the first two (`over blind`,
-    `over singular vectors`), and the same without the direction of the public mean (`inner, ...`).
+    vectors`, `paper's tensor`, `row space`), paired differences (`over blind` and `over singular vectors` of the
+    third, `row space over blind`), and the same without the direction of the public mean (`inner, ...`).
     """
     rows = table(name).dropna(subset="floor")
     rows, found = rows if "order" in rows else rows.assign(order=3), []
@@ -341,8 +341,9 @@ def tensors(name: str = "gradient-tensors.csv") -> list[dict]:
         for kind, before in (("", ""), (" inner", "inner, ")):
             full, floor, singular = (some[f"{column}{kind}"] for column in ("full", "floor", "svd"))
             values = {"blind": floor, "singular vectors": singular, "paper's tensor": full}
-            values |= {"row space": some[f"reduced{kind}"], "over blind": full - floor}
-            for name, one in (values | {"over singular vectors": full - singular}).items():
+            values |= {"row space": (reduced := some[f"reduced{kind}"]), "over blind": full - floor}
+            values |= {"over singular vectors": full - singular, "row space over blind": reduced - floor}
+            for name, one in values.items():
                 row[before + name] = bootstrap_mean(one, _batches(some), seed=_SEED)
         found.append(row)
     return found
