@@ -6,15 +6,16 @@ from textsan.evaluation import Estimate
 from textsan.sweeps.tables import load_tables, select
 from textsan_book.judging import stored
 
-GATE, OWN_SPACE = "mask-gate.csv", "mask-public-pieces.csv"
+GATE, OWN_SPACE = ["mask-gate.csv", "mask-gate-causal.csv"], "mask-public-pieces.csv"
 """The tables: text in the clear, and SST-2 under SanText in MiniLM's space."""
 
 
 def gate(folder: Path, reader: str) -> list[dict]:
-    """Judge a masked reader, "public" (trigram table) or "adapter" (small encoder), by the rule of its gate.
+    """Judge a masked reader, "public" (trigram table), "adapter" (small encoder) or "smollm2-135m", by its gate.
 
     A row a corpus: the share `named` of the content words, the share that the best `constant` names, the paired
-    difference `over` it, pooled over the seeds, and whether the reader `passed` there.
+    difference `over` it, pooled over the seeds, and whether the reader `passed` there; of the causal model also
+    the difference `over table`.
     """
     rows, found = select(load_tables(folder, GATE), {"reader": reader}), []
     for corpus, some in rows.groupby("dataset", sort=False):
@@ -22,7 +23,10 @@ def gate(folder: Path, reader: str) -> list[dict]:
         for name, column in (("named", "asr"), ("constant", "constant")):
             line[name] = stored.share(stored.mean(some, column))
         over = stored.mean(some, "over")
-        found.append(line | {"over": over, "passed": over.low > 0})
+        line |= {"over": over, "passed": over.low > 0}
+        if some.over_public.notna().all():
+            line["over table"] = stored.mean(some, "over_public")
+        found.append(line)
     return found
 
 
