@@ -237,7 +237,7 @@ def audit_release(texts: Iterable[str], released: Iterable[str], **settings: Any
             and five in a hundred more.
         sample: documents that are linked, and whose words are guessed, at most.
         among: documents that each original is sought among.
-        beside: how many columns are beside the text.
+        beside: how many columns the release has beside the text.
         finder: of names and, if it is "presidio", of other entities, as `textsan.text.find_names` takes it.
         seed: of whatever is drawn.
 
@@ -404,6 +404,9 @@ def _retrieved(pairs: _Pairs) -> dict[str, Any]:
     lengths, found = (np.log([1 + len(doc) for doc in docs]) for docs in (candidates, released))
     gaps = np.abs(found[:, None] - lengths - np.median(found - lengths[targets]))
     near = -gaps / (1 + gaps)
+    doubles = linking.copies([candidates[at] for at in targets], candidates)
+    doubles[rows, targets] = False
+    near[doubles] = -np.inf  # to name a copy is to name the document
     alone = Ranks.of(near[rows, targets], near).success(among)
     similar, skipped = {"words": _tf_idf(released, candidates)}, {}
     try:
@@ -505,7 +508,9 @@ def _decided(content: Mapping[str, Any], limits: Mapping[str, float]) -> dict[st
     if kinds := [kind.replace("_", " ") for kind, number in parts if number]:
         advice.append(f"Entities that are left, whole or in part: {', '.join(kinds)}.")
     if beside := content["about"]["beside"]:
-        advice.append(f"Another column removed: INPUT has {many(beside, 'column')} beside the text.")
+        advice.append(
+            f"Another column removed: the release has {many(beside, 'column')} beside the text, which no attack reads."
+        )
     advice.append("Release once: two releases of one text give away more.")
     return {"verdict": verdict, "limits": rows, "reasons": reasons, "next": advice}
 

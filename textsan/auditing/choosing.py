@@ -22,6 +22,7 @@ from textsan.attacks.training_text import whole_sentences
 from textsan.auditing import promises, use
 from textsan.auditing.attacking import Workers, hit, markov
 from textsan.auditing.deciding import UNMEASURED
+from textsan.auditing.linking import copies
 from textsan.auditing.material import Material, checked_texts, divided, material, one_each, tokens_of
 from textsan.auditing.promises import EPSILONS, greatest_within
 from textsan.auditing.quotes import unquoted
@@ -213,10 +214,10 @@ def choose_epsilon(
         raise ValueError("epsilon: it is what is chosen; leave it out")
     texts = checked_texts(texts, labels=labels, groups=groups)
     checks.whole("sample", sample, low=1)
-    parts = _parts(groups or range(len(texts)), split, shadow is None, sample, seed)
+    units = _equals(texts) if groups is None else groups
+    parts = _parts(units, split, shadow is None, sample, seed)
     rows = parts["choosing"]
-    if groups is not None:
-        rows = [rows[at] for at in one_each([groups[row] for row in rows], seed)]
+    rows = [rows[at] for at in one_each([units[row] for row in rows], seed)]
     if ahead is not None:  # what cannot be promised is refused before anything is tried
         promises.blocks(min(len(rows), sample), ahead, alpha)
     vocabulary = load_embeddings().frequent(_WORDS) if embeddings is None else embeddings
@@ -236,6 +237,8 @@ def choose_epsilon(
             among_default, labels=classes, ahead=ahead, alpha=alpha, grouped=groups is not None
         )
         beyond = [choice.promise["not"], _HELD_BACK if split else _CHOSEN_ON]
+        if groups is None and (doubles := len(texts) - len(set(units))):
+            beyond.append(f"{doubles} rows are copies of others; equal rows stay together, and choose once.")
         if (off := held.unknown / max(held.words, 1)) > UNMEASURED:
             beyond.append(f"{percent(off)} of 100 words are off the word list: another language?")
         return replace(
@@ -258,6 +261,12 @@ def _targets(words: float | None, documents: float | None, among: int | None) ->
     if not targets:
         raise ValueError("words: no target; pass words=0.2, documents=0.05, or both")
     return targets
+
+
+def _equals(texts: Sequence) -> list[int]:
+    """Number rows so that those with the same words have one number: they are in one part, and choose once."""
+    first: dict[tuple, int] = {}
+    return [first.setdefault(tuple(tokens_of(text)) or (row,), row) for row, text in enumerate(texts)]
 
 
 def _parts(groups: Sequence[Hashable], split: bool, owned: bool, sample: int, seed: int) -> dict[str, list[int]]:
@@ -560,6 +569,7 @@ class Trials:
         others = np.array([len(doc) for doc in self._others()])
         own = np.array([len(doc) for doc in self._docs])
         same = np.where(own[:, None] == np.append(others, 0), 0.0, -np.inf)
+        same[:, :-1][copies(self._docs, self._others())] = -np.inf
         same[:, -1] = 0.0  # the document itself
         return float(Ranks.of(np.zeros(len(own)), same).success(self._among).mean())
 
@@ -583,6 +593,7 @@ def _linked(attack, released, docs, scored, *, others, among: int) -> np.ndarray
     """The chance of each document to be named among itself and others."""
     table = attack.log_likelihoods(released, [*docs, *others])
     own, n = np.diagonal(table), len(docs)
+    table[:, n:][copies(docs, others)] = -np.inf  # to name a copy is to name the document
     return Ranks.of(own, np.hstack([table[:, n:], own[:, None]])).success(among)
 
 

@@ -26,7 +26,7 @@ def linked(material: Material, *, among: int = AMONG, size: int) -> dict[str, An
 
     So many releases (`size`) are sought among so many documents, the original and others of the text at random, at
     most 20,000. Each share is a mean over all draws of the others, and of several likeliest candidates one is
-    named at random.
+    named at random. A copy of the original counts as the original.
     """
     checks.whole("among", among, low=2)
     generator = np.random.default_rng([material.seed, 1])
@@ -40,9 +40,12 @@ def linked(material: Material, *, among: int = AMONG, size: int) -> dict[str, An
     everyone = candidates + [stranger or [""] for stranger in strangers]
     scores = Linkage.against(material.knowledge(told=True)).log_likelihoods(released, everyone)
     rows, alone = np.arange(len(targets)), len(candidates)
+    doubles = copies([candidates[at] for at in targets], candidates)
+    doubles[rows, targets] = False
+    scores[:, :alone][doubles] = -np.inf  # to name a copy is to name the document
     main = Ranks.of(scores[rows, targets], scores[:, :alone]).success(among)
     lengths = np.array([len(doc) for doc in candidates])
-    same = np.where(lengths[targets][:, None] == lengths, 0.0, -np.inf)
+    same = np.where((lengths[targets][:, None] == lengths) & ~doubles, 0.0, -np.inf)
     length = Ranks.of(np.zeros(len(rows)), same).success(among)
     known = np.array([stranger is not None for stranger in strangers])
     scores[rows, targets] = -np.inf  # the original is not among them: the stranger stands in its place
@@ -56,6 +59,18 @@ def linked(material: Material, *, among: int = AMONG, size: int) -> dict[str, An
         "control": _share(control)._asdict() if known.any() else None,
         "excess": _excess(_share(main[known]), _share(control))._asdict() if known.any() else None,
     }
+
+
+def copies(docs: Sequence[Sequence[str]], candidates: Sequence[Sequence[str]]) -> np.ndarray:
+    """Tell which candidates have the very words of each document, (documents, candidates).
+
+    >>> copies([["a", "b"]], [["a", "b"], ["b", "a"]])
+    array([[ True, False]])
+    """
+    number: dict[tuple[str, ...], int] = {}
+    numbered = ([number.setdefault(tuple(doc), len(number)) for doc in some] for some in (docs, candidates))
+    own, theirs = map(np.array, numbered)
+    return own[:, None] == theirs
 
 
 def halved(docs: Sequence, members: Sequence[Sequence[int]]) -> list[tuple[list[int], list[int]]]:

@@ -92,10 +92,11 @@ def audit(source, mechanism, released, output, tolerate, parameters, **given):
     from types import SimpleNamespace
 
     from textsan.auditing import audit as measured, audit_release, compare_releases, files
+    from textsan.auditing.wording import many
     from textsan.base.plugins import blamed
     from textsan.cli import progress
     from textsan.mechanisms import MECHANISMS, make_mechanism
-    from textsan.release.formats import Form, fields_of
+    from textsan.release.formats import Form, fields_of, shown
 
     asked, quotes, limits = SimpleNamespace(**given), not given["no_quotes"], _limits(tolerate)
     if (mechanism is None) != bool(released):
@@ -131,12 +132,16 @@ def audit(source, mechanism, released, output, tolerate, parameters, **given):
             raise ValueError(f"{unfit[0]}: it needs a mechanism, and the release has no record; leave it out")
         own = files.read_texts(source, kind, form, **columns, key=asked.key, quotes=False)
         options.warn_without_group(own.groups)
-        form, ordered = replace(form, encoding=None), []
+        form, ordered, beside_text = replace(form, encoding=None), [], 0
         for path in several:
             path_kind = files.kind_of(path, asked.kind, "released")
             other = files.read_texts(path, path_kind, form, key=asked.key, what="released", quotes=False)
             ordered.append(_in_order(own.keys, other))
-        settings |= {"groups": own.groups, "labels": own.labels, "beside": len(own.beside)}
+            if columns_of := len(other.beside):
+                rest = f"{many(columns_of, 'column')} beside the text, which no attack reads"
+                click.echo(f"textsan: {shown(path)} has {rest}; what stands there is released as it is", err=True)
+            beside_text = max(beside_text, columns_of)
+        settings |= {"groups": own.groups, "labels": own.labels, "beside": beside_text}
         if len(several) > 1:
             names = [Path(path).name for path in several]
             named = dict(zip(names if len(set(names)) == len(names) else several, ordered, strict=True))

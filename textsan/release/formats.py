@@ -405,9 +405,8 @@ def reading(
 def _whole(path: str | Path, place: str) -> Iterator[None]:
     try:
         yield
-    except (gzip.BadGzipFile, lzma.LZMAError, zlib.error, EOFError) as error:
-        packed = compression_of(path)
-        raise ValueError(f"{place} is no whole {packed} file ({error}); make it anew") from None
+    except (gzip.BadGzipFile, lzma.LZMAError, zlib.error, EOFError):  # their messages quote bytes of the file
+        raise ValueError(f"{place} is no whole {compression_of(path)} file; make it anew") from None
 
 
 def start_of(path: str | Path, size: int, what: str = "source") -> bytes:
