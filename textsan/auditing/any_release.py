@@ -508,9 +508,8 @@ def _decided(content: Mapping[str, Any], limits: Mapping[str, float]) -> dict[st
     if kinds := [kind.replace("_", " ") for kind, number in parts if number]:
         advice.append(f"Entities that are left, whole or in part: {', '.join(kinds)}.")
     if beside := content["about"]["beside"]:
-        advice.append(
-            f"Another column removed: the release has {many(beside, 'column')} beside the text, which no attack reads."
-        )
+        columns = f"the release has {many(beside, 'column')} beside the text"
+        advice.append(f"Another column removed: {columns}, which no attack reads.")
     advice.append("Release once: two releases of one text give away more.")
     return {"verdict": verdict, "limits": rows, "reasons": reasons, "next": advice}
 

@@ -166,7 +166,8 @@ def choose_epsilon(
     choose nor are the attacker's: these may be released at it, and the others, `Choice.not_released`, may not.
 
     Args:
-        texts: independent documents of one source: strings, records or token lists.
+        texts: independent documents of one source: strings, records or token lists. Equal ones go into one part,
+            and choose once, unless groups are given.
         mechanism: a name in the registry that has an epsilon and an exact channel.
         words: the share of scored words that may be named, above 0 and below 1; None is no such target.
         documents: the share of documents that may be found among `among`; None is no such target.
