@@ -181,6 +181,7 @@ def test_a_newcomer_appears_without_another_edit(world, plugged, monkeypatch, tm
     """A mechanism in a file of its own, named on the command line, is in the table beside the others."""
     (tmp_path / "shift.py").write_text(NEWCOMER)
     monkeypatch.setattr(studies, "known", lambda: {"ranks": "textsan_book.studies.ranking"})
+    monkeypatch.setattr("textsan.text.corpora.known", lambda: ["made up"])
     asked = ["made up", "--at-success", "0.4", "--sentences", "40", "--shadow", "60", "--learn", "200"]
     asked += ["--mechanism", "shift", "--mechanism", "erasure", "-o", str(tmp_path / "out")]
     found = CliRunner().invoke(rank, [*asked, "--plugin", str(tmp_path / "shift.py")])
@@ -192,8 +193,12 @@ def test_a_newcomer_appears_without_another_edit(world, plugged, monkeypatch, tm
     assert again.exit_code == 0 and all(path.stat().st_mtime_ns == at for path, at in stored.items())
 
 
-def test_bad_input_is_one_line():
+def test_bad_input_is_one_line(monkeypatch, tmp_path):
     two = CliRunner().invoke(rank, ["rt", "--at-success", "0.3", "--at-linkage", "0.2"])
     assert two.exit_code == 2 and "two scales; pass one of them" in two.output
     with pytest.raises(KeyError, match="rot13"):  # one line by `textsan`
         CliRunner().invoke(rank, ["rt", "--mechanism", "rot13"], catch_exceptions=False)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match="is unknown; known: rt"):
+        CliRunner().invoke(rank, ["mine.txt"], catch_exceptions=False)
+    assert not (tmp_path / "runs").exists()

@@ -106,6 +106,7 @@ def audit(source, mechanism, released, output, tolerate, parameters, **given):
         raise ValueError(f"{own[0]}: the release has its own; leave it out")
     if mechanism is not None and asked.record is not None:
         raise ValueError("record: it is of a release; leave it out")
+    files.check_output(output, ())
     target = Path(output)
     beside = target.with_suffix(".json")
     several, released = released, next(iter(released), None)

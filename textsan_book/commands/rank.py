@@ -29,7 +29,7 @@ and attacks take the other's one draw for all places of a word for fresh ones.""
 def rank(
     corpus, at_success, at_linkage, mechanisms, seed, vocabulary, sentences, shadow, learn, output, workers, **_
 ):
-    """Rank all registered mechanisms on the text of CORPUS, each where the same attack reads as much.
+    """Rank all registered mechanisms on CORPUS, a data set by name, each where the same attack reads as much.
 
     For each mechanism the parameter is searched at which the strongest contextual attack that needs no language
     model reads the given share of the protected words; what it costs is measured there. The least distance lost
@@ -42,13 +42,16 @@ def rank(
 
     from textsan.mechanisms import MECHANISMS
     from textsan.sweeps import specification, sweep
+    from textsan.text import corpora
 
+    if corpus not in corpora.known():  # unknown ones are named here, before anything runs
+        raise ValueError(corpora.unknown(corpus))
     if at_success is not None and at_linkage is not None:
         raise click.UsageError("--at-success and --at-linkage are two scales; pass one of them")
     target, level = ("linkage", at_linkage) if at_linkage is not None else ("success", at_success)
     level = 0.3 if level is None else level
     for name in mechanisms:
-        MECHANISMS[name]  # unknown ones are named here, before anything runs
+        MECHANISMS[name]
     asked = list(mechanisms) or [name for name in MECHANISMS if name not in SKIPPED]
     grid = {"dataset": corpus, "defence": asked, "target": target, "level": level, "seed": seed}
     grid |= {"vocabulary": vocabulary, "n_private": sentences, "n_shadow": shadow, "n_learn": learn}
