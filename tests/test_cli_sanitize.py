@@ -78,6 +78,13 @@ def test_shards_do_not_change_the_draws(run, tmp_path, monkeypatch):
     assert (tmp_path / "parts.txt").read_text() == (tmp_path / "whole.txt").read_text()
 
 
+def test_null_in_place_of_an_object_with_text_stays_null(run, tmp_path):
+    (tmp_path / "in.jsonl").write_text('{"a": "good", "b": {"c": "film"}}\n{"a": "good", "b": null}\n')
+    assert run(*CUSTEXT, "--field", "a", "--field", "b.c", "in.jsonl", "out.jsonl").exit_code == 0
+    first, second = map(json.loads, (tmp_path / "out.jsonl").read_text().splitlines())
+    assert isinstance(first["b"]["c"], str) and second["b"] is None
+
+
 def test_jsonl_replaces_one_field_and_keeps_a_null_as_an_empty_cell(run, tmp_path):
     records = [{"id": i, "review": text, "ü": None} for i, text in enumerate(["Good film", None, ""])]
     (tmp_path / "in.jsonl").write_text("\n".join(map(json.dumps, records)))
@@ -190,6 +197,7 @@ def test_the_vocabulary_is_public_and_not_of_the_input(run, tmp_path):
         ("in.csv.gz", b"id,text\n", CUSTEXT, "is no whole gz file"),
         ("in.txt.xz", lzma.compress(b"good film " * 99)[:-12], CUSTEXT, "is no whole xz file"),
         ("in.jsonl", '{"text": "a"}\n{"text"\n', CUSTEXT, "line 2 is no json"),
+        ("in.jsonl", '{"text": "a", "text": "b"}\n', CUSTEXT, "line 1 is no json (a name occurs twice"),
         ("in.jsonl", '{"title": "a"}\n', CUSTEXT, "line 1 has no text in field 'text'; pass"),
         ("in.csv", "id,body\n1,a\n", CUSTEXT, "pass one of id, body as --field"),
         ("in.csv", "1,my secret name\n", CUSTEXT, "first line; pass --field NAME or --format, or add a header"),

@@ -238,7 +238,9 @@ class Objects:
         """Return the object of a record."""
         assert isinstance(record.content, str)
         try:
-            content = json.loads(record.content, parse_float=_finite, parse_constant=_no_constant)
+            content = json.loads(
+                record.content, parse_float=_finite, parse_constant=_no_constant, object_pairs_hook=_once
+            )
         except json.JSONDecodeError as error:
             why = error.msg
         except RecursionError:
@@ -267,6 +269,12 @@ def _finite(literal: str) -> float:
     if abs(value := float(literal)) == float("inf"):
         raise _NoJson("a number is too large for a float: write it as a string")
     return value
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(content := dict(pairs)) < len(pairs):
+        raise _NoJson("a name occurs twice in an object: leave one of the two")
+    return content
 
 
 def _no_constant(literal: str):
@@ -298,11 +306,12 @@ class _Walk:
                 value.clear() if isinstance(value, list) else value.pop(key)  # all of a list have one name
             else:
                 free = passed or name in (self.form.passed or ())
+                within = {text for text in self.form.texts if is_inside(text, name)}
+                if item is None:
+                    self.found |= within  # null in place of an object with text stays null
                 if isinstance(item, dict | list) and item:
                     self.into(item, name, passed=free, depth=depth + 1)
-                elif not free and not (
-                    item in (None, [], {}) and any(is_inside(text, name) for text in self.form.texts)
-                ):
+                elif not free and not (item in (None, [], {}) and within):
                     self.unnamed.setdefault(name, []).append(item)
 
 
