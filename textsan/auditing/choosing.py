@@ -201,10 +201,10 @@ def choose_epsilon(
 
     >>> from textsan import Embeddings
     >>> line = Embeddings(["a", "b", "c", "d"], [[0.0], [1.0], [5.0], [6.0]])
-    >>> docs = [[x, y] for x in "abcd" for y in "abcd"] * 10
+    >>> docs = [[x, y, z] for x in "abcd" for y in "abcd" for z in "abcd"]
     >>> choice = choose_epsilon(docs, "custext", words=0.9, embeddings=line, k=2, seed=0)
     >>> choice.rows, choice.channel >= choice.guarantee
-    ({'attacker': 40, 'choosing': 40, 'released': 80}, True)
+    ({'attacker': 16, 'choosing': 16, 'released': 32}, True)
     """
     targets = _targets(words, documents, among)
     seed = secrets.randbelow(1 << 32) if seed is None else seed
