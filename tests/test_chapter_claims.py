@@ -7,8 +7,10 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from textsan.sweeps.tables import load_tables
 from textsan_book.chapters import chapters
-from textsan_book.judging import any_releases, learning, linked, one_scale, repeats, stored
+from textsan_book.judging import any_releases, claims, learning, linked, one_scale, repeats, stored
+from textsan_book.judging.paper_claims import FREE, FREE_BOUND, THOUSANDS
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "data" / "results"
@@ -157,6 +159,10 @@ def test_chapter_6_the_sentence_and_the_public_table():
     optimum, counts, true, bigrams = (row("6", start)[0][0] for start in starts)
     assert counts - true < 0.05 and bigrams > 0.2 and optimum > 0.5
     assert all("20 of 20 cells" in line for line in matching("6", "the table adds|without own text"))
+    alone = matching("6", "  without own text it beats counts")
+    assert [re.search(r"below 0 in (.*)", line)[1] for line in alone] == ["0 of 4", "3 of 4", "4 of 10"]
+    added = matching("6", "  the table adds to own bigrams")
+    assert len(added) == 3 and all("below 0 in 0 of" in line for line in added)
     for corpus in ("film", "product", "news (nyt)", "tweets", "news (AG)"):
         counts, own, alone, both = (one[0] for one in row("6", corpus))
         assert both > max(counts, own, alone) and alone > counts
@@ -167,7 +173,7 @@ def test_chapter_6_the_sentence_and_the_public_table():
 
 
 def test_chapter_7_what_a_language_model_adds():
-    for part, above in (("[+] language model, ", 6), ("[+] reader, ", 1)):
+    for part, above in (("[+] language model, ", 6), ("[+] reader, ", 1), ("[+] both, ", 6)):
         low = [low for line in matching("7", part) for _, low, _ in estimates(line)]
         assert len(low) == 6 and sum(one > 0 for one in low) == above
     (unread,) = matching("7", "this book: ε = 1 ")
@@ -180,6 +186,7 @@ def test_chapter_7_what_a_language_model_adds():
     assert not all(low > 0 for _, low, _ in row("7", "minus the smaller model, film reviews"))
     assert all(value < 0.01 and high < 0.02 for value, _, high in row("7", "the language model adds"))
     assert all(low < 0 for _, low, _ in row("7", "combined minus counts"))
+    assert all(low > 0 and 0.02 < value < 0.06 for value, low, _ in row("7", "with punctuation: ε"))
 
 
 def test_chapter_7_a_model_that_is_asked_and_a_model_without_text():
@@ -469,3 +476,13 @@ def test_supplement_8_a_language_model_adds_on_the_papers_data_and_stands_in_for
         assert all(row("S8", f"{name}{epsilon} ")[-1][1] > 0 for epsilon in (1, 4))
     ten, many = row("S8", "       10  "), row("S8", "     8000  ")
     assert ten[-1][1] > many[0][2]
+
+
+def test_what_holds_up_the_first_attack_and_its_bound_by_mechanism():
+    """Under SanText+ every gap is shown to be within the claimed 0.03, under CusText+ some to be beyond it."""
+    rows = load_tables(RESULTS, THOUSANDS)
+    cells, gaps = claims.pairs(rows, FREE_BOUND, FREE)[0], {}
+    for cell in cells:
+        gaps.setdefault("santext" if "santext" in cell.name else "custext", []).append(cell.difference)
+    assert len(gaps["santext"]) > 30 and all(gap.high < 0.03 for gap in gaps["santext"])
+    assert any(gap.low > 0.03 for gap in gaps["custext"])

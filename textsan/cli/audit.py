@@ -106,9 +106,6 @@ def audit(source, mechanism, released, output, tolerate, parameters, **given):
         raise ValueError(f"{own[0]}: the release has its own; leave it out")
     if mechanism is not None and asked.record is not None:
         raise ValueError("record: it is of a release; leave it out")
-    files.check_output(output, ())
-    target = Path(output)
-    beside = target.with_suffix(".json")
     several, released = released, next(iter(released), None)
     unknown = released is not None and asked.record is None and not Path(f"{released}.json").exists()
     unknown |= len(several) > 1
@@ -117,8 +114,10 @@ def audit(source, mechanism, released, output, tolerate, parameters, **given):
     record = asked.record or f"{released}.json"
     if asked.key is not None and not unknown:
         raise ValueError("key: it is for a release without a record; leave it out")
-    for path in (output, beside):
-        files.check_output(path, (source, *several, released and record, asked.shadow, asked.guesses))
+    read = (source, *several, released and record, asked.shadow, asked.guesses)
+    files.check_output(output, read)
+    target, beside = Path(output), Path(output).with_suffix(".json")
+    files.check_output(beside, read)
     if beside == target:
         raise ValueError(f"output: {target} is the name of the json; pass another ending, .html say")
     kind = files.kind_of(source, asked.kind, "INPUT")
@@ -133,16 +132,16 @@ def audit(source, mechanism, released, output, tolerate, parameters, **given):
             raise ValueError(f"{unfit[0]}: it needs a mechanism, and the release has no record; leave it out")
         own = files.read_texts(source, kind, form, **columns, key=asked.key, quotes=False)
         options.warn_without_group(own.groups)
-        form, ordered, beside_text = replace(form, encoding=None), [], 0
+        form, ordered, columns_of = replace(form, encoding=None), [], []
         for path in several:
             path_kind = files.kind_of(path, asked.kind, "released")
             other = files.read_texts(path, path_kind, form, key=asked.key, what="released", quotes=False)
             ordered.append(_in_order(own.keys, other))
-            if columns_of := len(other.beside):
-                rest = f"{many(columns_of, 'column')} beside the text, which no attack reads"
+            columns_of.append(len(other.beside))
+            if other.beside:
+                rest = f"{many(len(other.beside), 'column')} beside the text, which no attack reads"
                 click.echo(f"textsan: {shown(path)} has {rest}; what stands there is released as it is", err=True)
-            beside_text = max(beside_text, columns_of)
-        settings |= {"groups": own.groups, "labels": own.labels, "beside": beside_text}
+        settings |= {"groups": own.groups, "labels": own.labels, "beside": max(columns_of)}
         if len(several) > 1:
             names = [Path(path).name for path in several]
             named = dict(zip(names if len(set(names)) == len(names) else several, ordered, strict=True))

@@ -306,12 +306,11 @@ class _Walk:
                 value.clear() if isinstance(value, list) else value.pop(key)  # all of a list have one name
             else:
                 free = passed or name in (self.form.passed or ())
-                within = {text for text in self.form.texts if is_inside(text, name)}
-                if item is None:
-                    self.found |= within  # null in place of an object with text stays null
                 if isinstance(item, dict | list) and item:
                     self.into(item, name, passed=free, depth=depth + 1)
-                elif not free and not (item in (None, [], {}) and within):
+                elif item in (None, [], {}) and (held := [t for t in self.form.texts if is_inside(t, name)]):
+                    self.found |= {*held} if item is None else set()  # null in place of an object stays null
+                elif not free:
                     self.unnamed.setdefault(name, []).append(item)
 
 

@@ -141,14 +141,14 @@ def remembered(folder: Path) -> list[dict]:
     return [*found.values()]
 
 
-def by_epsilon(table: Path, pairs: Mapping[str, tuple[Mapping, Mapping]]) -> str:
+def by_epsilon(table: Path, pairs: Mapping[str, tuple[Mapping, Mapping]], *, marks: bool = False) -> str:
     """Write differences of pairs of attackers on words, pooled over the seeds, a line a pair and corpus.
 
-    A line reads "NAME: ε = 1 0.1 [0.0, 0.2]; ε = 4 ...".
+    A line reads "NAME: ε = 1 0.1 [0.0, 0.2]; ε = 4 ...". `marks` counts punctuation, too.
     """
     lines = []
     for name, sides in pairs.items():
-        gains = on_words.gains(table, *sides, ["dataset", "epsilon"]).sort_values("epsilon")
+        gains = on_words.gains(table, *sides, ["dataset", "epsilon"], marks=marks).sort_values("epsilon")
         for corpus, some in gains.groupby("dataset"):
             label = name if gains.dataset.nunique() == 1 else f"{name}, {stored.corpus(corpus)}"
             cells = (f"ε = {row.epsilon:g} {row.gain}" for row in some.itertuples())
