@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers import command
+from helpers import command, sanitize
 
 from textsan import Embeddings
 from textsan.auditing import audit, audit_release, choose_epsilon
@@ -52,11 +52,28 @@ def test_copies_choose_no_larger_epsilon_and_stay_on_one_side():
     assert {docs[row] for row in range(len(docs)) if row not in set(choice.not_released)} == released
 
 
-def test_columns_of_a_release_that_no_attack_reads_are_counted(run, tmp_path):
-    """A masking script that leaves the original in another column; INPUT itself has no other column."""
+@pytest.mark.parametrize(
+    "other, said", [("a ward", "has 1 column beside the text"), (None, "in 30 rows; drop it")]
+)
+def test_columns_of_a_release_that_no_attack_reads(run, tmp_path, other, said):
+    """A masking script that leaves the original in another column is refused; any other column is counted."""
     lines = texts(30)
     (tmp_path / "in.csv").write_text("\n".join(["text", *lines]) + "\n")
-    (tmp_path / "rel.csv").write_text("\n".join(["text,original", *(f"thing,{line}" for line in lines)]) + "\n")
+    (tmp_path / "rel.csv").write_text(
+        "\n".join(["text,beside", *(f"thing,{other or line}" for line in lines)]) + "\n"
+    )
     result = run("in.csv", "--released", "rel.csv", "-o", "a.html")
-    assert "rel.csv has 1 column beside the text, which no attack reads" in result.stderr
-    assert "the release has 1 column beside the text" in result.stdout + (tmp_path / "a.html").read_text()
+    assert said in result.stderr
+    assert (tmp_path / "a.html").exists() == bool(other)
+    assert not any(line in result.output for line in lines)
+
+
+def test_a_column_that_was_passed_and_holds_the_text_is_refused(run, tmp_path):
+    lines = [
+        "the film was good and the plot was very bad indeed",
+        "a story of two cities and a man in the sea",
+    ] * 20
+    (tmp_path / "in.csv").write_text("\n".join(["text,copy", *(f"{line},{line}" for line in lines)]) + "\n")
+    made = ["--mechanism", "custext", "--epsilon", "1", "--pass", "copy", "--seed", "1", "in.csv", "out.csv"]
+    assert sanitize(*made).exit_code == 0
+    assert "in 40 rows; drop it" in run("in.csv", "--released", "out.csv").stderr

@@ -12,6 +12,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from textsan.auditing.material import tokens_of
+from textsan.auditing.wording import many
 from textsan.base.assets import file_sha256
 from textsan.base.cache import write_whole
 from textsan.mechanisms import Mechanism, recorded_mechanism
@@ -34,6 +36,8 @@ from textsan.release.plan import check_target
 from textsan.release.record import TOKENIZER, TOKENIZER_V1
 from textsan.release.writing import Writing
 from textsan.text import corpora as text_corpora
+
+_WHOLE = 5  # words of a text that another column is said to hold, at least
 
 
 class Texts(NamedTuple):
@@ -118,6 +122,21 @@ def read_texts(
     if not texts:
         raise ValueError(f"{place}: it holds no document; pass a text")
     return Texts(texts, values.get("label"), values.get("group"), beside, values.get("key"))
+
+
+def refuse_copies(path: str, kind: str, form: Form, beside: Iterable[str], texts: Sequence[str]) -> None:
+    """Refuse a release with texts of INPUT, of five words or more, in a column beside the released text."""
+    parts = (tokens_of(part) for text in texts for part in {text, *text.split("\n")})
+    known = {tuple(words) for words in parts if len(words) >= _WHOLE}
+    for number, name in enumerate(beside, 1):
+        alone = dataclasses.replace(form, texts=(name,), passed=None, dropped=())
+        try:
+            column = read_texts(path, kind, alone, what="released", quotes=False).texts
+        except ValueError:  # it holds no text: numbers, or objects
+            continue
+        if found := sum(tuple(tokens_of(text)) in known for text in column):
+            where = f"column {number} beside the text of {shown(path)}"
+            raise ValueError(f"released: {where} holds texts of INPUT, in {many(found, 'row')}; drop it")
 
 
 def read_shadow(path: str | None, form: Form, *, quotes: bool) -> list[str] | None:

@@ -137,6 +137,7 @@ def audit(source, mechanism, released, output, tolerate, parameters, **given):
             path_kind = files.kind_of(path, asked.kind, "released")
             other = files.read_texts(path, path_kind, form, key=asked.key, what="released", quotes=False)
             ordered.append(_in_order(own.keys, other))
+            files.refuse_copies(path, path_kind, form, other.beside, own.texts)
             columns_of.append(len(other.beside))
             if other.beside:
                 rest = f"{many(len(other.beside), 'column')} beside the text, which no attack reads"
@@ -158,6 +159,9 @@ def audit(source, mechanism, released, output, tolerate, parameters, **given):
         form = replace(release.form, encoding=asked.encoding)
     texts, labels, groups, others, _ = files.read_texts(source, kind, form, **columns, quotes=quotes)
     options.warn_without_group(groups)
+    if release is not None and released is not None:
+        others = _names(release.record.get("untouched"))
+        files.refuse_copies(released, release_kind, release.form, others, texts)
     texts = texts if release is None else release.cut_alike(texts)
     owned = files.read_shadow(asked.shadow, form, quotes=quotes)
     answers = None if asked.guesses is None else files.read_guesses(asked.guesses)
@@ -176,7 +180,7 @@ def audit(source, mechanism, released, output, tolerate, parameters, **given):
             released=None if release is None else release.documents,
             groups=groups,
             labels=labels,
-            beside=others if release is None else _names(release.record.get("untouched")),
+            beside=others,
             guesses=answers,
             attacks=asked.attacks,
             quotes=quotes,
